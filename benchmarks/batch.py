@@ -6,16 +6,21 @@ in one thread. The three take turns, and the least disturbed time of each counts
 shows only while the machine has a processor for it. What memory leaves to a second thread is what
 two threads gain that copy the halves again and again, never waiting for each other; where warm rows
 take no longer than a copy, no more can be gained than that.
+
+With ``--arrival``: what a schema that nobody has seen does to a batch (``benchmarks.arrival``).
 """
 
 from collections.abc import Callable
 from itertools import chain, islice, repeat
+from pathlib import Path
 from threading import Barrier, Thread
 from time import perf_counter
 from typing import Any
 
+import click
 import numpy as np
 
+from benchmarks.arrival import measure_arrivals
 from benchmarks.vocabulary import read_setting
 from benchmarks.workloads import WORKLOADS
 from kbnf_core import Engine, Grammar, allocate_bitmask, fill_bitmasks
@@ -98,8 +103,14 @@ def _copying(out: Any, source: Any, threads: int) -> float:
     return perf_counter() - before
 
 
-def main() -> None:
+@click.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True))
+@click.option("--arrival", is_flag=True, help="Let a new schema arrive, with tools of FOLDER.")
+def main(folder: Path | None, arrival: bool) -> None:
     """Measure and print."""
+    if arrival:
+        measure_arrivals(folder)
+        return
     print(f"two threads of plain copies gain {gain_of_copies():.2f}")
     for name, shared in (("a grammar for each language", True), ("a grammar for each row", False)):
         print(f"{ROWS} rows, {name}")

@@ -128,16 +128,13 @@ class LLGuidanceMatcher:
         llguidance = import_module("llguidance")
         llguidance_numpy = import_module("llguidance.numpy")
 
-        self._new: Callable[[], Any] = lambda: llguidance.LLMatcher(tokenizer, grammar, log_level=0)
-        self._fill = llguidance_numpy.fill_next_token_bitmask
-        self.bits = llguidance_numpy.allocate_token_bitmask(1, size)
-        self.begin()
-
-    def begin(self) -> None:
-        """See ``Matcher``."""
-        self._matcher = self._new()
+        # To make a matcher is to compile the grammar: once.
+        self._matcher = llguidance.LLMatcher(tokenizer, grammar, log_level=0)
         if self._matcher.is_error():
             raise ValueError(self._matcher.get_error())
+        self._fill = llguidance_numpy.fill_next_token_bitmask
+        self.bits = llguidance_numpy.allocate_token_bitmask(1, size)
+        self.begin: Callable[[], object] = self._matcher.reset
 
     def mask(self) -> None:
         """See ``Matcher``."""

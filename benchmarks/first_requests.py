@@ -8,58 +8,77 @@ takes, with a document that every engine accepts, are compared. Masks are compar
 llguidance's; a difference is counted by its reason, or shown. Strings that the conversion says it
 leaves out are such a reason.
 
+Times are those of the processor: to the first mask with all threads of the process, of a step
+those of the thread that asks. Those of the wall clock stand beside them; on a busy machine they
+carry what other programs take. An engine compiles a schema once, and nothing holds the collector
+of garbage back, as nothing does in a server.
+
 What a process has once seen makes its next request with the same schema cheaper. So work ahead
-(``--prepared``) is measured in a run of its own. ``--seed`` takes schemas at random, ``--tools``
-times sets of tools under one ``anyOf`` instead, to the first mask.
+(``--ahead``, with 4 ms of sleep before each mask, in which a model would compute; ``--prepared``,
+called by hand) is measured in a run of its own. ``--seed`` takes schemas at random. Sets of tools:
+``benchmarks.tools``.
 """
 
 import gc
 import json
-import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
-from time import perf_counter
-from typing import Any
+from time import perf_counter, process_time, sleep, thread_time
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
+from benchmarks.drawn import default_cases
 from benchmarks.equality import Explanation, explain_difference, left_out
-from benchmarks.maskbench import Build, Case, RefusedError, Session, read_case
-from benchmarks.measure import CLOCK
+from benchmarks.maskbench import Build, Case, RefusedError, Session
+from benchmarks.maskbench import ours as make_ours
+from benchmarks.measure import CLOCK, PROCESSOR_CLOCK
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options, Standard, Whitespace
 
-SUITE = Path(__file__).resolve().parents[1] / "tests/data/json-schema-test-suite"
-TOOLS = (8, 32, 128, 500)
-
 OPTIONS = Options(whitespace=Whitespace.FLEXIBLE, standard=Standard.LLGUIDANCE)
 """Those of the builder, to ask the conversion what it leaves out."""
+
+AHEAD = "kbnf-toolkit, work ahead"
+"""This library with a thread that works ahead, as ``Compiler``, batches and adapters have it."""
+
+MODEL = 0.004
+"""Seconds that a model is said to take for a token, where a thread works ahead meanwhile."""
 
 PREPARED = "kbnf-toolkit, prepared"
 """This library with ``Engine.prepare`` before each step, outside of its time, as a server can."""
 
 
+LIBRARY = (OURS, PREPARED, AHEAD)
+
+
+class Time(NamedTuple):
+    """Microseconds on the processor, and on the wall."""
+
+    processor: float
+    wall: float
+
+
 @dataclass(slots=True)
 class Request:
-    """One engine's first request with a schema, in microseconds; ``masks``: copies, if wanted."""
+    """One engine's first request with a schema; ``masks``: copies, if wanted."""
 
-    first: float = 0.0
-    cold: list[float] = field(default_factory=list)
-    warm: list[float] = field(default_factory=list)
+    first: Time = field(default_factory=lambda: Time(0, 0))
+    cold: list[Time] = field(default_factory=list)
+    warm: list[Time] = field(default_factory=list)
     masks: list[Any] = field(default_factory=list)
 
     @property
-    def whole(self) -> float:
+    def whole(self) -> Time:
         """The time to the first mask and through the document."""
-        return self.first + sum(self.cold)
+        return Time(*map(sum, zip(self.first, *self.cold, strict=True)))
 
 
 @dataclass(slots=True)
@@ -115,55 +134,61 @@ _LEFT_OUT = re.compile(r"strings of more than ([0-9,]+) characters are left out"
 _UNUSUAL = re.compile(r"of (?:the format|`\w+`), .* are left out")
 
 
-def suite_cases(folder: Path) -> Iterator[Case]:
-    """Yield the schemas of the JSON Schema test suite, with their values."""
-    for path in sorted(folder.glob("*/*.json")):
-        for number, group in enumerate(json.loads(path.read_text(encoding="utf-8"))):
-            values = tuple((json.dumps(t["data"]), t["valid"]) for t in group["tests"])
-            yield Case(f"{path.stem}-{number}", group["schema"], values)
-
-
 def make_request(
-    build: Build, schema: Any, tokens: Sequence[int], ahead: bool, keep: bool
+    build: Build,
+    schema: Any,
+    tokens: Sequence[int],
+    ahead: bool,
+    keep: bool,
+    model: float = 0.0,
 ) -> Request | None:
     """Go once from a schema through a document; None where the engine does not take either."""
     found = Request()
-    began = perf_counter()
+    began, processor = perf_counter(), process_time()
     try:
         begin = build(schema)
         session = begin()
     except RefusedError:
         return None
     session.mask()
-    found.first = 1e6 * (perf_counter() - began)
+    found.first = Time(1e6 * (process_time() - processor), 1e6 * (perf_counter() - began))
     for times, kept in ((found.cold, found.masks if keep else None), (found.warm, None)):
-        if not _run(session, tokens, times, kept, ahead):
+        if not _run(session, tokens, times, kept, ahead, model if times is found.cold else 0.0):
             return None
         session = begin()
     return found
 
 
 def _run(
-    session: Session, tokens: Sequence[int], times: list[float], masks: Any, ahead: bool
+    session: Session,
+    tokens: Sequence[int],
+    times: list[Time],
+    masks: Any,
+    ahead: bool,
+    model: float,
 ) -> bool:
     for token in tokens:
+        if model:
+            sleep(model)
         if ahead:
             session.prepare()
-        began = perf_counter()
+        processor, began = thread_time(), perf_counter()
         session.mask()
-        ended = perf_counter()
+        masked, ended = perf_counter(), thread_time()
         if masks is not None:
             masks.append(session.bits.copy())
-        resumed = perf_counter()
+        resumed, again = thread_time(), perf_counter()
         fits = session.accept(token)
-        times.append(1e6 * (perf_counter() - resumed + ended - began - 2 * CLOCK))
+        wall = perf_counter() - again + masked - began - 2 * CLOCK
+        spent = thread_time() - resumed + ended - processor - 2 * PROCESSOR_CLOCK - 4 * CLOCK
+        times.append(Time(1e6 * spent, 1e6 * wall))
         if not fits:
             return False
     return session.complete()
 
 
 def run(
-    cases: Iterable[Case], builds: dict[str, Build], setting: Setting, limit: int
+    cases: Iterable[Case], builds: dict[str, Build], setting: Setting, limit: int, model: float
 ) -> tuple[list[dict[str, Request]], Comparison]:
     """Return the requests, by engine, of cases that all engines take, ``limit`` of them at most."""
     found: list[dict[str, Request]] = []
@@ -181,15 +206,16 @@ def run(
             gc.collect()
             # All of them copy their masks, or none: a copy makes the next step dearer.
             keep = LLGUIDANCE in builds
-            request = make_request(builds[name], case.schema, tokens, name == PREPARED, keep)
+            by_hand = name == PREPARED
+            request = make_request(builds[name], case.schema, tokens, by_hand, keep, model)
             if request is None:
                 break
-            if name not in (OURS, PREPARED, LLGUIDANCE):
+            if name not in (*LIBRARY, LLGUIDANCE):
                 request.masks = []
             requests[name] = request
         if len(requests) < len(names):
             continue
-        ours = requests.get(OURS) or requests.get(PREPARED)
+        ours = next((requests[name] for name in LIBRARY if name in requests), None)
         if ours is not None and LLGUIDANCE in requests:
             compared.add(case, ours, requests[LLGUIDANCE], tokens, setting)
         found.append(requests)
@@ -201,112 +227,52 @@ def run(
 def report(found: Sequence[dict[str, Request]], names: Sequence[str]) -> None:
     """Print the tables."""
     print(f"\n{len(found)} schemas that all of them take\n")
-    print("| us a step | p50 | p99 | p99.9 | max | mean |\n|---|---|---|---|---|---|")
+    print("| us a step | p50 | p99 | p99.9 | max | mean | mean, wall |\n" + "|---" * 7 + "|")
     for kind in ("cold", "warm"):
         for name in names:
-            times = [t for each in found for t in getattr(each[name], kind)]
-            marks = [*np.percentile(times, (50, 99, 99.9)), max(times), np.mean(times)]
+            times = np.array([time for each in found for time in getattr(each[name], kind)])
+            spent = times[:, 0]
+            marks = [*np.percentile(spent, (50, 99, 99.9)), spent.max(), *times.mean(0)]
             print(f"| {kind}, {name} | " + " | ".join(f"{mark:.1f}" for mark in marks) + " |")
-    print("\n| ms | p50 | p90 | p99 | mean |\n|---|---|---|---|---|")
+    print("\n| ms | p50 | p90 | p99 | mean | mean, wall |\n" + "|---" * 6 + "|")
     for kind, label in (("first", "schema to first mask"), ("whole", "whole first request")):
         for name in names:
-            times = [getattr(each[name], kind) / 1e3 for each in found]
-            marks = [*np.percentile(times, (50, 90, 99)), np.mean(times)]
+            times = np.array([getattr(each[name], kind) for each in found]) / 1e3
+            marks = [*np.percentile(times[:, 0], (50, 90, 99)), *times.mean(0)]
             print(f"| {label}, {name} | " + " | ".join(f"{mark:.2f}" for mark in marks) + " |")
-
-
-def tool_set(count: int) -> dict[str, Any]:
-    """Return the schema of calls of ``count`` tools, no two alike."""
-    kinds: tuple[dict[str, Any], ...] = (
-        {"type": "string"},
-        {"type": "integer"},
-        {"type": "array", "items": {"type": "string"}},
-        {"enum": ["celsius", "fahrenheit", "kelvin"]},
-        {"type": "boolean"},
-    )
-    tools = []
-    for number in range(count):
-        names = [f"field_{number}_{place}" for place in range(2 + number % 4)]
-        arguments = {
-            "type": "object",
-            "properties": {n: kinds[(number + i) % len(kinds)] for i, n in enumerate(names)},
-            "required": names[:1],
-            "additionalProperties": False,
-        }
-        properties = {"name": {"const": f"tool_{number}"}, "arguments": arguments}
-        tools.append(
-            {
-                "type": "object",
-                "properties": properties,
-                "required": ["name", "arguments"],
-                "additionalProperties": False,
-            }
-        )
-    return {"anyOf": tools}
-
-
-def time_tools(builds: dict[str, Build]) -> None:
-    """Print the time from sets of tools to the first mask, each set once."""
-    print("| tools, ms to the first mask | " + " | ".join(builds) + " |")
-    print("|---" * (len(builds) + 1) + "|")
-    for count in TOOLS:
-        cells = []
-        for build in builds.values():
-            gc.collect()
-            began = perf_counter()
-            try:
-                build(tool_set(count))().mask()
-                cells.append(f"{1e3 * (perf_counter() - began):.1f}")
-            except RefusedError:
-                cells.append("refused")
-        print(f"| {count} | " + " | ".join(cells) + " |")
-
-
-def default_cases(folder: Path | None, seed: int | None = None) -> Iterable[Case]:
-    """Return the cases of a folder, of maskbench in ``KBNF_DATA``, or of the test suite."""
-    data = os.environ.get("KBNF_DATA")
-    if folder is None and data and (Path(data) / "maskbench").is_dir():
-        folder = Path(data) / "maskbench"
-    if folder is None:
-        return suite_cases(SUITE)
-    paths = sorted(folder.glob("*.json"))
-    if seed is not None:
-        Random(seed).shuffle(paths)  # noqa: S311 - the same schemas every time
-    return map(read_case, paths)
 
 
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path, exists=True))
-@click.option("--tools", is_flag=True, help="Time sets of tools instead.")
 @click.option("--only", multiple=True, help="Engines to measure; all without it.")
 @click.option("--limit", default=0, help="Schemas at most.")
 @click.option("--seed", type=int, help="Take the schemas of the folder in this random order.")
-@click.option("--prepared", is_flag=True, help="Let this library work ahead before each step.")
+@click.option("--prepared", is_flag=True, help="Let this library prepare before each step.")
+@click.option("--ahead", is_flag=True, help="Let a thread work ahead, 4 ms before each mask.")
 def main(
     folder: Path | None,
-    tools: bool,
     only: tuple[str, ...],
     limit: int,
     seed: int | None,
     prepared: bool,
+    ahead: bool,
 ) -> None:
     """Time first requests; the status is 1 where a mask differs and nothing explains it."""
     setting = read_setting()
-    builds, missing = make_builds(setting)
+    builds, missing = make_builds(setting, only)
     for name in missing:
         print(f"not installed: {name}", file=sys.stderr)
-    builds = {name: build for name, build in builds.items() if not only or name in only}
     # The first grammar of a process pays for what engines keep by vocabulary; so a server does.
     for build in builds.values():
         build({"type": "object"})().mask()
     gc.collect()
-    gc.freeze()
-    if tools:
-        time_tools(builds)
-        return
     if prepared:
         builds[PREPARED] = builds.pop(OURS)
-    found, compared = run(default_cases(folder, seed), builds, setting, limit)
+    if ahead:
+        del builds[OURS]
+        builds[AHEAD] = make_ours(setting.vocabulary, Standard.LLGUIDANCE, ahead=True)
+    cases = default_cases(folder, seed)
+    found, compared = run(cases, builds, setting, limit, MODEL if ahead else 0.0)
     report(found, list(builds))
     sys.exit(bool(compared.report()))
 

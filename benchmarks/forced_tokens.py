@@ -17,8 +17,8 @@ from typing import Any, Protocol
 import click
 import numpy as np
 
+from benchmarks.drawn import default_cases
 from benchmarks.engines import LLGuidance
-from benchmarks.first_requests import default_cases
 from benchmarks.measure import CLOCK
 from benchmarks.vocabulary import EOS, Setting, read_setting
 from kbnf_core import Config, Engine, Grammar

@@ -1,9 +1,14 @@
 """Times of mask and accept, token by token, engines taking turns."""
 
 import gc
+import json
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from time import perf_counter
+from pathlib import Path
+from time import perf_counter, thread_time
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +23,16 @@ OURS = (OURS_COLD, OURS_WARM, OURS_INSIDE)
 Figures = dict[str, float]
 
 
-def _clock_cost() -> float:
-    """Return the seconds between two looks at the clock with nothing between them."""
-    return float(np.median([-(perf_counter() - perf_counter()) for _ in range(10_000)]))
+def _clock_cost(clock: Callable[[], float]) -> float:
+    """Return the seconds between two looks at a clock with nothing between them."""
+    return float(np.median([-(clock() - clock()) for _ in range(10_000)]))
 
 
-CLOCK = _clock_cost()
+CLOCK = _clock_cost(perf_counter)
 """Taken off every time, ours and theirs: it is half of what the fastest ones take."""
+
+PROCESSOR_CLOCK = _clock_cost(thread_time)
+"""The same of ``thread_time``, which counts this thread's time on a processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +158,19 @@ def median_times(repeats: int, actions: Sequence[Callable[[], object]]) -> list[
             action()
             spent.append(perf_counter() - before)
     return [float(np.median(spent)) for spent in times]
+
+
+def in_own_process(module: str, *arguments: object) -> Any:
+    """Run ``python -m module arguments`` and return the JSON value that it prints last."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, cwd=root)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def resident(field: str = "VmRSS") -> float:
+    """Return the resident memory of this process in MB; ``VmHWM``: the most there was."""
+    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) / 1024
+    raise RuntimeError(f"no {field} in /proc/self/status")

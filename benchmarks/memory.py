@@ -1,12 +1,11 @@
 """Resident memory beyond interpreter, vocabulary and its slices; run as a process of its own."""
 
 import json
-import subprocess
 import sys
 from dataclasses import fields
-from pathlib import Path
 
 from benchmarks.engines import Ours
+from benchmarks.measure import in_own_process, resident
 from benchmarks.vocabulary import read_setting
 from benchmarks.workloads import WORKLOADS
 from kbnf_core.mask.slices import parts_of
@@ -15,10 +14,7 @@ from kbnf_core.vocab.trie import TokenTrie
 
 def measure_memory(tokens: int) -> dict[str, float]:
     """Return MB of the vocabulary's slices, and of the JSON grammar after a pass over documents."""
-    command = [sys.executable, "-m", "benchmarks.memory", str(tokens)]
-    root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
-    found: dict[str, float] = json.loads(done.stdout)
+    found: dict[str, float] = in_own_process("benchmarks.memory", tokens)
     return found
 
 
@@ -27,20 +23,20 @@ def _main(tokens: int) -> None:
     workload = WORKLOADS[0]
     documents = workload.documents(setting.encode, tokens)
     _touch(setting.vocabulary.trie)
-    alone = _resident()
+    alone = resident()
     # All grammars share them, so they are no part of what one takes.
     parts_of(setting.vocabulary)
-    before = _resident()
+    before = resident()
     matcher = Ours(setting).make(workload)
     matcher.begin()
     matcher.mask()
-    first = _resident()
+    first = resident()
     for document in documents:
         matcher.begin()
         for token in document:
             matcher.mask()
             matcher.accept(token)
-    figures = {"first mask": first - before, "after all": _resident() - before}
+    figures = {"first mask": first - before, "after all": resident() - before}
     print(json.dumps({"slices": before - alone} | figures))
 
 
@@ -48,14 +44,6 @@ def _touch(trie: TokenTrie) -> None:
     """Read every page of the mapped vocabulary, so that it counts as the vocabulary's."""
     for field in fields(trie):
         getattr(trie, field.name).sum()
-
-
-def _resident() -> float:
-    """Return the resident memory of this process, in MB."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) / 1024
-    raise RuntimeError("no VmRSS in /proc/self/status")
 
 
 if __name__ == "__main__":

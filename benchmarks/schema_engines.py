@@ -6,7 +6,7 @@ torch, and for ``grid_core``, its compiled kernel; without the kernel it is left
 
 import json
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -140,19 +140,33 @@ def _grid(setting: Setting) -> Build:
     return build
 
 
-def make_builds(setting: Setting) -> tuple[dict[str, Build], list[str]]:
-    """Return the builders of the engines that are installed, and the names of the others."""
+def _ours(setting: Setting) -> Build:
     _ = setting.vocabulary.trie
     # Masks are compared: numbers and dates are read as llguidance reads them.
-    builds = {OURS: ours(setting.vocabulary, Standard.LLGUIDANCE)}
+    return ours(setting.vocabulary, Standard.LLGUIDANCE)
+
+
+MAKERS: dict[str, Callable[[Setting], Build]] = {
+    OURS: _ours,
+    LLGUIDANCE: theirs,
+    "glrmask": _glrmask,
+    "xgrammar": _xgrammar,
+    "grid-guardrail": _grid,
+}
+
+
+def make_builds(
+    setting: Setting, wanted: Collection[str] = ()
+) -> tuple[dict[str, Build], list[str]]:
+    """Return the builders of the engines wanted that are installed, and the others' names.
+
+    Without names all engines are wanted.
+    """
+    builds: dict[str, Build] = {}
     missing = []
-    makers: dict[str, Callable[[Setting], Build]] = {
-        LLGUIDANCE: theirs,
-        "glrmask": _glrmask,
-        "xgrammar": _xgrammar,
-        "grid-guardrail": _grid,
-    }
-    for name, make in makers.items():
+    for name, make in MAKERS.items():
+        if wanted and name not in wanted:
+            continue
         try:
             builds[name] = make(setting)
         except ImportError:

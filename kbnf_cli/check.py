@@ -10,7 +10,7 @@ from kbnf_cli.check_options import SEVERITIES, CheckOptions
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.files import STDIN, find_grammars
+from kbnf_cli.files import CHECKED, STDIN, find_grammars
 from kbnf_cli.inputs import GRAMMAR
 from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.options import (
@@ -20,6 +20,7 @@ from kbnf_cli.options import (
     file_options,
     format_option,
     grammar_options,
+    schema_options,
     stdin_option,
     together,
     vocabulary_options,
@@ -27,7 +28,6 @@ from kbnf_cli.options import (
 from kbnf_cli.watching import watch, watch_option
 from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
-from kbnf_core.languages import EXTENSIONS
 from kbnf_core.lint import TARGETS
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -146,6 +146,7 @@ ENOUGH_FOR_JOBS = 32
 @file_options
 @vocabulary_options
 @grammar_options
+@schema_options
 @stdin_option
 @config_options
 @common_options
@@ -155,8 +156,9 @@ def check(console: Console, asked: CheckOptions) -> int:
     """Find errors and likely mistakes in grammars.
 
     PATH is a file, a directory to search for grammars, or `-` for stdin; without one, the current
-    directory is searched. Exits with 1 if something was found that counts (see --fail-on).
-    With --vocab, what its tokens cannot spell is found, too.
+    directory is searched. JSON Schemas and lists of tools are found by their names (*.schema.json,
+    *.tools.json), and checked where they are named. Exits with status 1 if there are findings at
+    or above --fail-on. --vocab also reports text that the tokenizer cannot produce.
     """
 
     def run(files: Sequence[Path]) -> int:
@@ -167,8 +169,8 @@ def check(console: Console, asked: CheckOptions) -> int:
         raise click.UsageError(f"--statistics and --format {asked.format_} exclude each other")
     paths = asked.paths or (Path(),)
     if asked.watches:
-        return watch(console, paths, lambda: asked.choice(EXTENSIONS), run)
-    files = find_grammars(paths, console.note, asked.choice(EXTENSIONS))
+        return watch(console, paths, lambda: asked.choice(CHECKED), run)
+    files = find_grammars(paths, console.note, asked.choice(CHECKED))
     if asked.show_files:
         console.text("".join(f"{file}\n" for file in files))
         return Exit.CLEAN

@@ -14,6 +14,8 @@ SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=
 class CheckOptions(Inputs, FileInputs):
     """What a run of ``kbnf check`` is asked for."""
 
+    reads_several = True
+
     paths: tuple[Path, ...]
     format_: str
     output_file: Path | None

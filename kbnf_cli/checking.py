@@ -4,13 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
-from kbnf_cli.inputs import is_artifact, language_for, open_text, read_vocabulary
+from kbnf_cli.inputs import (
+    is_artifact,
+    language_for,
+    open_text,
+    own_options,
+    read_vocabulary,
+)
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
 from kbnf_core.errors import SourceError
@@ -137,11 +143,16 @@ class FileCheck:
             language.name,
             self._asked.start,
             self._asked.finish,
+            self._schema_options(language),
             (defaults.start, defaults.finish and defaults.finish.value),
             vocabulary and (vocabulary.name, vocabulary.fingerprint),
             *(getattr(options, each.name) for each in fields(options) if each.name != "vocabulary"),
         ]
         return self._results.entry(subject.source, settings)
+
+    def _schema_options(self, language: "Language") -> dict[str, Any]:
+        """Return the options that the language of a file is read with."""
+        return dict(own_options(self._asked.schema, language))
 
     def _check(
         self, subject: "_Subject", options: "LintOptions", recording: Recording
@@ -157,6 +168,7 @@ class FileCheck:
             start=self._asked.start,
             finish=self._asked.finish,
             options=options,
+            language_options=self._schema_options(subject.language),
             imports=Imports(recording.load, anywhere=True),
             defaults=subject.settings.defaults,
         )

@@ -18,6 +18,7 @@ from kbnf_cli.options import (
     eos_option,
     file_options,
     grammar_options,
+    schema_options,
 )
 from kbnf_cli.store import Filling, fill
 from kbnf_core.diagnostics import Diagnostic
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class CompileInputs(Inputs, FileInputs):
     """What a run of ``kbnf compile`` reads."""
+
+    reads_several = True
 
 
 class _Task:
@@ -158,6 +161,7 @@ class _TableTask(_Task):
 )
 @eos_option
 @grammar_options
+@schema_options
 @config_options
 @file_options
 @common_options

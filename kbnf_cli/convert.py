@@ -1,6 +1,6 @@
 """``kbnf convert-*``: a command for each language, to KBNF and, where it can, back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +16,11 @@ from kbnf_cli.converting import (
     conversion_options,
     convert_all,
     deliver,
-    given,
     refuse_another,
-    schema_options,
 )
 from kbnf_cli.inputs import is_artifact, read_vocabulary
-from kbnf_cli.models import is_model_name, schema_of_model
-from kbnf_cli.options import as_value, common_options, together, vocabulary_options
+from kbnf_cli.models import is_model_name, of_model, schema_of_model
+from kbnf_cli.options import as_value, common_options, schema_options, together, vocabulary_options
 from kbnf_core import convert
 from kbnf_core.imports import ANYWHERE
 from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
@@ -191,7 +189,7 @@ def convert_json_schema(
     console: Console,
     delivery: Delivery,
     paths: tuple[Path, ...],
-    **own: str | bool | None,
+    schema: Mapping[str, Any],
 ) -> int:
     """Convert JSON Schemas to KBNF.
 
@@ -200,19 +198,21 @@ def convert_json_schema(
     JSON Pointer; with --lossy it is dropped and listed. FILE may also be MODULE:CLASS, a pydantic
     model or another type that pydantic knows; this runs the module.
     """
+    is_class = len(paths) == 1 and is_model_name(str(paths[0])) and not paths[0].exists()
+    own = of_model(schema) if is_class else schema
 
     def converted(text: str, name: str) -> "Conversion":
         from kbnf_core.languages import JSON_SCHEMA
 
         conversion = convert.convert(
-            text, JSON_SCHEMA, path=name, lossy=delivery.lossy, options=given(own)
+            text, JSON_SCHEMA, path=name, lossy=delivery.lossy, options=own
         )
         # `kbnf check` does not read schemas, so what there is to remark is said here.
         console.diagnostics(conversion.notes)
         return replace(conversion, notes=())
 
     to_kbnf = Direction(converted, ".kbnf")
-    if len(paths) == 1 and is_model_name(str(paths[0])) and not paths[0].exists():
+    if is_class:
         name = str(paths[0])
         source = Source(schema_of_model(name), name)
         return deliver(console, source, to_kbnf, delivery, delivery.output)

@@ -1,6 +1,5 @@
 """``kbnf convert``: from any language that is read, or tools, to any that is written."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -18,24 +17,29 @@ from kbnf_cli.converting import (
     conversion_options,
     convert_all,
     deliver,
-    given,
     listing,
-    schema_options,
 )
-from kbnf_cli.files import read_text
 from kbnf_cli.inputs import is_artifact, read_vocabulary
-from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
-from kbnf_cli.options import as_value, common_options, examples, together, vocabulary_options
+from kbnf_cli.models import GRAMMAR_OR_CLASS, of_model, schema_of_model
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    schema_options,
+    vocabulary_options,
+)
 from kbnf_core.languages import (
     EXTENSIONS,
     JSON_SCHEMA,
     KBNF,
     LANGUAGES,
     STRUCTURAL_TAG,
+    TOOL_LIST,
     Language,
     detect,
     named,
 )
+from kbnf_core.languages.tools.options import CALLS
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
@@ -46,75 +50,6 @@ if TYPE_CHECKING:
 _EXAMPLE = """[{"type": "function", "function": {"name": "get_weather", "parameters":
 {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}]
 """
-
-
-@dataclass(frozen=True, kw_only=True)
-class ToolCalls:
-    """The values of the options that ``tool_options`` adds."""
-
-    tool_calls: str | None
-    tool_choice: str
-    reasoning: str
-    single_call: bool
-
-
-tool_options = together(
-    click.option(
-        "--tool-calls",
-        metavar="FORMAT",
-        help="Calls of tools in this format of --list-formats. FILE lists the tools, as"
-        " requests to OpenAI do; without FILE there is one, get_weather. `--to structural-tag`"
-        " shows the format itself.",
-    ),
-    click.option(
-        "--tool-choice",
-        metavar="auto|required|none|TOOL",
-        default="auto",
-        help="Whether tools are called, or which one.  [default: auto]",
-    ),
-    click.option(
-        "--reasoning",
-        type=click.Choice(["disabled", "enabled", "auto"]),
-        default="disabled",
-        help="Whether thoughts lead the calls of tools.  [default: disabled]",
-    ),
-    click.option("--single-call", is_flag=True, help="One call of a tool at most."),
-)
-"""What says how tools are called: see ``ToolCalls``."""
-
-
-def read_tag(calls: ToolCalls, file: Path | None) -> "Source":
-    """Return the structural tag of the tools in a file.
-
-    Raises ``GrammarError`` for a text that is none, ``ConfigError`` for settings that do not fit.
-    """
-    from kbnf_core.languages.structural_tag.presets import tool_calls
-
-    text, name = _EXAMPLE, "get_weather"
-    if file is not None:
-        text, name = read_text(file, file.as_posix()).text, file.as_posix()
-    made = tool_calls(
-        str(calls.tool_calls),
-        _tools(text, name),
-        choice=calls.tool_choice,
-        reasoning=calls.reasoning,
-        parallel=not calls.single_call,
-    )
-    shown = json.dumps(made, indent=2, ensure_ascii=False) + "\n"
-    return Source(shown, f"{name} (as {calls.tool_calls})")
-
-
-def _tools(text: str, name: str) -> list[Any]:
-    """Return the list of tools in a text, which may be a whole request."""
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"{name} is no JSON: {error}") from None
-    if isinstance(found, dict) and "tools" in found:
-        found = found["tools"]
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        raise click.UsageError(f"{name} is no list of tools")
-    return found
 
 
 _TAG = "structural-tag"
@@ -133,7 +68,8 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
         "kbnf convert answer.kbnf --to lark",
         "kbnf convert schema.json --to gbnf",
         "kbnf convert app.models:Person",
-        "kbnf convert --tool-calls qwen_3 tools.json",
+        "kbnf convert tools.json --tool get_weather",
+        "kbnf convert tools.json --tool-calls qwen_3",
         "echo '[0-9]{4}' | kbnf convert --from regex -",
     ),
 )
@@ -156,7 +92,6 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
     help="How a Lark grammar cuts text into lexemes.  [default: as its dialect does]",
 )
 @schema_options
-@tool_options
 @click.option(
     "--list-formats",
     is_flag=True,
@@ -170,18 +105,17 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
 @common_options
 @click.pass_obj
 @as_value(Delivery)
-@as_value(ToolCalls)
 def convert_any(
     console: Console,
     delivery: Delivery,
-    calls: ToolCalls,
     sources: tuple[str | Path, ...],
     to: str | None,
     from_: str | None,
     start: str | None,
     vocab: str | None,
     eos: tuple[int, ...],
-    **own: str | bool | None,
+    lexing: str | None,
+    schema: Mapping[str, Any],
 ) -> int:
     """Convert grammars from one language to another.
 
@@ -192,41 +126,46 @@ def convert_any(
     others.
     """
     models = [each for each in sources if isinstance(each, str)]
-    _check_usage(sources, models, to, calls)
+    _check_usage(sources, models, to, schema)
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
     target = named(to or KBNF.name) or KBNF
-    conversion = _Conversion(target, to is not None, from_, start, vocabulary, given(own))
+    own = dict(schema) if lexing is None else {**schema, "lexing": lexing}
+    if models:
+        own = of_model(own)
+    conversion = _Conversion(target, to is not None, from_, start, vocabulary, delivery.lossy, own)
     paths = [each for each in sources if isinstance(each, Path)]
-    if calls.tool_calls is None and not models:
+    if sources and not models:
         direction = Direction(conversion.convert, target.extension)
         wanted = [each for each in EXTENSIONS if each != target.extension]
         return convert_all(console, paths, wanted, lambda _: direction, delivery)
     if models:
         source, language = Source(schema_of_model(models[0]), models[0]), JSON_SCHEMA
     else:
-        source, language = read_tag(calls, next(iter(paths), None)), STRUCTURAL_TAG
+        source, language = Source(_EXAMPLE, "get_weather"), TOOL_LIST
     direction = Direction(partial(conversion.convert_from, language), target.extension)
     return deliver(console, source, direction, delivery, delivery.output)
 
 
 def _check_usage(
-    sources: Sequence[str | Path], models: Sequence[str], to: str | None, calls: ToolCalls
+    sources: Sequence[str | Path],
+    models: Sequence[str],
+    to: str | None,
+    schema: Mapping[str, Any],
 ) -> None:
     if models and len(sources) > 1:
         raise click.UsageError("a class is converted by itself")
-    if calls.tool_calls is None and not sources:
+    if "tool_calls" not in schema and not sources:
         raise click.UsageError("Missing argument 'FILE...'.")
-    if calls.tool_calls is None and to == _TAG:
+    if "tool_calls" not in schema and to == _TAG:
         raise click.UsageError(f"only --tool-calls are written as {_TAG}")
-    if calls.tool_calls is not None and (models or len(sources) > 1):
-        raise click.UsageError("--tool-calls takes one file, a list of tools")
 
 
 @dataclass(frozen=True, slots=True)
 class _Conversion:
     """A conversion as it was asked for, for one text after the other.
 
-    ``is_named``: the target was. ``own`` are the options of one language that were given.
+    ``is_named``: the target was. ``lossy``: what a schema asks for and no grammar keeps is dropped.
+    ``own`` are the options of one language that were given.
     """
 
     target: Language
@@ -234,6 +173,7 @@ class _Conversion:
     source: str | None
     start: str | None
     vocabulary: "Vocabulary | None"
+    lossy: bool
     own: Mapping[str, Any]
 
     def convert(self, text: str, name: str) -> "Conversion":
@@ -241,6 +181,8 @@ class _Conversion:
         compiled = is_artifact(Path(name))
         given = None if self.source is None else named(self.source)
         language = given or (KBNF if compiled else detect(text, name))
+        if language is JSON_SCHEMA and self.own.keys() & set(CALLS):
+            language = TOOL_LIST
         if language is self.target and not compiled:
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)
@@ -255,6 +197,10 @@ class _Conversion:
                 flag = option.replace("_", "-")
                 owner = next(each.name for each in LANGUAGES if option in each.options)
                 raise click.UsageError(f"--{flag} is for {owner}; {name} is {language.name}")
+        if self.target is STRUCTURAL_TAG:
+            from kbnf_core.languages.tools.parse import tag_of_text
+
+            return tag_of_text(text, self.own, name)
         return convert(
             text,
             language,
@@ -263,6 +209,7 @@ class _Conversion:
             start=self.start,
             imports=ANYWHERE,
             vocabulary=self.vocabulary,
+            lossy=self.lossy,
             options=self.own,
         )
 

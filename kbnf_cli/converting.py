@@ -4,7 +4,7 @@ A conversion that loses something writes nothing, unless ``--lossy`` allows it.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -19,7 +19,7 @@ from kbnf_core.diagnostics.formats import span_value
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import GrammarError
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, Language
+from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, TOOL_LIST, Language
 from kbnf_core.lint import TARGETS
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import OF_CONVERSION
@@ -52,11 +52,12 @@ _ABOUT = {
     "ABNF": "the grammars of RFCs",
     "Structural tag": "XGrammar's structural tags",
     "JSON Schema": "JSON Schema",
+    "Tool list": "the tools of a request, or of MCP",
     "regex": "a regular expression",
     "choice": "a JSON list of texts",
 }
 
-_FILES = {JSON_SCHEMA: "*.json"}
+_FILES = {JSON_SCHEMA: "*.json", TOOL_LIST: "*.json"}
 
 
 def _files_of(language: Language) -> str:
@@ -98,59 +99,6 @@ def listing() -> str:
     )
     calls = (f"  {name:<{width}}  {models}\n" for name, models in NAMES.items())
     return "".join((*lines, _CALLS, *calls))
-
-
-schema_options = together(
-    click.option(
-        "--whitespace",
-        type=click.Choice(["flexible", "compact", "bounded"]),
-        help="The gaps of the text of a JSON Schema: any, none, or (the default) a blank or one"
-        " line break with indentation. Given, it wins over the schema's x-guidance.",
-    ),
-    click.option(
-        "--order",
-        type=click.Choice(["declared", "any"]),
-        help="The order of properties; `any` is for objects with few of them.  [default: declared]",
-    ),
-    click.option(
-        "--additional-properties/--no-additional-properties",
-        default=None,
-        help="What a schema means that does not say whether other properties may come."
-        "  [default: additional-properties]",
-    ),
-    click.option(
-        "--escapes",
-        type=click.Choice(["canonical", "unicode", "any"]),
-        help="How characters of unrestricted strings of JSON are spelt: one way (the default), also"
-        " by their numbers, or any way JSON knows.",
-    ),
-    click.option(
-        "--standard",
-        type=click.Choice(["json-schema", "llguidance"]),
-        help="Whose reading of schemas holds: the draft's and the RFCs' of formats, or that of"
-        " LLGuidance.  [default: json-schema]",
-    ),
-    click.option(
-        "--formats",
-        type=click.Choice(["assertion", "annotation"]),
-        help="Whether `format` of a schema restricts values.  [default: assertion]",
-    ),
-    click.option(
-        "--strict",
-        type=click.Choice(["openai", "anthropic"]),
-        help="Refuse what the strict mode of this service refuses in a JSON Schema, and say what to"
-        " do about it.",
-    ),
-)
-"""The options of conversions from JSON Schema."""
-
-NAMES = ("whitespace", "order", "additional_properties", "escapes", "standard", "formats", "strict")
-"""The names of their values; one that was not given is None."""
-
-
-def given(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options that were given."""
-    return {name: value for name, value in own.items() if value is not None}
 
 
 SCHEMA = "kbnf.convert/1"

@@ -8,7 +8,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
 from kbnf_cli.inputs import GRAMMAR, Inputs, read_whole
-from kbnf_cli.options import as_value, common_options, stdin_option
+from kbnf_cli.options import as_value, common_options, schema_options, stdin_option
 
 if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
@@ -32,6 +32,7 @@ _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
     help="One picture, or a page with links between rules.  [default: by extension, else svg]",
 )
 @click.option("--start", metavar="NAME", help="The start nonterminal, which the page marks.")
+@schema_options
 @stdin_option
 @common_options
 @click.pass_obj

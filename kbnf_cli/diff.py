@@ -1,8 +1,8 @@
 """``kbnf diff``: compare the languages of two grammars; text, JSON, SARIF, GitHub's annotations."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,13 @@ from kbnf_cli.inputs import (
     read_vocabulary,
     read_whole,
 )
-from kbnf_cli.models import GRAMMAR_OR_CLASS, schema_of_model
+from kbnf_cli.models import GRAMMAR_OR_CLASS, of_model, schema_of_model
 from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
     format_option,
+    schema_options,
     stdin_option,
     vocabulary_options,
 )
@@ -35,6 +36,7 @@ from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.diagnostics.text import count_of
 from kbnf_core.languages import BNF, JSON_SCHEMA
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.parsed import NO_OPTIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar
@@ -202,12 +204,20 @@ _FORBIDS = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class DiffInputs(Inputs):
+    """What a comparison reads."""
+
+    reads_several = True
+
+
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """What was given; ``grammar`` is None for a JSON Schema."""
+    """What was given; ``grammar`` is None for a JSON Schema, which is read with ``options``."""
 
     source: Source
     grammar: "Grammar | None" = None
+    options: Mapping[str, Any] = field(default_factory=lambda: NO_OPTIONS)
 
 
 @click.command()
@@ -228,11 +238,12 @@ class _Side:
 @click.option("--allow-unknown", is_flag=True, help="Exit with 0 where nothing was proved.")
 @format_option(RENDERERS, "How to show what was found.")
 @vocabulary_options
+@schema_options
 @stdin_option
 @config_options
 @common_options
 @click.pass_obj
-@as_value(Inputs)
+@as_value(DiffInputs)
 def diff(
     console: Console,
     inputs: Inputs,
@@ -268,14 +279,14 @@ def diff(
 
 def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
     if isinstance(path, str):
-        return _Side(Source(schema_of_model(path), path))
+        return _Side(Source(schema_of_model(path), path), options=of_model(inputs.schema))
     name = inputs.name_of(path).as_posix()
     # What comes from stdin is read once, and its content is not asked for its language.
     if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":
         source = read_text(path, name)
         language = language_for(source.text, name)
         if path == STDIN or language is JSON_SCHEMA:
-            return _Side(source)
+            return _Side(source, options=inputs.schema)
         if language is BNF and inputs.vocab is None:
             note_vocabulary(console, read_whole(Readable(source, BNF), inputs.start))
     vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
@@ -286,13 +297,19 @@ def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
 
 def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown: bool) -> Compared:
     from kbnf_core.diff import compare
-    from kbnf_core.diff.schemas import compare_schemas
+    from kbnf_core.diff.schemas import compare_schemas, compare_with_schema
 
     old, new = sides
     if old.grammar is None and new.grammar is None:
-        found = compare_schemas(old.source.text, new.source.text)
+        found = compare_schemas(
+            old.source.text, new.source.text, old_options=old.options, new_options=new.options
+        )
     else:
-        found = compare(_grammar(old), _grammar(new))
+        left, right = _grammar(old), _grammar(new)
+        found = compare(left, right)
+        schema, other = (old, right) if old.grammar is None else (new, left)
+        if schema.grammar is None:
+            found = compare_with_schema(schema.source.text, schema.options, other, found)
     forbids = _FORBIDS[mode, breaking]
     return Compared(old.source, new.source, mode, breaking, forbids, allow_unknown, found)
 
@@ -300,4 +317,4 @@ def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown:
 def _grammar(side: _Side) -> "Grammar":
     from kbnf_core import Grammar
 
-    return side.grammar or Grammar.from_json_schema(side.source.text)
+    return side.grammar or Grammar.from_json_schema(side.source.text, **side.options)

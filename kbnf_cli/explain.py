@@ -26,6 +26,7 @@ from kbnf_cli.options import (
     common_options,
     examples,
     format_option,
+    schema_options,
     stdin_option,
     vocabulary_options,
 )
@@ -192,6 +193,7 @@ def _is_no_grammar(text: str) -> bool:
 @click.argument("rule", metavar="[RULE]", required=False)
 @format_option(["text", "json"], "How to show it.")
 @vocabulary_options
+@schema_options
 @stdin_option
 @common_options
 @click.pass_obj

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_cli.patterns import Patterns
 from kbnf_core.diagnostics import decode
+from kbnf_core.diagnostics.text import count_of
 from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.files import read_file, read_up_to, write_file
 from kbnf_core.languages import EXTENSIONS, KBNF
@@ -29,9 +30,14 @@ NEVER = frozenset({"__pypackages__", "node_modules", "site-packages", "venv"})
 """Directories of what others wrote: not looked into, unless ``exclude`` says otherwise."""
 
 
+JSON = ".json"
+CHECKED = (*EXTENSIONS, ".schema.json", ".tools.json")
+"""How the names end of what ``kbnf check`` looks for in directories: other JSON may be anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileChoice:
-    """Says what counts in a directory, by ``extensions`` and the settings of the place.
+    """Says what counts in a directory, by how names end, and the settings of the place.
 
     ``but`` is left out beside what the settings exclude.
     """
@@ -77,9 +83,9 @@ class DirectoryChoice:
         Where it takes one with an extension of no language, that is KBNF.
         """
         include = None if self.settings is None else self.settings.include
-        is_other = file.suffix in self.extensions and file.suffix not in EXTENSIONS
-        if include is None or is_other:
-            return file.suffix in self.extensions
+        is_one = any(file.name.endswith(each) for each in self.extensions)
+        if include is None or (is_one and file.suffix not in EXTENSIONS):
+            return is_one
         language = file.suffix if file.suffix in EXTENSIONS else KBNF.extension
         return language in self.extensions and include.match(file, "")
 
@@ -212,13 +218,17 @@ def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
             raise SourceError(str(path), _why_missing(path))
         return [] if path != STDIN and choice.drops(path) else [path]
     top = path.resolve()
-    found = []
-    for file in _walk(top, choice):
+    found: list[Path] = []
+    others: list[Path] = []
+    for file in _walk(top, choice, others):
         shown = path / file.relative_to(top)
         if _is_odd(file):
             note(f"skipped {shown}: not a regular file")
         else:
             found.append(shown)
+    if others and choice.extensions == CHECKED:
+        files = f"{count_of(len(others), 'other file')} in JSON"
+        note(f"{path}: left out {files}; name those that are schemas or lists of tools")
     if not found:
         wanted = ", ".join(f"*{extension}" for extension in choice.extensions)
         note(f"warning: {path}: the directory holds no grammar ({wanted})")
@@ -238,8 +248,11 @@ def _is_odd(file: Path) -> bool:
     return os.path.exists(file) and not (os.path.isfile(file) or os.path.isdir(file))
 
 
-def _walk(top: Path, choice: FileChoice) -> Iterator[Path]:
-    """Yield the grammars below a resolved directory, and directories that cannot be listed."""
+def _walk(top: Path, choice: FileChoice, others: list[Path]) -> Iterator[Path]:
+    """Yield the grammars below a resolved directory, and directories that cannot be listed.
+
+    Other files in JSON are added to ``others``.
+    """
     # Here, because a run on named files need not pay for loading the library behind it.
 
     pending = [(top, rules_above(top))]
@@ -258,9 +271,10 @@ def _walk(top: Path, choice: FileChoice) -> Iterator[Path]:
             if os.path.isdir(entry) and not entry.is_symlink():
                 if not is_ignored(entry, "/", rules) and not here.leaves_out(entry, "/"):
                     pending.append((entry, rules))
-            elif (
-                here.is_grammar(entry)
-                and not is_ignored(entry, "", rules)
-                and not here.leaves_out(entry, "")
-            ):
-                yield entry
+            elif (is_one := here.is_grammar(entry)) or entry.suffix == JSON:
+                if is_ignored(entry, "", rules) or here.leaves_out(entry, ""):
+                    continue
+                if is_one:
+                    yield entry
+                else:
+                    others.append(entry)

@@ -5,11 +5,11 @@ folders of a checkout, which ``setup.py`` puts into the package of a wheel.
 """
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -20,6 +20,7 @@ from kbnf_cli.files import STDIN, FileChoice, read_text
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.errors import ConfigError, GrammarError, SourceError
+from kbnf_core.syntax.parsed import NO_OPTIONS
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -151,12 +152,13 @@ def open_any_grammar(
     finish: str | None,
     defaults: Defaults = NO_DEFAULTS,
     vocabulary: "Vocabulary | None" = None,
+    schema: Mapping[str, Any] = NO_OPTIONS,
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
 
-    What a text says of tokens, it says of those of ``vocabulary``. Raises ``GrammarError`` for a
-    text that is none, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file that
-    cannot be read.
+    What a text says of tokens, it says of those of ``vocabulary``; ``schema`` are options of JSON
+    Schemas. Raises ``GrammarError`` for a text that is none, ``ArtifactError`` for a damaged
+    artifact, ``SourceError`` for a file that cannot be read.
     """
     from kbnf_core import Grammar
     from kbnf_core.imports import ANYWHERE
@@ -164,9 +166,10 @@ def open_any_grammar(
     if is_artifact(path):
         return _open_artifact(path, start, finish)
     source = read_text(path, name)
+    language = language_for(source.text, name)
     return Grammar.read(
         source.text,
-        language_for(source.text, name),
+        language,
         path=name,
         start=start,
         finish=finish,
@@ -174,16 +177,38 @@ def open_any_grammar(
         imports=ANYWHERE,
         vocabulary=vocabulary,
         lossy=True,
+        options=own_options(schema, language),
     )
 
 
-def open_text(path: Path, name: str, start: str | None) -> Readable:
+def own_options(schema: Mapping[str, Any], language: "Language") -> Mapping[str, Any]:
+    """Return those of the options of schemas and lists of tools that a language has."""
+    return {name: value for name, value in schema.items() if name in language.options}
+
+
+def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Language") -> None:
+    """Raise ``ConfigError`` where an option was given that a language does not have."""
+    from kbnf_core.languages import JSON_SCHEMA
+
+    for option in schema.keys() - set(language.options):
+        owner = "JSON Schemas" if option in JSON_SCHEMA.options else "lists of tools"
+        flag = option.replace("_", "-")
+        raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
+
+
+_WITHOUT_RULES = ("JSON Schema", "Tool list")
+"""Languages whose texts have no rules to be shown, and are written as KBNF."""
+
+
+def open_text(
+    path: Path, name: str, start: str | None, schema: Mapping[str, Any] = NO_OPTIONS
+) -> Readable:
     """Return the text of a grammar and its language; of an artifact, what it was made of.
 
     A schema has no rules to be shown, so it is written as KBNF. Raises what ``open_any_grammar``
     raises.
     """
-    from kbnf_core.languages import JSON_SCHEMA, KBNF
+    from kbnf_core.languages import KBNF
     from kbnf_core.source import Source
 
     if is_artifact(path):
@@ -191,9 +216,10 @@ def open_text(path: Path, name: str, start: str | None) -> Readable:
         return Readable(grammar.source, grammar.language)
     source = read_text(path, name)
     language = language_for(source.text, name)
-    if language is not JSON_SCHEMA:
+    refuse_schema_options(schema, name, language)
+    if language.name not in _WITHOUT_RULES:
         return Readable(source, language)
-    grammar = open_any_grammar(path, name, start, None)
+    grammar = open_any_grammar(path, name, start, None, schema=schema)
     return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
 
 
@@ -306,6 +332,10 @@ class Inputs:
     config_file: Path | None = None
     isolated: bool = False
     stdin_filename: Path | None = None
+    schema: Mapping[str, Any] = field(default_factory=dict)
+
+    reads_several: ClassVar[bool] = False
+    """Whether there may be grammars in other languages beside schemas."""
 
     def name_of(self, path: Path) -> Path:
         """Return what a file is called: stdin's name for ``-``, a shipped grammar by its own."""
@@ -317,11 +347,14 @@ class Inputs:
 
     def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> "Grammar":
         """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
-        return open_any_grammar(path, *self._named(path), vocabulary)
+        found = open_any_grammar(path, *self._named(path), vocabulary, self.schema)
+        if not self.reads_several:
+            refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
+        return found
 
     def text(self, path: Path) -> Readable:
         """Return the text of the grammar in a file; raises what ``open_text`` raises."""
-        return open_text(path, self.name_of(path).as_posix(), self.start)
+        return open_text(path, self.name_of(path).as_posix(), self.start, self.schema)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
         name = self.name_of(path)

@@ -30,6 +30,7 @@ from kbnf_cli.options import (
     config_options,
     format_option,
     grammar_options,
+    schema_options,
     stdin_option,
     vocabulary_options,
 )
@@ -145,6 +146,7 @@ def _token_or_text(text: str) -> int | bytes:
 )
 @vocabulary_options
 @grammar_options
+@schema_options
 @stdin_option
 @config_options
 @common_options

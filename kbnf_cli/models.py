@@ -4,7 +4,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from importlib import import_module
 from pathlib import Path
@@ -47,6 +47,11 @@ def schema_of_model(name: str) -> str:
         return json.dumps(json.loads(text), indent=2) + "\n"
     except (KbnfError, ValueError) as error:
         raise click.ClickException(f"{name}: {error}") from error
+
+
+def of_model(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of JSON Schemas for the one of a class, which were given or not."""
+    return JSON_SCHEMA.options_of(object, schema)
 
 
 @contextmanager

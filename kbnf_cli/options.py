@@ -159,5 +159,105 @@ file_options = together(
 )
 """What says which files in directories are left out: see ``inputs.FileInputs``."""
 
-input_options = together(vocabulary_options, grammar_options, config_options)
+
+def _schema_option(*names: str, text: str, **settings: Any) -> Callable[[_Command], _Command]:
+    """Return what adds an option for JSON Schemas; ``schema`` is a value of those given."""
+
+    def keep(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        given = context.params.setdefault("schema", {})
+        if value is not None and parameter.name is not None:
+            given[parameter.name] = value
+
+    return click.option(
+        *names, expose_value=False, default=None, callback=keep, help=text, **settings
+    )
+
+
+schema_options = together(
+    _schema_option(
+        "--integers",
+        type=click.Choice(["plain", "fraction"]),
+        text="JSON Schema: integers without a fraction, or also with `.0`.  [default: plain]",
+    ),
+    _schema_option(
+        "--digits",
+        type=click.Choice(["bounded", "any"]),
+        text="JSON Schema: numbers of at most 19 digits before the point, 17 after it and 3 in the"
+        " exponent, more where the schema asks for more; or any number of digits."
+        "  [default: bounded]",
+    ),
+    _schema_option(
+        "--formats",
+        type=click.Choice(["plain", "rfc", "annotation", "assertion"]),
+        text="JSON Schema: how `format` restricts strings: to what the usual readers accept, to all"
+        " that the RFCs allow (also called assertion), or not at all.  [default: plain]",
+    ),
+    _schema_option(
+        "--closed/--open",
+        "--no-additional-properties/--additional-properties",
+        "closed",
+        text="JSON Schema: whether objects that name `properties`, and say nothing of others, have"
+        " no others.  [default: open; closed for classes of Python]",
+    ),
+    _schema_option(
+        "--whitespace",
+        type=click.Choice(["printed", "compact", "bounded", "flexible"]),
+        text="JSON Schema: the whitespace between tokens: as printers write it; none; in every gap"
+        " a blank or one line break with indentation; any. Takes precedence over the schema's"
+        " x-guidance.  [default: printed]",
+    ),
+    _schema_option(
+        "--order",
+        type=click.Choice(["declared", "any"]),
+        text="JSON Schema: the order of properties; `any` is for objects with few of them."
+        "  [default: declared]",
+    ),
+    _schema_option(
+        "--escapes",
+        type=click.Choice(["canonical", "unicode", "any"]),
+        text="JSON Schema: how characters of strings without restrictions are spelt: in one way,"
+        " also by their numbers, or in any way of JSON.  [default: canonical]",
+    ),
+    _schema_option(
+        "--standard",
+        type=click.Choice(["json-schema", "llguidance"]),
+        text="JSON Schema: whether schemas mean what their draft says or what LLGuidance reads."
+        "  [default: json-schema]",
+    ),
+    _schema_option(
+        "--strict",
+        type=click.Choice(["openai", "anthropic"]),
+        text="JSON Schema: refuse what the strict mode of this service refuses, with advice.",
+    ),
+    _schema_option("--tool", metavar="NAME", text="List of tools: calls of this one only."),
+    _schema_option(
+        "--tool-calls",
+        metavar="FORMAT",
+        text="List of tools: how calls are written, a format of `kbnf convert --list-formats`."
+        "  [default: a JSON object with name and arguments]",
+    ),
+    _schema_option(
+        "--tool-choice",
+        metavar="auto|required|none|TOOL",
+        text="With --tool-calls: whether tools are called, or which one.  [default: auto]",
+    ),
+    _schema_option(
+        "--reasoning",
+        type=click.Choice(["disabled", "enabled", "auto"]),
+        text="With --tool-calls: whether reasoning precedes the calls.  [default: disabled]",
+    ),
+    _schema_option(
+        "--single-call",
+        is_flag=True,
+        flag_value=True,
+        type=bool,
+        text="With --tool-calls: at most one call of a tool.",
+    ),
+)
+"""The options of the readers of JSON Schemas, and of lists of tools, which have some.
+
+Those that were given are the parameter ``schema``.
+"""
+
+input_options = together(vocabulary_options, grammar_options, schema_options, config_options)
 """What says which grammar, vocabulary and settings to use: see ``inputs.Inputs``."""

@@ -12,7 +12,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.describing import artifact_text
 from kbnf_cli.executors import open_workers
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
-from kbnf_cli.inputs import Inputs, read_vocabulary
+from kbnf_cli.inputs import Inputs, own_options, read_vocabulary
 from kbnf_cli.options import common_options, examples
 from kbnf_core.diagnostics.segments import visible
 from kbnf_core.errors import GrammarError, KbnfError
@@ -179,20 +179,21 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
     from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
     from kbnf_core.store.keys import recipe_of
 
-    language = None
-    if path.suffix == LINES:
+    is_line = path.suffix == LINES
+    language = detect(text, f"{name}.json" if is_line else name)
+    if is_line and language is KBNF:
         # The content of a line says what it is; one that is no JSON is a schema with an error.
-        found = detect(text, f"{name}.json")
-        language = (JSON_SCHEMA if found is KBNF else found).name
+        language = JSON_SCHEMA
     recipe = recipe_of(
         text,
         path=name,
-        language=language,
+        language=language.name,
         start=inputs.start,
         finish=inputs.finish,
         lossy=options.lossy,
         defaults=inputs.settings_source()(inputs.name_of(path)).defaults,
         imports=ANYWHERE,
+        **own_options(inputs.schema, language),
     )
     if options.work is None:
         return recipe

@@ -24,6 +24,7 @@ from kbnf_cli.options import (
     file_options,
     format_option,
     grammar_options,
+    schema_options,
     stdin_option,
     vocabulary_options,
 )
@@ -328,6 +329,8 @@ def _one_line(diagnostic: Diagnostic) -> str:
 class SuiteInputs(Inputs, FileInputs):
     """What a run of ``kbnf test`` reads."""
 
+    reads_several = True
+
 
 _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 
@@ -340,6 +343,7 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 @file_options
 @vocabulary_options
 @grammar_options
+@schema_options
 @stdin_option
 @config_options
 @common_options

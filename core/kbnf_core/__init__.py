@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kbnf_core.grammar import Grammar
     from kbnf_core.limits import Limits
     from kbnf_core.lint.check import check
+    from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.bits import apply_bitmask
     from kbnf_core.mask.completion import Completion, Sample
     from kbnf_core.mask.why import Explanation
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 _HOMES = {
+    "Ahead": "mask.ahead",
     "ArtifactError": "artifact.manifest",
     "ArtifactWarning": "artifact.manifest",
     "compile_artifact": "compiled",
@@ -79,6 +81,7 @@ _HOMES = {
 
 __all__ = [
     "AcceptTokenResult",
+    "Ahead",
     "ArtifactError",
     "ArtifactWarning",
     "Compiler",

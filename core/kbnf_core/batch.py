@@ -14,7 +14,11 @@ import numpy.typing as npt
 from kbnf_core import kernel
 from kbnf_core.engine import Engine, checked_tree
 from kbnf_core.errors import VocabularyError
+from kbnf_core.mask.ahead import Ahead
 from kbnf_core.mask.bits import as_words, check_rows, word_count
+
+BATCHES = Ahead()
+"""What works ahead for engines of batches, where nobody else does."""
 
 
 def allocate_bitmask(rows: int, size: int) -> npt.NDArray[np.int32]:
@@ -30,6 +34,8 @@ def fill_bitmasks(
     out: Any,
     rows: Iterable[SupportsIndex] | None = None,
     threads: int | None = None,
+    *,
+    ahead: bool = True,
 ) -> None:
     """Write what each engine allows into its row of ``out``, as ``Engine.fill_bitmask`` does.
 
@@ -37,8 +43,10 @@ def fill_bitmasks(
     a row allows everything. Masks that are not cached yet are computed first, one by one; the
     copying is done without the GIL, by ``threads`` threads, by default one and at most one for
     each processor; they are kept for the next call. What an engine remembers as its last
-    computation is not changed. Raises what ``fill_bitmask`` raises, and ``VocabularyError`` for
-    engines over tokens that differ, before anything is written.
+    computation is not changed. With ``ahead``, masks that are likely to come next are made while
+    the model computes, for engines that were not told otherwise (``Engine``; ``BATCHES`` counts).
+    Raises what ``fill_bitmask`` raises, and ``VocabularyError`` for engines over tokens that
+    differ, before anything is written.
     """
     words = as_words(out)
     table = words if words.ndim == 2 else words.reshape(1, -1)
@@ -50,6 +58,10 @@ def fill_bitmasks(
     if len(places) != len(texts):
         raise ValueError(f"{len(texts)} engines need as many rows, not {len(places)}")
     kernel.fill_rows(table, places.astype(np.int64, copy=False), texts, threads or 1)
+    if ahead:
+        for engine in texts:
+            if engine is not None and engine.ahead is None:
+                engine.look_ahead(BATCHES)
 
 
 def fill_tree_bitmasks(

@@ -88,13 +88,14 @@ def convert(
         options=options,
     )
     if reading.meaning is None or reading.errors or target is KBNF:
-        return target.write(reading, limits)
+        found = target.write(reading, limits)
+        return replace(found, notes=(*found.notes, *reading.lint()))
     # It has no rules to be rewritten, so its text is. That a text ends with its value was proved,
     # so nothing can follow where generation goes on as long as it can.
     written = Source(reading.meaning.write())
     found = target.write(read_grammar(written, finish=Finish.EOS, limits=limits), limits)
     losses = (*reading.losses, *(replace(loss, span=Span(0, 0)) for loss in found.losses))
-    return Conversion(found.text, not losses, losses, reading.diagnostics)
+    return Conversion(found.text, not losses, losses, (*reading.diagnostics, *reading.lint()))
 
 
 def from_gbnf(

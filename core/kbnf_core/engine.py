@@ -23,6 +23,7 @@ from kbnf_core.errors import (
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.limits import Limits
+from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import (
     Bitmask,
     apply_mask,
@@ -97,6 +98,11 @@ class Engine(EngineCore):
     be. ``remaining`` tells how many are left. It counts tokens only: to end in time, a JSON text
     may repeat a name.
 
+    ``ahead``: let a thread of the process make the masks that are likely to come next, while the
+    model computes (``mask.ahead``); an ``Ahead`` counts for several engines. By default engines do
+    so whose grammar a ``Compiler`` made, and those of a batch (``fill_bitmasks``); ``KBNF_AHEAD=0``
+    in the environment turns it off. Masks are the same.
+
     A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
     Coming from elsewhere: ``Engine(...)`` is *initialize*, ``try_accept_new_token`` is *advance*,
@@ -130,6 +136,7 @@ class Engine(EngineCore):
         stop_token_ids: int | Collection[int] | None = None,
         after: After | None = None,
         budget: int | None = None,
+        ahead: bool | Ahead | None = None,
     ) -> None:
         for name in config.unheeded() if config else ():
             warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
@@ -155,7 +162,7 @@ class Engine(EngineCore):
                 " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._begin(grammar, vocabulary, finish, checked_after(after, vocabulary), budget)
+        self._begin(grammar, vocabulary, finish, checked_after(after, vocabulary), budget, ahead)
         self.remaining = budget
 
     def _begin(
@@ -165,6 +172,7 @@ class Engine(EngineCore):
         finish: Finish,
         after: After | None,
         budget: int | None,
+        ahead: bool | Ahead | None,
     ) -> None:
         self._grammar = grammar
         self._finish = finish
@@ -176,6 +184,9 @@ class Engine(EngineCore):
         self._accepted: list[int | bytes] = []
         self._positions: list[int] = []
         self._allowed = self._automaton.no_mask()
+        self._ahead_wanted = ahead
+        self._ahead = ahead_for(ahead, grammar.ahead)
+        self._look_ahead()
 
     def __copy__(self) -> "Engine":
         twin = type(self).__new__(type(self))
@@ -186,6 +197,7 @@ class Engine(EngineCore):
         twin._positions = self._positions.copy()
         twin._allowed = self._allowed
         twin._left = self._left
+        twin._ahead = self._ahead
         return twin
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Engine":
@@ -200,6 +212,18 @@ class Engine(EngineCore):
         )
         own = {name: self.__dict__[name] for name in self.__dict__.keys() - _REBUILT - {"_why"}}
         return _restore, (type(self), *carried, own)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """Who works ahead for this engine, with its counts; None for nobody."""
+        found: Ahead | None = self._ahead
+        return found
+
+    def look_ahead(self, ahead: Ahead) -> None:
+        """Let ``ahead`` work for this engine, unless somebody does or it was told not to."""
+        if self._ahead is None and self._ahead_wanted is None:
+            self._ahead = ahead_for(ahead)
+            self._look_ahead()
 
     @property
     def grammar(self) -> Grammar:
@@ -364,6 +388,7 @@ class Engine(EngineCore):
         self._accepted.append(data)
         self._positions.append(self._position)
         self._position = after
+        self._look_ahead()
         return AcceptTokenResult.Ongoing if after >= 0 else AcceptTokenResult.Finished
 
     def get_allowed_token_ids_from_last_computation(self) -> list[int]:
@@ -652,7 +677,7 @@ class Engine(EngineCore):
     def _replay(self) -> int:
         """Replay everything accepted from the beginning; return the position reached."""
         config = Config(finish=self._finish)
-        fresh = Engine(self._grammar, self.vocabulary, config, after=self._after)
+        fresh = Engine(self._grammar, self.vocabulary, config, after=self._after, ahead=False)
         fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.
         self._use(fresh._automaton)
@@ -691,7 +716,8 @@ def _restore(
 ) -> Engine:
     """Return an engine that was pickled."""
     engine = kind.__new__(kind)
-    engine._begin(grammar, vocabulary, finish, after, None)
+    ahead = own.pop("_ahead_wanted", None)
+    engine._begin(grammar, vocabulary, finish, after, None, ahead)
     engine._accept_again(accepted)
     engine._left = left
     engine._allowed = allowed

@@ -44,8 +44,9 @@ class Language:
     where the text does not say otherwise; ``options`` are the names of further options of its
     reader, and ``check`` raises ``ConfigError`` for values that they cannot have. ``write`` is None
     for a language that nothing is converted to; ``dump`` makes a text of what a program may give
-    instead of one, ``arrange`` prepares a tree for being printed as KBNF. Functions import what
-    they need when they are called, so that a value costs nothing.
+    instead of one, and ``complete`` adds the options that hold for that to those which are given;
+    ``arrange`` prepares a tree for being printed as KBNF. Functions import what they need when they
+    are called, so that a value costs nothing.
 
     Texts of a language that ``is_json`` are JSON. A language that ``is_converted`` has another
     structure than KBNF: its reader leaves out all to which the start does not lead, and its tree
@@ -66,6 +67,7 @@ class Language:
     is_json: bool = False
     arrange: Callable[[Document], Document] | None = None
     dump: Callable[[Any], str] | None = None
+    complete: Callable[[Any, Mapping[str, Any]], dict[str, Any]] | None = None
     check: Callable[[Mapping[str, Any]], None] | None = None
 
     def check_options(self, options: Mapping[str, Any]) -> None:
@@ -84,6 +86,10 @@ class Language:
         if not isinstance(source, str):
             raise ConfigError(f"{self.name} is read from a text, not from {source!r}"[:200])
         return source
+
+    def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options for what a program gives: ``options``, and what holds without them."""
+        return dict(options) if self.complete is None else self.complete(source, options)
 
     def outline(self, source: Source, limits: Limits) -> "Outline":
         """Return where names are defined and used; never raises."""
@@ -155,7 +161,8 @@ class Reading:
     text, which are among the findings, too; ``remark`` is what a person who reads the grammar as
     KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and
     ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of the
-    project (which ``finish_is_default`` tells of ``finish``), else those of the language.
+    project (which ``finish_is_default`` tells of ``finish``), else those of the language. ``lint``
+    returns the findings of the language's own lints, which readers of grammars do not ask for.
     """
 
     language: Language
@@ -170,6 +177,7 @@ class Reading:
     losses: tuple[Loss, ...] = ()
     remark: str = ""
     meaning: Rules | None = None
+    lint: Callable[[], tuple[Diagnostic, ...]] = lambda: ()
 
     @property
     def is_endless(self) -> bool:
@@ -285,6 +293,7 @@ def read_grammar(
         losses=parsed.losses,
         remark=parsed.remark,
         meaning=meaning,
+        lint=parsed.lint,
     )
 
 

@@ -22,9 +22,9 @@ from kbnf_core.languages import (
     LARK,
     REGEX,
     STRUCTURAL_TAG,
+    TOOL_LIST,
     detect,
 )
-from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.analyse import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
+    from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
     from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -72,6 +73,9 @@ class Grammar:
         )
 
     _read: Callable[[], Reading]
+
+    ahead: "Ahead | None" = None
+    """Who works ahead for its engines unless they say otherwise; a ``Compiler`` sets it."""
 
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)
@@ -199,14 +203,34 @@ class Grammar:
         ``schema`` is a dict, a bool, a text, a pydantic model or a type for which pydantic makes a
         schema: a dataclass, a ``TypedDict``, ``list[int]``.
 
-        ``whitespace`` is ``bounded`` (the default), ``flexible`` or ``compact``, ``order`` is
-        ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
-        ``kbnf_core.languages.json_schema``. Raises ``GrammarError`` for a schema that is
+        ``whitespace`` is ``printed`` (the default), ``compact``, ``bounded`` or ``flexible``,
+        ``order`` is ``declared`` or ``any``; ``options`` are the other fields of ``Options`` in
+        ``kbnf_core.languages.json_schema``: ``integers`` (``plain`` or ``fraction``), ``digits``
+        (``bounded`` or ``any``), ``formats`` (``plain``, ``rfc`` or ``annotation``), ``closed``,
+        which is true for types of Python, and so on. Raises ``GrammarError`` for a schema that is
         malformed, cannot be satisfied or, unless ``lossy``, kept as a whole.
         """
         text = JSON_SCHEMA.text_of(schema)
-        wanted = own_names({"whitespace": whitespace, "order": order, **options})
+        wanted = JSON_SCHEMA.options_of(
+            schema, {"whitespace": whitespace, "order": order, **options}
+        )
         return cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
+
+    @classmethod
+    def from_tools(cls, tools: object, *, lossy: bool = False, **options: Any) -> "Grammar":
+        """Return the grammar of the calls of some tools that a model may write.
+
+        ``tools`` is a list as requests to OpenAI, Anthropic or Gemini have it, or what a server of
+        MCP answers: a list, a dict, or a text of JSON. A call is a JSON object with ``name`` and
+        ``arguments``; with ``tool_calls`` it is written in the format of a model
+        (``languages.structural_tag.presets.NAMES``), as ``tool_choice``, ``reasoning`` and
+        ``single_call`` say. ``tool`` is the name of the only one that is called. The other
+        ``options`` are those of ``from_json_schema`` and of ``Grammar.read``. Raises
+        ``GrammarError`` for a list with errors and, unless ``lossy``, for a schema that cannot be
+        kept as a whole.
+        """
+        text = TOOL_LIST.text_of(tools)
+        return cls.read_with(text, TOOL_LIST, lossy=lossy, **TOOL_LIST.options_of(text, options))
 
     @classmethod
     def from_gbnf(cls, text: str, *, lossy: bool = False, **options: Any) -> "Grammar":

@@ -41,7 +41,8 @@ def test_budget(kbnf: Kbnf, write: Write) -> None:
 
 
 def test_what_a_json_schema_takes_is_told_too(kbnf: Kbnf, write: Write) -> None:
-    file = write("a.schema.json", '{"type": "object", "properties": {"a": {}}}')
+    schema = '{"type": "object", "properties": {"a": {}}, "additionalProperties": false}'
+    file = write("a.schema.json", schema)
     assert codes(kbnf(*CONCISE, file).out) == []
     assert codes(kbnf(*CONCISE, "--max-states", "5", file).out) == ["E703"]
     out = " ".join(kbnf("check", "--cost", file).out.split())

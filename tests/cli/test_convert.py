@@ -229,9 +229,11 @@ _TAG = "structural-tag"
     [
         (["--tool-calls", "gpt"], 2, "there is no format 'gpt'; there are llama"),
         (["--tool-calls", "llama", "--tool-choice", "fly"], 2, "`choice` is one of auto"),
-        (["--tool-calls", "llama", "a.json", "b.json"], 2, "takes one file"),
-        (["--tool-calls", "llama", "wrong.json"], 2, "wrong.json is no JSON: "),
-        (["--tool-calls", "llama", "schema.json"], 2, "schema.json is no list of tools"),
+        (["--tool-calls", "llama", "wrong.json"], 1, "the list is not JSON: "),
+        (["--tool-calls", "llama", "schema.json"], 1, "this is no list of tools"),
+        (["--tool-choice", "required", "tools.json"], 2, "`tool_choice` is for `tool_calls`"),
+        (["--tool-calls", "llama", "--integers", "plain", "tools.json"], 2, "is not for"),
+        (["--tool", "fly", "tools.json"], 1, "there is no tool `fly`"),
         (["schema.json", "--to", _TAG], 2, "only --tool-calls are written as structural-tag"),
         ([], 2, "missing argument 'FILE...'"),
     ],
@@ -240,6 +242,7 @@ def test_wrong_calls_of_tools(
     kbnf: Kbnf, write: Write, arguments: list[str], status: int, message: str
 ) -> None:
     write("schema.json", '{"type": "string"}')
+    write("tools.json", TOOLS)
     write("wrong.json", "[{},]")
     result = kbnf("convert", *arguments)
     assert (result.status, message in result.stderr) == (status, True)
@@ -248,7 +251,7 @@ def test_wrong_calls_of_tools(
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--no-additional-properties"], "'{' ws (a ws)? '}'"),
+        (["--closed"], "'{' ws (a ws)? '}'"),
         (["--formats", "annotation"], "string"),
         (["--escapes", "any"], "u[0-9A-Fa-f]{4}"),
         (["--standard", "llguidance"], "date"),
@@ -264,7 +267,7 @@ def test_the_options_of_schemas_are_the_same_in_both_commands(
     assert kbnf("convert-json-schema", schema, *options).out == found.out
     assert kbnf("convert", schema).out != found.out
     other = kbnf("convert", write("g.gbnf", GBNF), *options)
-    flag = options[0].replace("no-", "")
+    flag = "--closed" if "additional" in options[0] else options[0]
     assert (other.status, f"{flag} is for JSON Schema" in other.stderr) == (2, True)
 
 

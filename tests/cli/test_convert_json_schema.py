@@ -13,7 +13,9 @@ def test_writes_the_grammar_to_a_file(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("convert-json-schema", schema, "-o", target, "--whitespace", "compact")
     assert (result.status, result.out) == (0, "")
     text = target.read_text()
-    assert text.startswith("(* kbnf: finish=eager *)\n\n(* the whole schema *)\nstart ::= '{' a ")
+    assert text.startswith(
+        "(* kbnf: finish=eager from=json-schema *)\n\n(* the whole schema *)\nstart ::= '{' a "
+    )
     assert "(* /properties/a *)\na ::= '\"a\":' integer;\n" in text
 
 
@@ -38,7 +40,7 @@ def test_lossy_drops_and_reports(kbnf: Kbnf, write: Write) -> None:
     found = json.loads(result.out)
     assert (result.status, found["schema"], found["exact"]) == (0, "kbnf.convert/1", False)
     assert [loss["code"] for loss in found["losses"]] == ["W807"]
-    assert found["output"].startswith("(* kbnf: finish=eager *)")
+    assert found["output"].startswith("(* kbnf: finish=eager from=json-schema *)")
 
 
 def test_a_dropped_keyword_is_no_error_and_an_error_says_how_to_drop_it(

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core import check as lint
 from kbnf_core.convert import from_json_schema
 from kbnf_core.errors import EngineError, GrammarError
 from kbnf_testing.data import OUTSIDE
@@ -69,6 +70,27 @@ def check(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES[::STEP], ids=lambda path: path.stem)
 def test_sample(path: Path) -> None:
     check(path)
+
+
+@pytest.mark.parametrize("path", FILES[::STEP], ids=lambda path: path.stem)
+def test_the_text_of_a_sample_has_no_finding(path: Path) -> None:
+    assert findings(path) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_no_text_has_a_finding(path: Path) -> None:
+    assert findings(path) == []
+
+
+def findings(path: Path) -> list[str]:
+    """Return the codes of what ``kbnf check`` finds in a converted text."""
+    schema = json.loads(path.read_text(encoding="utf-8"))["schema"]
+    try:
+        text = from_json_schema(json.dumps(schema)).text
+    except GrammarError:
+        return []
+    return [each.code for each in lint(text, "x.kbnf")]
 
 
 @pytest.mark.slow

@@ -137,6 +137,26 @@ def test_agrees_with_jsonschema(schema: Any, values: list[Any]) -> None:
             assert not found or not any(found), (schema, value)
 
 
+@settings(max_examples=100, deadline=None)
+@given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=8))
+def test_closed_objects_are_valid_and_have_what_properties_name(
+    schema: Any, values: list[Any]
+) -> None:
+    try:
+        grammar = Grammar.from_json_schema(schema, closed=True)
+    except (EmptyGrammarError, GrammarError):
+        return
+    validator = Draft202012Validator(schema)
+    # In a schema without others in place, this is what closing is.
+    closed = Draft202012Validator({"unevaluatedProperties": False, **schema})
+    is_plain = schema.get("type") == "object" and "properties" in schema
+    for value in values:
+        if any(allows(grammar, each) for each in orders(value)):
+            assert validator.is_valid(value), (schema, value)
+            if is_plain:
+                assert closed.is_valid(value), (schema, value)
+
+
 def nests_objects(value: Any) -> bool:
     """Tell whether an object is inside, whose members may be in the wrong order."""
     inner = list(value.values()) if isinstance(value, dict) else value

@@ -171,6 +171,10 @@ def test_grammar_agrees_with_the_standard_library(
     name: str, alphabet: str, reads: Callable[[str], bool], data: st.DataObject
 ) -> None:
     text = data.draw(edited_examples(name, alphabet))
+    if name == "json" and reads(text):
+        # It has the layouts that are printed, up to 32 blanks a line; numbers may have more digits.
+        indent = min(len(text) % 4, 32 // (1 + text.count("[") + text.count("{")))
+        text = json.dumps(json.loads(text, parse_int=len, parse_float=len), indent=indent)
     assert takes(name, text) is reads(text)
 
 

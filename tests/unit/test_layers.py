@@ -92,6 +92,10 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | {"automata", "vocab"}
     | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
+    "languages.tools": BASE
+    | READING
+    | {"ir", "lower"}
+    | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},
@@ -105,17 +109,15 @@ ALLOWED: dict[str, set[str]] = {
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"vocab"},
-    "grammar": BASE
-    | READING
-    | {"ir", "languages", "languages.json_schema", "lower", "mask", "store", "vocab"},
+    "grammar": BASE | READING | {"ir", "languages", "lower", "mask", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
     "engine": BASE | {"artifact", "config", "grammar", "kernel", "mask", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     "recordings": {"engine", "errors", "mask", "vocab"},
+    "trace": {"engine", "errors", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
-    "compiler": BASE
-    | {"config", "frontend", "grammar", "languages", "languages.json_schema", "lower", "vocab"},
+    "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "mask", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | ENGINE | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "syntax"},

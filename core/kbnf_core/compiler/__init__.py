@@ -24,9 +24,9 @@ from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
-from kbnf_core.languages.json_schema.language import own_names
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
+from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 ENTRY_BYTES = 4_096
@@ -60,8 +60,11 @@ class Compiler:
     serve no other: a forked child makes a compiler of its own. A source that ends its process
     ``STRIKES`` times is refused from then on (``QuarantinedError``).
     ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
-    always refused alike. Threads may share a compiler. A grammar that is in use stays usable when
-    it is forgotten here.
+    always refused alike. ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas
+    that come without. Threads may share a compiler. A grammar that is in use stays usable when it
+    is forgotten here. ``ahead``: let a thread of the process make the masks that are likely to
+    come next for the engines of these grammars, while the model computes (``Engine``); what came of
+    it is counted in ``ahead``, None where that is off.
     """
 
     def __init__(
@@ -71,8 +74,13 @@ class Compiler:
         workers: int = 0,
         *,
         limits: Limits = DEFAULT_LIMITS,
+        schema_options: Mapping[str, Any] | None = None,
+        ahead: bool = True,
     ) -> None:
         self.vocabulary = vocabulary
+        self._schema_options = JSON_SCHEMA.options_of("", schema_options or {})
+        JSON_SCHEMA.check_options(self._schema_options)
+        self.ahead: Ahead | None = ahead_for(ahead)
         self._memory = memory
         self._limits = limits
         self._lock = Lock()
@@ -82,7 +90,7 @@ class Compiler:
         self._jobs: SimpleQueue[tuple[Job, Future[Grammar]] | None] = SimpleQueue()
         self._closed = False
         self._process_id = os.getpid()
-        self._workers = [Worker(self._jobs, self._trim) for _ in range(workers)]
+        self._workers = [Worker(self._jobs, self.ahead, self._trim) for _ in range(workers)]
 
     def __enter__(self) -> "Compiler":
         return self
@@ -168,7 +176,7 @@ class Compiler:
             if self._workers:
                 self._jobs.put((job, future))
                 return future
-        _settle(future, job)
+        _settle(future, job, self.ahead)
         self._trim(job)
         return future
 
@@ -193,7 +201,8 @@ class Compiler:
             known = ", ".join(each.name for each in LANGUAGES)
             raise ConfigError(f"a compiler reads {known}, not {wanted}")
         if language is JSON_SCHEMA:
-            options = own_names(options)
+            options = self._schema_options | options
+        options = language.options_of(source, options)
         language.check_options({name: options[name] for name in options.keys() - OF_READ})
         for name, value in options.items():
             if not isinstance(value, bool if name == "lossy" else Hashable):
@@ -236,11 +245,13 @@ def _may_succeed(future: Future[Grammar]) -> bool:
     return isinstance(error, WorkerError) and not isinstance(error, QuarantinedError)
 
 
-def _settle(future: Future[Grammar], job: Job) -> None:
+def _settle(future: Future[Grammar], job: Job, ahead: Ahead | None) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        future.set_result(job.grammar())
+        grammar = job.grammar()
+        grammar.ahead = ahead
+        future.set_result(grammar)
     except KbnfError as error:
         future.set_exception(error)
 
@@ -274,9 +285,13 @@ class Worker:
     """A thread that hands jobs to a process of its own, which is begun with the first job."""
 
     def __init__(
-        self, jobs: "SimpleQueue[tuple[Job, Future[Grammar]] | None]", done: Callable[[Job], None]
+        self,
+        jobs: "SimpleQueue[tuple[Job, Future[Grammar]] | None]",
+        ahead: Ahead | None,
+        done: Callable[[Job], None],
     ) -> None:
         self._jobs = jobs
+        self._ahead = ahead
         self._done = done
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = Lock()
@@ -311,7 +326,9 @@ class Worker:
         try:
             answer = self._ask(job)
             if isinstance(answer, Compiled):
-                future.set_result(answer.restored(job))
+                grammar = answer.restored(job)
+                grammar.ahead = self._ahead
+                future.set_result(grammar)
             else:
                 future.set_exception(cast(KbnfError, answer))
         except KbnfError as error:

@@ -132,6 +132,13 @@ _RULES = (
     Rule("W808", "narrowed-values", "The grammar leaves out some values that the schema allows."),
     Rule("E809", "not-for-service", "The strict mode of a service refuses this part of a schema."),
     Rule("I810", "names-may-repeat", "Members of an object that repeat a name count each time."),
+    Rule("W821", "misspelt-name", "A name in a schema is a letter or two off one that is known."),
+    Rule("W822", "contradiction", "No value satisfies a part of the schema."),
+    Rule("I823", "open-objects", "Objects of the schema allow properties that it does not name."),
+    Rule("E824", "invalid-tool-list", "A list of tools is malformed at this place."),
+    Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
+    Rule("W827", "no-schema", "An object in JSON has no keyword that restricts anything."),
+    Rule("I826", "tool-without-schema", "An entry of a list of tools is no function."),
 )
 
 

@@ -129,11 +129,19 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str) -> dict[str, A
         "ruleIndex": index,
         "level": _LEVELS[diagnostic.severity],
         "message": {"text": ". ".join((diagnostic.message, *remarks))},
-        "locations": [{"physicalLocation": _location(diagnostic.source, diagnostic.span)}],
+        "locations": [_place(diagnostic)],
         "relatedLocations": [_related(diagnostic.source, label) for label in diagnostic.labels],
         "partialFingerprints": {"kbnfLine/v1": fingerprint},
         "fixes": [_sarif_fix(diagnostic.source, fix) for fix in diagnostic.fixes],
     }
+
+
+def _place(diagnostic: Diagnostic) -> dict[str, Any]:
+    """Return the location of a finding, with its JSON Pointer in a text of JSON."""
+    place: dict[str, Any] = {"physicalLocation": _location(diagnostic.source, diagnostic.span)}
+    if diagnostic.pointer is not None:
+        place["logicalLocations"] = [{"fullyQualifiedName": diagnostic.pointer}]
+    return place
 
 
 def _related(source: Source, label: Label) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from kbnf_core.batch import allocate_bitmask
 from kbnf_core.engine import Engine
 from kbnf_core.errors import MissingExtraError
 from kbnf_core.grammar import Grammar
+from kbnf_core.mask.ahead import Ahead
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 try:
@@ -30,8 +31,9 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     """Constrains a job, from its start or from ``trigger_token`` on.
 
     ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after`` and
-    ``budget``: those of ``Engine``, which counts no prefix. The other arguments are ``Filter``'s.
-    Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    ``budget``: those of ``Engine``, which counts no prefix. ``ahead``: make masks while the model
+    computes (``Engine``). The other arguments are ``Filter``'s. Raises what ``Engine`` and
+    ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -45,13 +47,18 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         eos_after_completed: bool = True,
         after: str | int | None = None,
         budget: int | None = None,
+        ahead: bool = True,
     ) -> None:
         super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
-        self._engine = Engine(
-            grammar, vocabulary or Vocabulary.of(tokenizer), after=after, budget=budget
-        )
+        vocabulary = vocabulary or Vocabulary.of(tokenizer)
+        self._engine = Engine(grammar, vocabulary, after=after, budget=budget, ahead=ahead)
         self._prefix = (prefix_str or "").encode()
         self.reset()
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What the work ahead came to; None where nobody works ahead."""
+        return self._engine.ahead
 
     def reset(self) -> None:
         """Go back to the beginning, behind the prefix."""

@@ -19,14 +19,15 @@ import numpy.typing as npt
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.integrations.stepwise import Stepwise
+from kbnf_core.mask.ahead import Ahead
 
 
 class KbnfLogitsProcessor:
     """Constrains the text of a call: ``processor(input_ids, scores)``, both NumPy arrays.
 
     ``tokenizer``: the ``Llama`` of the call, or a ``Vocabulary``; ``eos`` overrides the ids that
-    end a sequence. ``after``, ``budget``: those of ``Engine``. Raises what ``Engine`` and
-    ``Vocabulary.of`` raise.
+    end a sequence; ``after``, ``budget``: those of ``Engine``; ``ahead``: make masks while the
+    model computes (``Engine``). Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -37,8 +38,14 @@ class KbnfLogitsProcessor:
         eos: int | list[int] | None = None,
         after: str | int | None = None,
         budget: int | None = None,
+        ahead: bool = True,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos, after, budget)
+        self._text = Stepwise(grammar, tokenizer, eos, after, budget, ahead)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What the work ahead came to; None where nobody works ahead."""
+        return self._text.ahead
 
     def __call__(self, input_ids: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return the scores, those of tokens that cannot come at minus infinity."""

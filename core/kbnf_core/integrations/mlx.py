@@ -19,14 +19,15 @@ import numpy as np
 from kbnf_core.errors import MissingExtraError
 from kbnf_core.grammar import Grammar
 from kbnf_core.integrations.stepwise import Stepwise
+from kbnf_core.mask.ahead import Ahead
 
 
 class KbnfLogitsProcessor:
     """Constrains one sequence: ``processor(tokens, logits)``, arrays of mlx, logits (1, n).
 
     ``tokenizer``: mlx-lm's ``TokenizerWrapper``, or a ``Vocabulary``; ``eos`` overrides the ids
-    that end a sequence. ``after``, ``budget``: those of ``Engine``. Raises what ``Engine`` and
-    ``Vocabulary.of`` raise.
+    that end a sequence; ``after``, ``budget``: those of ``Engine``; ``ahead``: make masks while
+    the model computes (``Engine``). Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -37,8 +38,14 @@ class KbnfLogitsProcessor:
         eos: int | list[int] | None = None,
         after: str | int | None = None,
         budget: int | None = None,
+        ahead: bool = True,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos, after, budget)
+        self._text = Stepwise(grammar, tokenizer, eos, after, budget, ahead)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What the work ahead came to; None where nobody works ahead."""
+        return self._text.ahead
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
         """Return the logits, those of tokens that cannot come at minus infinity."""

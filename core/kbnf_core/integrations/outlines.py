@@ -46,12 +46,13 @@ class KbnfProcessor(OutlinesLogitsProcessor):  # type: ignore[misc] # the host i
 class KbnfBackend(BaseBackend):  # type: ignore[misc] # the host is not typed
     """Makes processors of schemas, regular expressions and grammars, each compiled once.
 
-    ``tokenizer``: that of the model, or a ``Vocabulary``.
+    ``tokenizer``: that of the model, or a ``Vocabulary``. ``schema_options`` are those of
+    ``Grammar.from_json_schema``.
     """
 
-    def __init__(self, tokenizer: object) -> None:
+    def __init__(self, tokenizer: object, **schema_options: Any) -> None:
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
-        self._compiler = Compiler(vocabulary)
+        self._compiler = Compiler(vocabulary, schema_options=schema_options)
 
     def get_json_schema_logits_processor(
         self, json_schema: str, whitespace_pattern: str | None = None

@@ -90,7 +90,7 @@ class Stepwise:
     """One text over a grammar in a host of one sequence, which shows it whole at each step.
 
     Tokens that go on from those of the step before are appended; others are a prompt, behind
-    which the grammar restarts.
+    which the grammar restarts. ``ahead`` is that of ``Engine``.
     """
 
     def __init__(
@@ -100,9 +100,13 @@ class Stepwise:
         eos: int | Sequence[int] | None = None,
         after: str | int | None = None,
         budget: int | None = None,
+        ahead: bool = True,
     ) -> None:
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
-        engine = Engine(grammar, vocabulary, stop_token_ids=eos, after=after, budget=budget)
+        engine = Engine(
+            grammar, vocabulary, stop_token_ids=eos, after=after, budget=budget, ahead=ahead
+        )
+        self.ahead = engine.ahead
         self._text = Text(engine)
         self._seen: list[int] | None = None
 

@@ -24,6 +24,7 @@ from kbnf_core.batch import allocate_bitmask, fill_bitmasks
 from kbnf_core.engine import Engine
 from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.grammar import Grammar
+from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import apply_bitmask, pack
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -82,7 +83,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
     ``budget``: the tokens, the end among them, in which each constrained text is over. Only tokens
     count: the end of a JSON text may repeat a name. ``device``: constrain by tables on the device
     of the scores, so that no mask is copied and no token waited for. Rows of grammars that do not
-    close are masked as without it; ``on_device`` tells which have a table.
+    close are masked as without it; ``on_device`` tells which have a table. ``ahead``: let a thread
+    of the process make the masks that are likely to come next while the model computes
+    (``Engine``); the attribute counts.
 
     Raises what ``Engine`` and ``Vocabulary.of`` raise, and ``ConfigError`` where no id ends a
     sequence.
@@ -97,7 +100,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
         budget: int | None = None,
         after: str | None = None,
         device: bool = False,
+        ahead: bool = True,
     ) -> None:
+        self.ahead: Ahead | None = ahead_for(ahead)
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
         vocabulary = vocabulary if eos is None else vocabulary.ending_with(eos)
         if not vocabulary.eos_token_ids:
@@ -110,7 +115,11 @@ class KbnfLogitsProcessor(LogitsProcessor):
         taken = self.on_device or [False] * len(grammars)
         on_host = [None if t else each for each, t in zip(grammars, taken, strict=True)]
         self._beginnings = [
-            _Text(None if each is None else Engine(each, vocabulary, after=after, budget=budget))
+            _Text(
+                None
+                if each is None
+                else Engine(each, vocabulary, after=after, budget=budget, ahead=self.ahead or False)
+            )
             for each in on_host
         ]
         self._host_is_free = not any(on_host)

@@ -16,6 +16,8 @@ class AcceptTokenResult(enum.Enum):
 
 # The first position of those that wait for the grammar's beginning; see ``mask/boundary.py``.
 cdef int64_t _WAITS = <int64_t> 1 << 40
+# The state before the first byte; see ``recognise/states.py``.
+cdef int64_t _INITIAL = 1
 
 cdef object _ONGOING = AcceptTokenResult.Ongoing
 cdef object _FINISHED = AcceptTokenResult.Finished
@@ -31,8 +33,12 @@ cdef class EngineCore:
     cdef public object _allowed
     # Tokens that are left to the text, -1 for any number; waiting for its beginning takes none.
     cdef public long long _left
+    # Who works ahead (``mask.ahead.Ahead``), None for nobody.
+    cdef public object _ahead
     cdef object words
     cdef object nothing
+    cdef set prepared
+    cdef set unasked
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
@@ -51,6 +57,8 @@ cdef class EngineCore:
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.explorer = automaton.masks.states.explorer
         self.knows_tokens = False
+        self.prepared = automaton.prepared
+        self.unasked = automaton.unasked
 
     def try_accept_new_token(self, token_id):
         """Append a token.
@@ -70,7 +78,17 @@ cdef class EngineCore:
         self._accepted.append(token_id)
         self._positions.append(self._position)
         self._position = after
+        if self._ahead is not None:
+            self._look_ahead()
         return _ONGOING if after >= 0 else _FINISHED
+
+    cpdef _look_ahead(self):
+        """Have masks made from here on, unless that was done before or nobody works ahead."""
+        # Waiting for the grammar is time for its beginning.
+        cdef int64_t position = self._position if self._position < _WAITS else _INITIAL
+        if self._ahead is not None and position >= 0 and position not in self.prepared:
+            self.prepared.add(position)
+            self._ahead.put(id(self), self._automaton, position)
 
     cdef int64_t _left_after(self, int64_t before, int64_t left, int64_t after) except -2:
         """What is left after a token, -1 where the text could not end in that."""
@@ -154,6 +172,9 @@ cdef class EngineCore:
 
     cdef object _find_allowed(self):
         cdef PyObject* found
+        if self._ahead is not None and self.unasked and self._position in self.unasked:
+            self.unasked.discard(self._position)
+            self._ahead.hits += 1
         if self._left >= 0:
             return self._closing_mask_here()
         found = PyDict_GetItemWithError(self.words, self._position)

@@ -18,8 +18,10 @@ from kbnf_core.languages.json_schema.language import JSON_SCHEMA
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.regex import REGEX
 from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
+from kbnf_core.languages.tools.detect import is_tool_list
+from kbnf_core.languages.tools.language import TOOL_LIST
 
-LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG, JSON_SCHEMA, REGEX, CHOICE)
+LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG, JSON_SCHEMA, TOOL_LIST, REGEX, CHOICE)
 EXTENSIONS = tuple(language.extension for language in LANGUAGES if language.extension)
 
 __all__ = [
@@ -34,6 +36,7 @@ __all__ = [
     "LARK",
     "REGEX",
     "STRUCTURAL_TAG",
+    "TOOL_LIST",
     "Language",
     "detect",
     "is_structural_tag",
@@ -59,7 +62,7 @@ def detect(text: str, path: str) -> Language:
     suffix = PurePath(path).suffix.lower()
     if suffix in EXTENSIONS:
         return language_of(path)
-    if text.lstrip().startswith(("{", "true", "false")):
+    if text.lstrip().startswith(("{", "[", "true", "false")):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -68,6 +71,8 @@ def detect(text: str, path: str) -> Language:
             return LARK
         if isinstance(value, dict) and is_structural_tag(value):
             return STRUCTURAL_TAG
+        if is_tool_list(value):
+            return TOOL_LIST
         if value is None and _by_signs(text) is LARK:
             return LARK
         if isinstance(value, dict | bool) or suffix == ".json":

@@ -4,9 +4,9 @@
 that would lose a comment.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
@@ -43,6 +43,7 @@ from kbnf_core.lint.rules import (
 )
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.source import Source, Span
+from kbnf_core.syntax.parsed import NO_OPTIONS as NO_LANGUAGE_OPTIONS
 from kbnf_core.syntax.parsed import Request
 from kbnf_core.syntax.pragmas import Ignore
 
@@ -58,15 +59,17 @@ def check(
     options: LintOptions = NO_OPTIONS,
     imports: Imports = BELOW,
     defaults: Defaults = NO_DEFAULTS,
+    language_options: Mapping[str, Any] = NO_LANGUAGE_OPTIONS,
 ) -> list[Diagnostic]:
     """Return all findings about a grammar text, in order of position.
 
     ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
     names it in messages. Where no
     ``language`` is given, the extension of ``path`` tells it, and KBNF is what is left.
-    ``imports`` says which files the text may import. Findings that an ``ignore[...]`` pragma names
+    ``imports`` says which files the text may import; ``language_options`` are those of the
+    language, as in ``Grammar.read``. Findings that an ``ignore[...]`` pragma names
     are left out, and a pragma that silences nothing is a finding itself. Raises ``ConfigError``
-    for an impossible ``finish`` only.
+    for an impossible ``finish`` or option only.
     """
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
@@ -80,6 +83,9 @@ def check(
         imports,
         defaults,
         vocabulary=options.vocabulary,
+        # What is only kept if something is dropped is an error, as for whoever reads it.
+        lossy=False,
+        options=language_options,
     )
     return findings_of(reading, options)
 
@@ -90,7 +96,11 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
-    found = [*reading.diagnostics, *run_lints(reading, _answerable(options))]
+    found = [
+        *reading.diagnostics,
+        *reading.lint(),
+        *run_lints(reading, _answerable(options)),
+    ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
         # What is complete where depends on tokens that are not known.
         found = [each for each in found if each.code not in _CUT]
@@ -146,6 +156,9 @@ class Lint(Protocol):
         ...
 
 
+SEARCHES: tuple[Lint, ...] = (ambiguity, cut_by_eager, overlaps)
+"""Lints that compare what rules match, which in a large grammar may not come to an end."""
+
 LINTS: tuple[Lint, ...] = (
     beyond_ascii,
     default_finish,
@@ -167,9 +180,7 @@ LINTS: tuple[Lint, ...] = (
     unreachable_end,
     cost,
     # Searches, which may use up what there is to spend.
-    ambiguity,
-    cut_by_eager,
-    overlaps,
+    *SEARCHES,
 )
 """All lints, in the order in which they share their budget."""
 
@@ -195,8 +206,11 @@ def run_lints(
 
 
 def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
-    # A schema has no rules that somebody wrote: of its grammar only the cost is a finding.
+    # A schema has no rules that somebody wrote: of its grammar only the cost is a finding. Of its
+    # text as KBNF, it is not searched for what could be written otherwise.
     lints = LINTS if subject.reading.meaning is None else (cost,)
+    if subject.reading.pragmas.origin is not None:
+        lints = tuple(lint for lint in lints if lint not in SEARCHES)
     for lint in lints:
         if lint.NEEDS in needs and subject.has(lint.NEEDS):
             try:
@@ -208,7 +222,7 @@ def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
     if subject.obstacle is not None:
         yield subject.obstacle
     stopped = subject.stopped()
-    if stopped is not None:
+    if stopped is not None and subject.reading.pragmas.origin is None:
         yield stopped
 
 

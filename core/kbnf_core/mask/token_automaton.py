@@ -63,6 +63,10 @@ class TokenAutomaton:
         self._no_words = masks.no_words
         # By what they wait for: see ``mask/boundary.py``.
         self.behind: WeakValueDictionary[str | int, TokenAutomaton] = WeakValueDictionary()
+        # What ``mask.ahead`` knows: positions handed to it, and those of the masks that it made
+        # and nobody has asked for.
+        self.prepared: set[int] = set()
+        self.unasked: set[int] = set()
 
     @property
     def beginning(self) -> int:

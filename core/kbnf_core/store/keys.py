@@ -24,7 +24,7 @@ from kbnf_core.errors import ConfigError, GrammarError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import KBNF
 from kbnf_core.imports import BELOW
-from kbnf_core.languages import JSON_SCHEMA, LARK, detect, named
+from kbnf_core.languages import JSON_SCHEMA, LARK, TOOL_LIST, detect, named
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
 from kbnf_core.version import __version__
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 G = TypeVar("G")
+
+_VALUES = (JSON_SCHEMA.name, TOOL_LIST.name)
+"""The languages whose texts stand for JSON values, however they are laid out."""
 
 DIGITS = 32
 """Hexadecimal digits of keys and of digests."""
@@ -73,7 +76,7 @@ class Recipe:
 
     def _identity(self) -> str:
         """Return what of the text decides what is compiled: of a schema, all but its layout."""
-        if self.language != JSON_SCHEMA.name:
+        if self.language not in _VALUES:
             return self.text
         try:
             value = json.loads(
@@ -122,9 +125,10 @@ def recipe_of(
         path = str(source)
         source = _text_of(source, limits)
     if not isinstance(source, str):
-        language, source = JSON_SCHEMA.name, json.dumps(source)
+        options = JSON_SCHEMA.options_of(source, options)
+        language, source = JSON_SCHEMA.name, JSON_SCHEMA.text_of(source)
     language = language or detect(source, path).name
-    if options and language != JSON_SCHEMA.name:
+    if options and language not in _VALUES:
         raise ConfigError(f"only schemas have options: {', '.join(sorted(options))}")
     recipe = Recipe(
         source,

@@ -64,6 +64,7 @@ class Parsed(NamedTuple):
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
     should know. ``meaning`` stands for the tree, which is empty then, in a language without rules.
+    ``lint`` returns what the language itself finds suspicious, which only checks ask for.
     """
 
     document: Document
@@ -73,6 +74,7 @@ class Parsed(NamedTuple):
     losses: tuple[Loss, ...] = ()
     remark: str = ""
     meaning: Rules | None = None
+    lint: Callable[[], tuple[Diagnostic, ...]] = lambda: ()
 
 
 Reader: TypeAlias = Callable[[Source, Request], Parsed]

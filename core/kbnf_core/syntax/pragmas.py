@@ -2,8 +2,10 @@
 
 ``(* kbnf: finish=eos start=root *)`` holds for the whole file. ``(* kbnf: ignore[W101] *)``
 silences findings on the line on which the comment ends; where nothing else stands on that line,
-on the next line that has text. Several settings are separated by blanks or commas. Comments with
-``accept`` or ``reject`` are examples, see ``examples.comments``.
+on the next line that has text. ``from=json-schema`` names the language that a text was converted
+from: rules that nobody wrote are not searched for what could be written otherwise. Several settings
+are separated by blanks or commas. Comments with ``accept`` or ``reject`` are examples, see
+``examples.comments``.
 """
 
 import re
@@ -15,6 +17,9 @@ from kbnf_core.source import Span
 from kbnf_core.syntax.tree import Comment, Document
 
 FINISHES = ("eager", "token", "eos")
+
+ORIGINS = ("json-schema",)
+"""Languages whose texts, converted to KBNF, have rules that nobody wrote."""
 
 _PRAGMA = re.compile(r"\s*kbnf:(?!\s*(?:accept|reject)\b)")
 _SETTING = re.compile(
@@ -38,6 +43,7 @@ class Pragmas:
     def __init__(self) -> None:
         self.finish: str | None = None
         self.start: str | None = None
+        self.origin: str | None = None
         self.ignores: list[Ignore] = []
 
 
@@ -78,9 +84,14 @@ def _set(pragmas: Pragmas, setting: re.Match[str], names: Container[str]) -> str
         if not (_IDENTIFIER.fullmatch(value) or value in names):
             return "`start` needs the name of a rule"
         previous, pragmas.start = pragmas.start, value
+    elif key == "from":
+        if value not in ORIGINS:
+            return f"`from` is {', '.join(ORIGINS)}"
+        previous, pragmas.origin = pragmas.origin, value
     else:
         return (
-            f"unknown setting `{key or setting['other']}`; there are finish, start and ignore[...]"
+            f"unknown setting `{key or setting['other']}`; there are finish, start, from and"
+            " ignore[...]"
         )
     return None if previous in (None, value) else f"`{key}` was already set to `{previous}`"
 

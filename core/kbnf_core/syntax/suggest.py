@@ -32,3 +32,20 @@ class Suggestions:
             return min(longer, key=lambda known: (len(known), known))
         close = get_close_matches(name, self._names, n=1)
         return close[0] if close else None
+
+
+def edits(first: str, second: str) -> int:
+    """Return how many letters are added, left out, changed or swapped with the next one.
+
+    Takes the product of the lengths (Damerau & Levenshtein, restricted to adjacent letters).
+    """
+    before, row = [0] * (len(second) + 1), list(range(len(second) + 1))
+    for number, letter in enumerate(first, 1):
+        above, before, row = before, row, [number]
+        for place, other in enumerate(second, 1):
+            cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != other))
+            is_swap = number > 1 and place > 1 and letter == second[place - 2]
+            if is_swap and other == first[number - 2]:
+                cost = min(cost, above[place - 2] + 1)
+            row.append(cost)
+    return row[-1]

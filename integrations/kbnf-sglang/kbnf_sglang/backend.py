@@ -17,6 +17,7 @@ from sglang.srt.constrained.base_grammar_backend import (
 from sglang.srt.runtime_context import get_serving
 
 from kbnf_core import (
+    Ahead,
     Compiler,
     Engine,
     KbnfError,
@@ -26,6 +27,7 @@ from kbnf_core import (
     fill_bitmasks,
 )
 from kbnf_core.convert import detect
+from kbnf_core.integrations import schema_options
 from kbnf_core.integrations.stepwise import fill_ends, fill_or_end
 
 ANY_JSON = "$$ANY$$"
@@ -135,8 +137,15 @@ class KbnfBackend(BaseGrammarBackend):  # type: ignore[misc] # the host is not t
         self, vocabulary: Vocabulary, whitespace: str | None = None, workers: int = 1
     ) -> None:
         super().__init__()
-        self._compiler = Compiler(vocabulary, workers=workers)
-        self._whitespace = whitespace
+        own = schema_options()
+        if whitespace is not None:
+            own["whitespace"] = whitespace
+        self._compiler = Compiler(vocabulary, workers=workers, schema_options=own)
+
+    @property
+    def ahead(self) -> Ahead | None:
+        """What was prepared while the model computed; None where ``KBNF_AHEAD=0`` turned it off."""
+        return self._compiler.ahead
 
     # What waits for the end of reasoning takes these from the backend.
     allocate_vocab_mask = KbnfGrammar.allocate_vocab_mask
@@ -176,7 +185,7 @@ class KbnfBackend(BaseGrammarBackend):  # type: ignore[misc] # the host is not t
     def dispatch_json(self, key_string: str) -> BaseGrammarObject:
         """Compile a JSON Schema."""
         schema = True if key_string == ANY_JSON else key_string
-        return self._grammar("json_schema", schema, whitespace=self._whitespace)
+        return self._grammar("json_schema", schema)
 
     def dispatch_regex(self, key_string: str) -> BaseGrammarObject:
         """Compile a regular expression."""

@@ -12,8 +12,9 @@ from vllm.v1.structured_output.backend_types import (
 )
 from vllm.v1.structured_output.request import get_structured_output_key
 
-from kbnf_core import Compiler, Engine, Vocabulary, allocate_bitmask
+from kbnf_core import Ahead, Compiler, Engine, Vocabulary, allocate_bitmask
 from kbnf_core.convert import detect
+from kbnf_core.integrations import schema_options
 from kbnf_core.integrations.stepwise import fill_ends, fill_or_end
 from kbnf_vllm.requests import Asked, check
 
@@ -65,8 +66,13 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
     def __init__(self, vllm_config: Any, tokenizer: Any, vocab_size: int) -> None:
         super().__init__(vllm_config, tokenizer, vocab_size)
         settings = vllm_config.structured_outputs_config
-        self._whitespace = "compact" if settings.disable_any_whitespace else None
-        self._compiler = Compiler(Vocabulary.of(tokenizer, size=vocab_size), workers=1)
+        own = schema_options()
+        if settings.disable_any_whitespace:
+            own["whitespace"] = "compact"
+        if getattr(settings, "disable_additional_properties", False):
+            own["closed"] = True
+        vocabulary = Vocabulary.of(tokenizer, size=vocab_size)
+        self._compiler = Compiler(vocabulary, workers=1, schema_options=own)
 
     # vLLM validates requests by the class whose place this one takes.
     @staticmethod
@@ -75,6 +81,11 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
         del tokenizer
         return True
 
+    @property
+    def ahead(self) -> Ahead | None:
+        """What was prepared while the model computed; None where ``KBNF_AHEAD=0`` turned it off."""
+        return self._compiler.ahead
+
     def compile_grammar(
         self,
         request_type: StructuredOutputOptions,
@@ -82,7 +93,7 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
         stop_token_ids: set[int] | None = None,
     ) -> KbnfGrammar:
         """Compile a request's grammar; raises ``ValueError`` for one that cannot be used."""
-        kind, source, options = request(request_type, grammar_spec, self._whitespace)
+        kind, source, options = request(request_type, grammar_spec)
         grammar = self._compiler.submit(kind, source, **options).result()
         stops = sorted(stop_token_ids) if stop_token_ids else None
         engine = Engine(grammar, self._compiler.vocabulary, finish="eos", stop_token_ids=stops)
@@ -97,12 +108,12 @@ class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is 
         self._compiler.close()
 
 
-def request(kind: StructuredOutputOptions, spec: str, whitespace: str | None = None) -> Asked:
+def request(kind: StructuredOutputOptions, spec: str) -> Asked:
     """Return what a ``Compiler`` is asked for."""
     name = kind.name
     if name in ("JSON", "JSON_OBJECT"):
         schema = spec if name == "JSON" else {"type": "object"}
-        return "json_schema", schema, {"whitespace": whitespace}
+        return "json_schema", schema, {}
     if name == "CHOICE":
         return "choice", json.loads(spec), {}
     if name == "GRAMMAR":

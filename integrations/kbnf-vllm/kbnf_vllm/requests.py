@@ -7,6 +7,7 @@ from typing import Any
 
 from kbnf_core import Compiler, Engine, KbnfError, Vocabulary
 from kbnf_core.convert import detect
+from kbnf_core.integrations import schema_options
 from kbnf_core.integrations.stepwise import Text
 
 _logger = logging.getLogger(__name__)
@@ -18,6 +19,8 @@ SETTINGS = ("after", "budget")
 
 _CLOSED = "start ::= 'x';"
 """A grammar for requests that have none; nothing of it is ever allowed."""
+OPTIONS = "kbnf_schema_options"
+"""The name of the options of a JSON Schema, beside its own."""
 
 Asked = tuple[str, Any, dict[str, Any]]
 """What a ``Compiler`` is asked for: the kind, the source and options."""
@@ -26,7 +29,7 @@ Asked = tuple[str, Any, dict[str, Any]]
 def asked(sampling_params: Any) -> Asked | None:
     """Return what a request asks for, if anything; ``ValueError`` for what it cannot."""
     given = sampling_params.extra_args or {}
-    settings = [PREFIX + name for name in SETTINGS]
+    settings = [OPTIONS, *(PREFIX + name for name in SETTINGS)]
     names = [name for name in given if name.startswith(PREFIX) and name not in settings]
     known = [PREFIX + kind for kind in KINDS]
     if len(names) > 1 or not set(names) <= set(known):
@@ -41,7 +44,10 @@ def asked(sampling_params: Any) -> Asked | None:
     kind, source = names[0].removeprefix(PREFIX), given[names[0]]
     if kind == "grammar":
         return kind, source, {"language": detect(str(source), "").lower()}
-    return kind, source, {}
+    own = given.get(OPTIONS) or {}
+    if own and (kind != "json_schema" or not isinstance(own, dict)):
+        raise ValueError(f"{OPTIONS} is an object of options, for a request with kbnf_json_schema")
+    return kind, source, dict(own)
 
 
 def check(wanted: Asked) -> None:
@@ -82,7 +88,9 @@ class Requests:
 
         model = vllm_config.model_config
         tokenizer = cached_tokenizer_from_config(model_config=model)
-        self._compiler = Compiler(Vocabulary.of(tokenizer, size=model.get_vocab_size()))
+        self._compiler = Compiler(
+            Vocabulary.of(tokenizer, size=model.get_vocab_size()), schema_options=schema_options()
+        )
 
     def follow(self, sampling_params: Any) -> Follower | None:
         """Return what follows a request; None for one that asks for nothing."""

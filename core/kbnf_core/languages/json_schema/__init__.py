@@ -7,8 +7,11 @@ the JSON Pointer of its keyword.
 """
 
 from kbnf_core.languages.json_schema.options import (
+    VALIDATOR,
+    Digits,
     Escapes,
     Formats,
+    Integers,
     Options,
     Order,
     SchemaLimits,
@@ -21,8 +24,11 @@ from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_
 from kbnf_core.languages.json_schema.sources import schema_text
 
 __all__ = [
+    "VALIDATOR",
+    "Digits",
     "Escapes",
     "Formats",
+    "Integers",
     "Options",
     "Order",
     "SchemaLimits",

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.codepoints import ANY, complement, from_text
+from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.expression import Builder, Expression
 from kbnf_core.automata.regex import compile_regex
@@ -42,8 +42,20 @@ def _any_string(spelling: Spelling) -> Dfa:
 def regex_but(words: Sequence[str], builder: Builder) -> Expression:
     """Return an expression for all other strings.
 
-    They leave the words' trie and continue freely, or end at a node that is no word. The
-    continuation of those that leave is written once, not at every node.
+    The continuation of those that leave the words' trie is written once, not at every node.
+    """
+    away, _, ends = leaving(words, builder, ANY)
+    anything = builder.star(builder.characters(ANY))
+    return builder.alternation([builder.sequence([away, anything]), ends])
+
+
+def leaving(
+    words: Sequence[str], builder: Builder, alphabet: CodePoints
+) -> tuple[Expression, Expression, Expression]:
+    """Return expressions for strings that leave the words' trie, that are in it, that end in it.
+
+    The first are those that do with their last character, which is one of ``alphabet``; the second
+    all ways along the trie; of these, the third are no words.
     """
     children: list[dict[str, int]] = [{}]
     ends = {0: False}
@@ -54,15 +66,17 @@ def regex_but(words: Sequence[str], builder: Builder) -> Expression:
             if node == len(children):
                 children.append({})
         ends[node] = True
-    leaving: list[Expression] = [NOTHING] * len(children)
+    away: list[Expression] = [NOTHING] * len(children)
+    within: list[Expression] = [NOTHING] * len(children)
     ending: list[Expression] = [NOTHING] * len(children)
     for node in reversed(range(len(children))):
-        away = _other_than(children[node], builder)
-        leaving[node] = builder.alternation([away, *_below(children[node], leaving, builder)])
-        inner = builder.alternation(_below(children[node], ending, builder))
+        below = children[node]
+        others = builder.characters(difference(alphabet, from_text("".join(below))))
+        away[node] = builder.alternation([others, *_below(below, away, builder)])
+        within[node] = builder.optional(builder.alternation(_below(below, within, builder)))
+        inner = builder.alternation(_below(below, ending, builder))
         ending[node] = inner if ends.get(node) else builder.optional(inner)
-    anything = builder.star(builder.characters(ANY))
-    return builder.alternation([builder.sequence([leaving[0], anything]), ending[0]])
+    return away[0], within[0], ending[0]
 
 
 def _below(children: dict[str, int], found: list[Expression], builder: Builder) -> list[Expression]:
@@ -72,7 +86,3 @@ def _below(children: dict[str, int], found: list[Expression], builder: Builder) 
         for char, child in children.items()
         if found[child] != NOTHING
     ]
-
-
-def _other_than(children: dict[str, int], builder: Builder) -> Expression:
-    return builder.characters(complement(from_text("".join(children))))

@@ -92,13 +92,15 @@ def exactly_one(
     schemas: "Schemas", parts: list[Expression], siblings: NormalForm = ANY_SHAPE
 ) -> Expression:
     """Return what one part allows and all others refuse; disjoint parts stay as they are."""
-    shapes = [schemas.meet([siblings, schemas.shape(part)]) for part in parts]
+    # What others refuse is what they refuse as they are written, however closed.
+    written = [schemas.document.as_written(part) for part in parts]
+    shapes = [schemas.meet([siblings, schemas.shape(part)]) for part in written]
     overlaps: list[list[Expression]] = [[] for _ in parts]
     for i, later in enumerate(sharers(schemas, shapes)):
         for j in later:
             if not is_shape_void(schemas, schemas.meet([shapes[i], shapes[j]])):
-                overlaps[i].append(other(parts[j]))
-                overlaps[j].append(other(parts[i]))
+                overlaps[i].append(other(written[j]))
+                overlaps[j].append(other(written[i]))
         most = schemas.limits.overlaps
         if len(overlaps[i]) > most:
             raise too_large("schemas of `oneOf` that share values with one", most, "overlaps")

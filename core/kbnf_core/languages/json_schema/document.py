@@ -5,7 +5,7 @@ must be one of the meta-schemas, which come with the library.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -13,8 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.json_text import Json, NoJsonError, parse_json
 from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
-from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, Ref
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, LOCAL, TYPE_ALONE, UNEVALUATED
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Closing, Expression, Ref
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    BELOW,
+    EVALUATORS,
+    IN_PLACE,
+    LOCAL,
+    REFERENCES,
+    TESTS,
+    TYPE_ALONE,
+    UNEVALUATED,
+)
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.problems import (
     INVALID,
@@ -25,8 +35,8 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     without_effect,
 )
-from kbnf_core.languages.json_schema.quick_validate import is_sound
-from kbnf_core.languages.json_schema.values import key_of
+from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
+from kbnf_core.languages.json_schema.values import constant, key_of
 from kbnf_core.source import Source
 
 if TYPE_CHECKING:
@@ -69,6 +79,35 @@ class Place:
     pointer: str
     resolver: "Resolver[Json] | None"
     scope: Scope = ()
+    closing: Closing = Closing.NONE
+
+    @property
+    def evaluators(self) -> Set[str]:
+        """The keywords that evaluate members."""
+        return self.contents.keys() & EVALUATORS
+
+    @property
+    def is_closed_by_parts(self) -> bool:
+        """Whether to close objects is left to its properties, or to what it applies in place.
+
+        That is so where nothing else evaluates members. Of ``anyOf``, an object then has the
+        members of one alternative.
+        """
+        evaluators = self.evaluators
+        if evaluators == {"allOf"}:
+            return len(self.contents["allOf"]) == 1
+        return evaluators <= {"properties", "patternProperties"} or (
+            len(evaluators) == 1 and evaluators <= REFERENCES | {"anyOf", "oneOf"}
+        )
+
+    def closing_of(self, keyword: str) -> Closing:
+        """Return which objects are closed of the schemas that a keyword applies."""
+        if self.closing is Closing.NONE or keyword in TESTS:
+            return Closing.NONE
+        if keyword in BELOW:
+            return Closing.WHOLE
+        is_whole = self.closing is Closing.WHOLE and self.is_closed_by_parts
+        return Closing.WHOLE if is_whole else Closing.WITHIN
 
     @property
     def type_alone(self) -> str | None:
@@ -81,12 +120,18 @@ class Document:
     """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(
-        self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
+        self,
+        value: Json,
+        limits: SchemaLimits,
+        standard: Standard = Standard.JSON_SCHEMA,
+        *,
+        closed: bool = False,
     ) -> None:
         refuse_deep(value, limits.depth)
+        self._closing = Closing.WHOLE if closed else Closing.NONE
         self._value = value
         self._depth = limits.depth
-        self._refs: dict[tuple[str, Scope], Ref] = {}
+        self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
@@ -98,7 +143,8 @@ class Document:
 
     def root(self) -> Expression:
         """Return the whole document as an expression."""
-        return self._expression(self._value, "", None, self._entered((), self._value, None))
+        scope = self._entered((), self._value, None)
+        return self._expression(self._value, "", None, scope, self._closing)
 
     @cached_property
     def _pointers(self) -> dict[int, str]:
@@ -124,10 +170,24 @@ class Document:
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
         pointer = "/".join((place.pointer, *map(escape, steps)))
-        return self._expression(value, pointer, place.resolver, place.scope)
+        closing = place.closing_of(steps[0])
+        return self._expression(value, pointer, place.resolver, place.scope, closing)
+
+    def as_written(self, expression: Expression) -> Expression:
+        """Return what a schema allows where no objects are closed but by itself."""
+        if not isinstance(expression, Ref) or expression.closing is Closing.NONE:
+            return expression
+        place = self.place(expression)
+        # Of old drafts the keywords that count, which are those of the place.
+        return self._named(place.contents, place.pointer, place.resolver, place.scope, Closing.NONE)
 
     def _expression(
-        self, value: Json, pointer: str, resolver: "Resolver[Json] | None", scope: Scope
+        self,
+        value: Json,
+        pointer: str,
+        resolver: "Resolver[Json] | None",
+        scope: Scope,
+        closing: Closing,
     ) -> Expression:
         if isinstance(value, bool):
             return ANYTHING if value else NOTHING
@@ -139,10 +199,23 @@ class Document:
             around = resolver or self._resolver
             resolver = around.in_subresource(self._dialect.create_resource(value))
             scope = self._entered(scope, value, resolver)
-        at = self._refs.get((pointer, scope))
+        return self._named(value, pointer, resolver, scope, closing)
+
+    def _named(
+        self,
+        value: dict[str, Json],
+        pointer: str,
+        resolver: "Resolver[Json] | None",
+        scope: Scope,
+        closing: Closing,
+    ) -> Ref:
+        if closing is not Closing.NONE:
+            closing = _closing_that_tells(value, closing)
+        at = self._refs.get((pointer, scope, closing))
         if at is None:
-            at = self._refs[pointer, scope] = Ref(pointer, scope)
-            self._places[at] = Place(self._counting(value, pointer), pointer, resolver, scope)
+            at = self._refs[pointer, scope, closing] = Ref(pointer, scope, closing)
+            contents = self._counting(value, pointer)
+            self._places[at] = Place(contents, pointer, resolver, scope, closing)
         return at
 
     def _entered(self, scope: Scope, schema: Json, resolver: "Resolver[Json] | None") -> Scope:
@@ -240,16 +313,18 @@ class Document:
         """Resolve the reference in ``keyword`` of a schema."""
         reference = self._reference(place, keyword)
         found = self.at(reference) if place.resolver is None else None
+        closing = place.closing_of(keyword)
         if found is not None:
             pointer, value = found
-            return self._expression(value, pointer, None, self._entered(place.scope, value, None))
+            scope = self._entered(place.scope, value, None)
+            return self._expression(value, pointer, None, scope, closing)
         uri, _, anchor = reference.partition("#")
         if anchor and not anchor.startswith("/"):
             resource, resolver = self._resource(place, keyword, uri)
             marked = self._marks.of(resource).get(anchor)
             if marked is not None:
-                return self._there(marked, resolver, place.scope)
-        return self._there(*self._found(place, keyword, reference), place.scope)
+                return self._there(marked, resolver, place.scope, closing)
+        return self._there(*self._found(place, keyword, reference), place.scope, closing)
 
     def follow_dynamic(self, place: Place, keyword: str) -> Expression:
         """Resolve ``$dynamicRef`` or ``$recursiveRef``: the first schema met with its mark."""
@@ -259,7 +334,7 @@ class Document:
         met = dict(self._entered(place.scope, resource, resolver)).get(name)
         if met is None or name not in self._marks.of(resource):
             return self.follow(place, keyword)
-        return self._there(*self._marked[met], place.scope)
+        return self._there(*self._marked[met], place.scope, place.closing_of(keyword))
 
     def _reference(self, place: Place, keyword: str) -> str:
         reference = place.contents[keyword]
@@ -306,9 +381,12 @@ class Document:
             pointers = _pointers(contents, self._depth).items()
             self._pointers.update((held, f"{uri}{pointer}") for held, pointer in pointers)
 
-    def _there(self, schema: Json, resolver: "Resolver[Json] | None", scope: Scope) -> Expression:
+    def _there(
+        self, schema: Json, resolver: "Resolver[Json] | None", scope: Scope, closing: Closing
+    ) -> Expression:
         pointer = self._pointers.get(id(schema), "")
-        return self._expression(schema, pointer, resolver, self._entered(scope, schema, resolver))
+        entered = self._entered(scope, schema, resolver)
+        return self._expression(schema, pointer, resolver, entered, closing)
 
     def refused(self, contents: dict[str, Json]) -> str | None:
         """Return a keyword of draft 3 that is not read, and would be ignored."""
@@ -338,7 +416,8 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     # The library knows no decimals.
     value = json.loads(text, parse_int=_as_number)
     if not isinstance(value, dict | bool):
-        return [Problem(INVALID, "a schema is an object, `true` or `false`", "")]
+        message = "a schema is an object, `true` or `false`; a list of tools has functions"
+        return [Problem(INVALID, message, "")]
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
         return [Problem(INVALID, "`$schema` is a string", "/$schema")]
     chosen = validator_for(value, default=Draft202012Validator)
@@ -352,8 +431,55 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
         raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
         return []
-    pointer = "".join(f"/{escape(str(step))}" for step in best.absolute_path)
-    return [Problem(INVALID, best.message[:200], pointer)]
+    message = best.message
+    if best.validator == "type" and best.validator_value in (["object", "boolean"], "object"):
+        message = f"a schema is an object, `true` or `false`, not {json.dumps(best.instance)}"
+    return [_misused(schema, [str(step) for step in best.absolute_path], message)]
+
+
+def _misused(schema: Json, steps: list[str], message: str) -> Problem:
+    """Return what is wrong at a place of a schema: what its keyword must be, or ``message``."""
+    places = [schema]
+    for step in steps:
+        around = places[-1]
+        places.append(around[int(step)] if isinstance(around, list) else around[step])
+    # A place may lie inside of the value of the keyword that is wrong.
+    for number in range(len(steps), 0, -1):
+        around, keyword, value = places[number - 1], steps[number - 1], places[number]
+        words = wanted(keyword, value) if isinstance(around, dict) else None
+        if words is not None:
+            names = value if isinstance(value, list) else [value]
+            strange = [n for n, name in enumerate(names) if name not in list(TYPES)]
+            if keyword == "type" and strange:
+                pointer = "".join(f"/{escape(step)}" for step in steps[:number])
+                where = f"{pointer}/{strange[0]}" if isinstance(value, list) else pointer
+                return _mistyped(names[strange[0]], where, is_item=isinstance(value, list))
+            text = constant(value).text
+            shown = text if len(text) <= _SHOWN else "what it is"
+            message = f"`{keyword}` must be {words}, not {shown}"
+            break
+    return Problem(INVALID, message[:200], "".join(f"/{escape(step)}" for step in steps))
+
+
+_SHOWN = 60
+"""Characters of a value that a message shows."""
+
+
+def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
+    """Return that ``name`` is no type; ``is_item`` tells whether it stands in a list."""
+    from kbnf_core.syntax.suggest import Suggestions
+
+    listed = [f"`{each}`" for each in sorted(TYPES)]
+    meant = Suggestions(TYPES).closest(name.lower()) if isinstance(name, str) else None
+    return Problem(
+        INVALID,
+        f"there is no type {constant(name).text[:_SHOWN]}; the types are"
+        f" {', '.join(listed[:-1])} and {listed[-1]}",
+        pointer,
+        f"did you mean `{meant}`?" if meant else "",
+        # The span of a member is that of its name.
+        replacement=meant if meant and is_item else "",
+    )
 
 
 @cache
@@ -406,6 +532,15 @@ def _dialect(value: Json) -> "Specification[Json]":
     if not isinstance(named, str):
         return DRAFT202012
     return specification_with(named, default=DRAFT202012)
+
+
+def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:
+    """Return which objects of a schema to close, as far as there are any to close."""
+    if not value.keys() & (IN_PLACE | BELOW):
+        return Closing.NONE
+    says = value.keys() & {"additionalProperties", "unevaluatedProperties"}
+    closes = not says and value.keys() & (IN_PLACE | {"properties"})
+    return wanted if closes else Closing.WITHIN
 
 
 def _has_id(value: dict[str, Json]) -> bool:

@@ -59,6 +59,10 @@ def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
 
 
 def _is_object_void(schemas: "Schemas", part: Objects, depth: int) -> bool:
+    if part.low and all(value == NOTHING for _, value in part.regions):
+        possible = sum(not is_void(schemas, value, depth) for _, value in part.named)
+        if possible < part.low:
+            return True
     return any(is_void(schemas, part.lookup(name), depth) for name in part.required) or any(
         (not keys.finite and is_part_void(schemas, keys))
         or all(

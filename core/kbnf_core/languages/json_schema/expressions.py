@@ -5,12 +5,25 @@ where schemas are recursive, and equal expressions are equal values: a grammar g
 and so finitely many.
 """
 
+import enum
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from kbnf_core.languages.json_schema.dynamic import Scope
 from kbnf_core.languages.json_schema.values import Constant
+
+
+class Closing(enum.Enum):
+    """Which objects of a schema are closed: have no members but those that are evaluated.
+
+    NONE: those that the schema closes itself. WITHIN: also objects inside of members and items.
+    WHOLE: the objects of the schema, too.
+    """
+
+    NONE = "none"
+    WITHIN = "within"
+    WHOLE = "whole"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +35,7 @@ class Ref:
 
     pointer: str
     scope: Scope = ()
+    closing: Closing = Closing.NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ first rule that a name is looked up by is the format's, with its quotes.
 
 from functools import cache
 
-from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS
+from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS, PORT, formats_of
+from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
@@ -37,34 +38,13 @@ def _ipv6() -> str:
 _TEXT = rf"""
 date_string ::= '"' full_date '"';
 time_string ::= '"' full_time '"';
-date_time_string ::= '"' full_date #'[Tt]' full_time '"';
-full_date ::=
-    #r'[0-9]{{4}}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])'
-  | #r'[0-9]{{4}}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)'
-  | #r'[0-9]{{4}}-02-(?:0[1-9]|1[0-9]|2[0-8])'
-  | leap_year '-02-29';
-leap_year ::=
-    #r'[0-9]{{2}}(?:0[48]|[2468][048]|[13579][26])' | #r'(?:[02468][048]|[13579][26])00';
-full_time ::=
-    #r'(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]' fraction? time_offset | leap_second;
-fraction ::= #r'\.[0-9]+';
-time_offset ::= #'[Zz]' | #r'[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]';
-leap_second ::= '23:59:60' fraction? #'[Zz]' | {_leap_seconds()};
+time_of_day ::= #'(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]';
 
-duration_string ::= '"P' (days clock? | clock | #'[0-9]+W') '"';
-days ::= #'[0-9]+D' | #'[0-9]+M(?:[0-9]+D)?' | #'[0-9]+Y(?:[0-9]+M(?:[0-9]+D)?)?';
-clock ::= 'T' (#'[0-9]+H(?:[0-9]+M(?:[0-9]+S)?)?' | #'[0-9]+M(?:[0-9]+S)?' | #'[0-9]+S');
+duration_string ::= '"P' (days clock? | clock | some 'W') '"';
+days ::= some 'D' | some 'M' (some 'D')? | some 'Y' (some 'M' (some 'D')?)?;
+clock ::= 'T' (some 'H' (some 'M' (some 'S')?)? | some 'M' (some 'S')? | some 'S');
 
-email_string ::= '"' (local_part | quoted_part) '@' (domain | address_literal) '"';
 hostname_string ::= '"' domain '"';
-local_part ::= atom ('.' atom)*;
-atom ::= #r"[{ATOM_CHARACTERS}]+";
-quoted_part ::= '\\"' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | quoted_pair)* '\\"';
-quoted_pair ::= '\\\\' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | '\\"' | '\\\\');
-domain ::= label ('.' label)*;
-label ::= #'[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?';
-address_literal ::= '[' (ipv4 | 'IPv6:' ipv6) ']';
-
 ipv4_string ::= '"' ipv4 '"';
 ipv6_string ::= '"' ipv6 '"';
 ipv4 ::= octet ('.' octet){{3}};
@@ -72,17 +52,18 @@ octet ::= #'25[0-5]|2[0-4][0-9]|1[0-9]{{2}}|[1-9]?[0-9]';
 ipv6 ::= {_ipv6()};
 group ::= #'[0-9A-Fa-f]{{1,4}}';
 last_groups ::= group ':' group | ipv4;
+domain ::= label ('.' label)*;
+label ::= #'[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?';
 
 uuid_string ::= #'"[0-9A-Fa-f]{{8}}-(?:[0-9A-Fa-f]{{4}}-){{3}}[0-9A-Fa-f]{{12}}"';
 
-uri_string ::= '"' uri '"';
 uri_reference_string ::= '"' (uri | relative_reference) '"';
 uri ::= scheme ':' (rooted_path | path_segment ('/' path_character*)*)? query? fragment_part?;
 relative_reference ::=
     (rooted_path | first_segment ('/' path_character*)*)? query? fragment_part?;
 scheme ::= #'[A-Za-z][A-Za-z0-9+.-]*';
 rooted_path ::= '//' authority ('/' path_character*)* | '/' (path_segment ('/' path_character*)*)?;
-authority ::= (user '@')? (ip_literal | host_name) (':' #'[0-9]*')?;
+authority ::= (user '@')? (ip_literal | host_name) (':' port)?;
 user ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{{2}})*";
 host_name ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{{2}})*";
 ip_literal ::= '[' (ipv6 | #r"[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+") ']';
@@ -91,6 +72,57 @@ first_segment ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=@-]|%[0-9A-Fa-f]{{2}})+";
 path_character ::= #r"[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{{2}}";
 query ::= '?' (path_character | #'[/?]')*;
 fragment_part ::= '#' (path_character | #'[/?]')*;
+"""
+
+_PLAIN = rf"""
+date_time_string ::= '"' full_date 'T' full_time '"';
+full_date ::=
+    year '-' ( #'(?:0[13578]|1[02])-31|(?:0[13-9]|1[0-2])-(?:29|30)'
+             | #'(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])' )
+  | leap_year '-02-29';
+year ::= #'[1-9][0-9]{{3}}|0[1-9][0-9]{{2}}|00[1-9][0-9]|000[1-9]';
+leap_year ::= #'[0-9]{{2}}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00';
+full_time ::= time_of_day #r'(?:\.[0-9]{{1,9}})?' ('Z' | #'[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]');
+some ::= #'[0-9]{{1,6}}';
+email_string ::= '"' local_part '@' (mail_label '.'){{1,3}} #'[A-Za-z]{{2,24}}"';
+local_part ::= #r"[{ATOM_CHARACTERS}](?:\.?[{ATOM_CHARACTERS}]){{0,31}}";
+mail_label ::= #'[A-Za-z0-9](?:-?[A-Za-z0-9]){{0,30}}';
+uri_string ::=
+    '"'
+    ( scheme '://' user_part? host (':' port)? ('/' rest_of_path)? query? fragment_part?
+    | 'file:///' rest_of_path
+    | ('data:' | 'mailto:' | 'tel:' | 'urn:') path_character rest_of_path query? fragment_part?
+    )
+    '"';
+user_part ::= #'[A-Za-z0-9._~-]+(?::[A-Za-z0-9._~-]*)?@';
+host ::= (word '.')* #'[A-Za-z](?:-?[A-Za-z0-9])*' | ipv4 | '[' ipv6 ']';
+word ::= #'[A-Za-z0-9](?:-?[A-Za-z0-9])*';
+rest_of_path ::= (path_character | '/')*;
+port ::= #'{PORT}';
+"""
+
+_RFC = rf"""
+date_time_string ::= '"' full_date #'[Tt]' full_time '"';
+full_date ::=
+    #'[0-9]{{4}}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])'
+  | #'[0-9]{{4}}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)'
+  | #'[0-9]{{4}}-02-(?:0[1-9]|1[0-9]|2[0-8])'
+  | leap_year '-02-29';
+leap_year ::=
+    #'[0-9]{{2}}(?:0[48]|[2468][048]|[13579][26])' | #'(?:[02468][048]|[13579][26])00';
+full_time ::= time_of_day fraction? time_offset | leap_second;
+fraction ::= #r'\.[0-9]+';
+time_offset ::= #'[Zz]' | #'[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]';
+leap_second ::= '23:59:60' fraction? #'[Zz]' | {_leap_seconds()};
+some ::= #'[0-9]+';
+email_string ::= '"' (local_part | quoted_part) '@' (domain | address_literal) '"';
+local_part ::= atom ('.' atom)*;
+atom ::= #r"[{ATOM_CHARACTERS}]+";
+quoted_part ::= '\\"' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | quoted_pair)* '\\"';
+quoted_pair ::= '\\\\' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | '\\"' | '\\\\');
+address_literal ::= '[' (ipv4 | 'IPv6:' ipv6) ']';
+uri_string ::= '"' uri '"';
+port ::= #'[0-9]*';
 """
 
 FORMAT_RULES = frozenset(
@@ -103,9 +135,15 @@ FORMAT_RULES = frozenset(
 
 
 @cache
-def format_rules(name: str) -> tuple[tuple[str, tree.Expression], ...]:
-    """Return the rules of a format and what they call, its own first."""
-    parsed = _parsed()
+def format_rules(name: str, pattern: str) -> tuple[tuple[str, tree.Expression], ...]:
+    """Return the rules of a format and what they call, its own first; none where it has none.
+
+    ``pattern`` is its expression in ``formats``, which tells plain formats and those of RFCs apart.
+    """
+    if name not in FORMAT_RULES:
+        return ()
+    is_plain = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN)[name] == pattern
+    parsed = _parsed(_TEXT + (_PLAIN if is_plain else _RFC))
     order = [f"{name.replace('-', '_')}_string"]
     for rule in order:
         nodes = tree.postorder(parsed[rule])
@@ -115,6 +153,6 @@ def format_rules(name: str) -> tuple[tuple[str, tree.Expression], ...]:
 
 
 @cache
-def _parsed() -> dict[str, tree.Expression]:
-    document = parse_kbnf(Source(_TEXT)).document
+def _parsed(text: str) -> dict[str, tree.Expression]:
+    document = parse_kbnf(Source(text)).document
     return {definition.name.value: definition.body for definition in document.definitions}

@@ -1,15 +1,19 @@
 r"""The formats of JSON Schema as regular expressions of our dialect, matched as a whole.
 
-They follow the RFCs that JSON Schema names, as far as they are regular: a hostname's length is
-not counted, and so on. A leap second is known by offsets of whole and of half hours only.
-LLGuidance has days and seconds of its own, see ``formats_of``. The empty pattern allows
-everything.
+Those of ``Formats.RFC`` follow the RFCs that JSON Schema names, as far as they are regular: a
+hostname's length is not counted, and so on. A leap second is known by offsets of whole and of half
+hours only. Those of ``Formats.PLAIN`` are parts of them which programs read: Python's ``datetime``
+has no year 0 and no leap second, Go's ``time.RFC3339`` no small ``t`` and ``z``; the ``url`` crate
+of Rust, by which pydantic reads addresses, has ports to 65535 and no ``%`` in a host; pydantic's
+e-mail addresses have no quoted part, and a dot in their domain. Numbers in them have few digits.
+They know formats that pydantic writes beside those of JSON Schema. LLGuidance has days and seconds
+of its own, see ``formats_of``. The empty pattern allows everything.
 """
 
 from collections.abc import Mapping
 from functools import cache
 
-from kbnf_core.languages.json_schema.options import Standard
+from kbnf_core.languages.json_schema.options import Formats, Standard
 
 _MONTHS = r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
@@ -79,7 +83,7 @@ def uri_characters(extra: str) -> tuple[str, str]:
     return plain, f"{_UNRESERVED}{_DELIMITERS}{extra}"
 
 
-def _uri(extra: str, *, relative: bool) -> str:
+def _uri(extra: str, *, relative: bool, port: str = "[0-9]*") -> str:
     """Return RFC 3986's syntax (RFC 3987's with ``extra`` characters)."""
     escaped = "%[0-9A-Fa-f]{2}"
     plain = rf"(?:[{_UNRESERVED}{_DELIMITERS}:@{extra}]|{escaped})"
@@ -87,7 +91,7 @@ def _uri(extra: str, *, relative: bool) -> str:
     user = rf"(?:[{_UNRESERVED}{_DELIMITERS}:{extra}]|{escaped})*"
     name = rf"(?:[{_UNRESERVED}{_DELIMITERS}{extra}]|{escaped})*"
     literal = rf"\[(?:{_IPV6}|[vV][0-9A-Fa-f]+\.[{_UNRESERVED}{_DELIMITERS}:]+)\]"
-    authority = rf"(?:{user}@)?(?:{literal}|{name})(?::[0-9]*)?"
+    authority = rf"(?:{user}@)?(?:{literal}|{name})(?::{port})?"
     tail = rf"(?:\?(?:{plain}|[/?])*)?(?:#(?:{plain}|[/?])*)?"
     rooted = rf"//{authority}(?:/{plain}*)*|/(?:{plain}+(?:/{plain}*)*)?"
     absolute = rf"[A-Za-z][A-Za-z0-9+.-]*:(?:{rooted}|{plain}+(?:/{plain}*)*)?{tail}"
@@ -133,6 +137,76 @@ FORMATS: dict[str, str] = {
     "host-name": _HOSTNAME,
 }
 
+_YEAR = "(?:000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-9][0-9]{3})"
+_PLAIN_LEAP_YEAR = (
+    "(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00)"
+)
+_PLAIN_DATE = rf"(?:{_YEAR}-(?:{_MONTHS}|02-(?:0[1-9]|1[0-9]|2[0-8]))|{_PLAIN_LEAP_YEAR}-02-29)"
+PLAIN_FRACTION = r"(?:\.[0-9]{1,9})?"
+"""The fraction of a second, as Go and Rust keep it."""
+_PLAIN_TIME = (
+    rf"(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]{PLAIN_FRACTION}"
+    r"(?:Z|[+-](?:[01][0-9]|2[0-3]):[0-5][0-9])"
+)
+_FEW_DIGITS = "[0-9]{1,6}"
+PORT = "[1-5]?[0-9]{1,4}"
+"""The number of a port, to 59,999; 65,535 is the last that there is."""
+_WORD = "[A-Za-z0-9](?:-?[A-Za-z0-9])*"
+_PLAIN_HOST = rf"(?:(?:{_WORD}\.)*[A-Za-z](?:-?[A-Za-z0-9])*|{_IPV4}|\[(?:{_IPV6})\])"
+_PLAIN_PATH, _ = uri_characters("")
+
+
+def _plain_uri() -> str:
+    """Return addresses with a host or a file, and those of four schemes that have neither."""
+    some = rf"(?:{_PLAIN_PATH}|/)*"
+    tail = rf"(?:\?(?:{_PLAIN_PATH}|[/?])*)?(?:#(?:{_PLAIN_PATH}|[/?])*)?"
+    user = rf"(?:[{_UNRESERVED}]+(?::[{_UNRESERVED}]*)?@)?"
+    there = rf"[A-Za-z][A-Za-z0-9+.-]*://{user}{_PLAIN_HOST}(?::{PORT})?(?:/{some})?{tail}"
+    return rf"{there}|file:///{some}|(?:data|mailto|tel|urn):{_PLAIN_PATH}{some}{tail}"
+
+
+def _plain_uuid(version: int) -> str:
+    start, hexadecimal = "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}", "[0-9A-Fa-f]{3}"
+    return rf"{start}-{version}{hexadecimal}-[89ABab]{hexadecimal}-[0-9A-Fa-f]{{12}}"
+
+
+def _base64(last: str) -> str:
+    """Return texts of base64, with ``last`` for its last two values."""
+    one = f"[A-Za-z0-9{last}]"
+    return rf"(?:{one}{{4}})*(?:{one}[AQgw]==|{one}{{2}}[AEIMQUYcgkosw048]=)?"
+
+
+_NET = rf"{_OCTET}\.0\.0\.0/8|{_OCTET}\.{_OCTET}\.0\.0/16|(?:{_OCTET}\.){{3}}0/24|{_IPV4}(?:/32)?"
+_IPV4_INTERFACE = rf"{_IPV4}(?:/(?:3[0-2]|[12]?[0-9]))?"
+_IPV6_INTERFACE = rf"(?:{_IPV6})(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9]))?"
+
+_PLAIN = {
+    "date-time": rf"{_PLAIN_DATE}T{_PLAIN_TIME}",
+    "date": _PLAIN_DATE,
+    "time": _PLAIN_TIME,
+    "duration": FORMATS["duration"].replace("[0-9]+", _FEW_DIGITS),
+    "email": (
+        rf"[{ATOM_CHARACTERS}](?:\.?[{ATOM_CHARACTERS}]){{0,31}}"
+        r"@(?:[A-Za-z0-9](?:-?[A-Za-z0-9]){0,30}\.){1,3}[A-Za-z]{2,24}"
+    ),
+    "uri": _plain_uri(),
+    "uri-reference": _uri("", relative=True, port=PORT),
+    "iri": _uri(BEYOND_ASCII, relative=False, port=PORT),
+    "iri-reference": _uri(BEYOND_ASCII, relative=True, port=PORT),
+    "relative-json-pointer": rf"(?:0|[1-9][0-9]{{0,5}})(?:#|{_POINTER})",
+    # What pydantic writes for its types.
+    **{f"uuid{version}": _plain_uuid(version) for version in range(1, 9)},
+    "base64": _base64("+/"),
+    "base64url": _base64("_-"),
+    "ipvanyaddress": rf"{_IPV4}|{_IPV6}",
+    "ipv4interface": _IPV4_INTERFACE,
+    "ipv6interface": _IPV6_INTERFACE,
+    "ipvanyinterface": rf"{_IPV4_INTERFACE}|{_IPV6_INTERFACE}",
+    "ipv4network": _NET,
+    "ipv6network": rf"(?:{_IPV6})(?:/128)?",
+    "ipvanynetwork": rf"{_NET}|(?:{_IPV6})(?:/128)?",
+}
+
 _THEIRS = {
     "date-time": rf"{_THEIR_DATE}[Tt]{_THEIR_TIME}",
     "date": _THEIR_DATE,
@@ -148,6 +222,8 @@ HALF_ENFORCED = {
 
 
 @cache
-def formats_of(standard: Standard) -> Mapping[str, str]:
-    """Return the formats as the standard has them."""
-    return FORMATS | _THEIRS if standard is Standard.LLGUIDANCE else FORMATS
+def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Mapping[str, str]:
+    """Return the formats as the standard has them; those of LLGuidance are never plain."""
+    if standard is Standard.LLGUIDANCE:
+        return FORMATS | _THEIRS
+    return FORMATS | _PLAIN if formats is Formats.PLAIN else FORMATS

@@ -12,7 +12,15 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.characters import LETTERS
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
+from kbnf_core.languages.json_schema.options import (
+    Digits,
+    Escapes,
+    Formats,
+    Integers,
+    Options,
+    Standard,
+    Whitespace,
+)
 from kbnf_core.languages.json_schema.problems import ProblemError, invalid
 
 KEYWORD = "x-guidance"
@@ -63,7 +71,10 @@ def _first(*values: Any) -> Any:
 def _defaults(standard: Standard) -> dict[str, Any]:
     by_llguidance = standard is Standard.LLGUIDANCE
     return {
-        "whitespace": Whitespace.FLEXIBLE if by_llguidance else Whitespace.BOUNDED,
+        "whitespace": Whitespace.FLEXIBLE if by_llguidance else Whitespace.PRINTED,
+        "integers": Integers.PLAIN,
+        "digits": Digits.ANY if by_llguidance else Digits.BOUNDED,
+        "formats": Formats.PLAIN,
         "whitespace_pattern": None,
         "item_separator": ",",
         "key_separator": ":",

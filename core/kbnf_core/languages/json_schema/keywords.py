@@ -1,4 +1,8 @@
-"""The keywords of JSON Schema, by what they are for."""
+"""The keywords of JSON Schema, by what they are for, and the schemas in a schema."""
+
+from collections.abc import Iterator
+
+from kbnf_core.json_text import Json
 
 STRINGS = frozenset({"minLength", "maxLength", "pattern", "format"})
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
@@ -39,6 +43,24 @@ APPLICATORS = frozenset(
 )  # fmt: skip
 """What becomes an expression; ``then`` and ``else`` are read with ``if``."""
 
+TESTS = frozenset({"not", "if", "contains", "propertyNames"})
+"""What only asks whether a value fits a schema."""
+
+REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
+IN_PLACE = REFERENCES | {
+    "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas", "dependencies",
+}  # fmt: skip
+"""What applies other schemas to the same value."""
+EVALUATORS = IN_PLACE | {"properties", "patternProperties"}
+"""What evaluates some members of an object, and leaves others."""
+BELOW = frozenset(
+    {
+        "properties", "patternProperties", "additionalProperties", "unevaluatedProperties",
+        "prefixItems", "items", "additionalItems", "unevaluatedItems",
+    }
+)  # fmt: skip
+"""What applies schemas to members and items."""
+
 REFUSED_BY_LLGUIDANCE = frozenset(
     {
         "not", "if", "then", "else", "dependentRequired", "dependentSchemas", "propertyNames",
@@ -47,3 +69,37 @@ REFUSED_BY_LLGUIDANCE = frozenset(
     }
 )  # fmt: skip
 """What LLGuidance knows and refuses, or ignores where a schema is ``lenient``."""
+
+SCHEMA = frozenset(
+    {
+        "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if",
+        "items", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
+    }
+)  # fmt: skip
+"""What has a schema as its value."""
+SCHEMAS_BY_NAME = frozenset(
+    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
+)
+LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
+
+
+def subschemas(schema: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
+    """Yield the schemas right inside one, with the steps that lead to them.
+
+    What has another form than its keyword asks for is left out; a schema need not be valid.
+    """
+    for keyword, held in schema.items() if isinstance(schema, dict) else ():
+        if keyword in SCHEMA and isinstance(held, dict | bool):
+            yield (keyword,), held
+        elif keyword in _BY_NAME and isinstance(held, dict):
+            for name, inner in held.items():
+                if isinstance(inner, dict | bool):
+                    yield (keyword, name), inner
+        elif keyword in _LISTED and isinstance(held, list):
+            for number, inner in enumerate(held):
+                if isinstance(inner, dict | bool):
+                    yield (keyword, str(number)), inner
+
+
+_BY_NAME = SCHEMAS_BY_NAME | {"dependencies"}
+_LISTED = LISTS_OF_SCHEMAS | {"items"}

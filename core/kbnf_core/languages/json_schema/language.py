@@ -41,9 +41,19 @@ LIMITS = "schema_limits"
 """The option with the limits of a schema; ``limits`` are those of the grammar."""
 
 
-def own_names(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what is called ``limits`` where a program speaks of schemas alone by its own name."""
-    return {LIMITS if name == "limits" else name: value for name, value in options.items()}
+def _complete(source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options by their names in a request; types of Python are closed unless they are not.
+
+    What is called ``limits`` where a program speaks of schemas alone has another name beside the
+    limits of the grammar; ``additional_properties`` is the contrary of ``closed``.
+    """
+    found = {LIMITS if name == "limits" else name: value for name, value in options.items()}
+    additional = found.pop("additional_properties", None)
+    if additional is not None:
+        found.setdefault("closed", not additional)
+    if found.get("closed") is None and not isinstance(source, str | Mapping | bool):
+        found["closed"] = True
+    return found
 
 
 JSON_SCHEMA = Language(
@@ -55,7 +65,9 @@ JSON_SCHEMA = Language(
     options=(
         "whitespace",
         "order",
-        "additional_properties",
+        "closed",
+        "integers",
+        "digits",
         "escapes",
         LIMITS,
         "standard",
@@ -69,8 +81,8 @@ JSON_SCHEMA = Language(
         "strict",
     ),
     is_converted=True,
-    takes_fixes=False,
     dump=_dump,
+    complete=_complete,
     check=_check,
     is_json=True,
 )

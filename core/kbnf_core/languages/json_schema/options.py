@@ -38,14 +38,35 @@ class SchemaLimits:
 
 
 class Whitespace(enum.Enum):
-    """What may stand in the gaps of a JSON text."""
+    """Which whitespace a JSON text may have between its tokens."""
 
+    PRINTED = "printed"
+    """As printers write it: nothing before a colon or a comma, at most one blank after a colon, and
+    after a comma and next to brackets nothing, one blank, or one line break with indentation."""
+    COMPACT = "compact"
+    """None."""
+    BOUNDED = "bounded"
+    """In every gap one blank, or one line break and an indentation of up to 64."""
     FLEXIBLE = "flexible"
     """Any run of blanks, tabs and line breaks, as LLGuidance has it."""
-    COMPACT = "compact"
-    """Nothing."""
+
+
+class Integers(enum.Enum):
+    """How integers are spelt: without a fraction, or also with ``.0``."""
+
+    PLAIN = "plain"
+    FRACTION = "fraction"
+
+
+class Digits(enum.Enum):
+    """How many digits a number may have.
+
+    BOUNDED: 19 before the point, 17 after it, 3 in an exponent, or as many as the bounds and
+    ``multipleOf`` of a schema ask for. ANY: any number of them.
+    """
+
     BOUNDED = "bounded"
-    """One blank, or one line break and an indentation, so that generation cannot idle."""
+    ANY = "any"
 
 
 class Order(enum.Enum):
@@ -78,11 +99,11 @@ class Service(enum.Enum):
 class Standard(enum.Enum):
     r"""By whose word a schema is read.
 
-    JSON_SCHEMA is the draft that the schema names, and the RFCs of its formats: before draft
-    2019-09 whatever stands beside ``$ref`` is ignored, ``1.0`` is an integer from draft 6 on, 29
-    February needs a leap year. LLGUIDANCE is that library's reading, which ``%json`` in Lark
-    has: integers have no fraction, 29 February is in every year, control characters may be
-    spelt ``\u00XX``, additional names ``\uXXXX``, and gaps are any whitespace.
+    JSON_SCHEMA is the draft that the schema names: before draft 2019-09 whatever stands beside
+    ``$ref`` is ignored, ``1.0`` is an integer from draft 6 on. LLGUIDANCE is that library's
+    reading, which ``%json`` in Lark has: integers have no fraction, 29 February is in every year,
+    control characters may be spelt ``\u00XX``, additional names ``\uXXXX``, gaps are any
+    whitespace, and numbers have any number of digits.
     """
 
     JSON_SCHEMA = "json-schema"
@@ -90,9 +111,14 @@ class Standard(enum.Enum):
 
 
 class Formats(enum.Enum):
-    """Whether ``format`` restricts values, or only says something about them."""
+    """How ``format`` restricts strings.
 
-    ASSERTION = "assertion"
+    PLAIN: to what programs that read the format accept, in its usual spelling. RFC: to all that the
+    RFCs allow, leap seconds for one. ANNOTATION: not at all.
+    """
+
+    PLAIN = "plain"
+    RFC = "rfc"
     ANNOTATION = "annotation"
 
 
@@ -101,9 +127,10 @@ class Options:
     """Settings of a conversion.
 
     What is None is for the ``x-guidance`` of the schema to say, and if that is silent, too, for
-    ``standard``; ``guidance`` has the defaults. ``additional_properties`` is what a schema means
-    that does not say. With ``lossy`` a keyword that cannot be honoured is dropped and reported
-    instead of being an error; ``lenient`` asks for the same, and is LLGuidance's word.
+    ``standard``; ``guidance`` has the defaults. ``closed`` tells whether objects that name
+    ``properties``, and say nothing of other members, have no others. With ``lossy`` a keyword that
+    cannot be honoured is dropped and reported instead of being an error; ``lenient`` asks for the
+    same, and is LLGuidance's word.
     ``whitespace_pattern``, ``item_separator`` and ``key_separator`` are regular expressions: what
     may stand once in a gap, and between members and after names. ``allowed_escapes`` are the
     letters that may follow a backslash. With ``strict`` the schema must be one that the strict mode
@@ -112,12 +139,14 @@ class Options:
 
     whitespace: Whitespace | None = None
     order: Order = Order.DECLARED
-    additional_properties: bool = True
+    closed: bool | None = None
+    integers: Integers | None = None
+    digits: Digits | None = None
     escapes: Escapes | None = None
     lossy: bool = False
     limits: SchemaLimits = field(default_factory=SchemaLimits)
     standard: Standard = Standard.JSON_SCHEMA
-    formats: Formats = Formats.ASSERTION
+    formats: Formats | None = None
     whitespace_pattern: str | None = None
     item_separator: str | None = None
     key_separator: str | None = None
@@ -127,11 +156,16 @@ class Options:
     strict: Service | None = None
 
 
+VALIDATOR = Options(integers=Integers.FRACTION, digits=Digits.ANY, formats=Formats.RFC)
+"""What a validator accepts, rather than what a model should write: for tests of exactness."""
+
 _CHOICES: dict[str, type[enum.Enum]] = {
     "whitespace": Whitespace,
     "order": Order,
     "escapes": Escapes,
     "standard": Standard,
+    "integers": Integers,
+    "digits": Digits,
     "formats": Formats,
     "strict": Service,
 }
@@ -151,6 +185,10 @@ def as_mapping(options: Options | None) -> dict[str, Any]:
     return named
 
 
+ALIASES: dict[str, dict[str, str]] = {"formats": {"assertion": "rfc"}}
+"""Other words for the values of options."""
+
+
 def schema_options(**wanted: Any) -> Options:
     """Return options of which choices may be given by their words. Raises ConfigError."""
     for name, value in wanted.items():
@@ -166,7 +204,7 @@ def schema_options(**wanted: Any) -> Options:
 
 def _choice(name: str, value: str) -> enum.Enum:
     try:
-        return _CHOICES[name](value)
+        return _CHOICES[name](ALIASES.get(name, {}).get(value, value))
     except ValueError:
         raise ConfigError(f"`{name}` must be {_wanted(name)}, not {value!r}") from None
 

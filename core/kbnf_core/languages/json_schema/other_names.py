@@ -1,11 +1,16 @@
-"""All names but some, as rules: the trie of the names, and where a text may leave it.
+"""All names but some, as one rule for people: where a text leaves the trie of the names.
 
-A name that is left out is followed letter by letter; at each the text may end, or go on otherwise.
+A name that is none of them goes along the trie and leaves it, by a character that may stand for
+itself or by an escape, or it ends where none of them ends.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 
 from kbnf_core.automata.codepoints import ANY, difference, from_text
+from kbnf_core.automata.expression import Builder, print_characters
+from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.expression import NOTHING
+from kbnf_core.languages.json_schema.additional_names import leaving
 from kbnf_core.languages.json_schema.build_tree import (
     Form,
     alternation,
@@ -14,103 +19,66 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import ESCAPED
+from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.prelude import Prelude
 
-DEEP = 8
-"""Letters after which the rest of a name gets a rule of its own."""
+PLAIN = difference(ANY, ESCAPED)
+"""Characters that stand for themselves."""
 
-Trie = dict[str, "Trie"]
-
-_END = ""
+WIDTH = 72
+"""Columns of a regular expression."""
 
 
 class OtherNames:
-    """Writes the names that are none of some words; rules are shared between all that need them.
+    """Writes the names that are none of some words, each set of words once.
 
-    ``names`` are those of the rules.
+    ``comments`` are what to say of the rules, by name; ``pieces`` writes an expression.
     """
 
-    def __init__(self, prelude: Prelude, rules: Rules) -> None:
+    def __init__(self, prelude: Prelude, rules: Rules, pieces: Callable[[Regex], Form]) -> None:
         self._prelude = prelude
         self._rules = rules
+        self._pieces = pieces
+        self._builder = Builder()
         self._known: dict[tuple[str, ...], Form] = {}
-        self.names: dict[str, None] = {}
+        self.comments: dict[str, str] = {}
 
     def write(self, words: tuple[str, ...]) -> Form:
-        """Return the JSON texts of the names that are none of ``words``."""
-        return self._shared(
-            ("other", *sorted(words)),
-            "other_key",
-            lambda: sequence(text('"'), self._whole(_trie_of(words))),
-        )
+        """Return the JSON texts of the names that are none of ``words``.
 
-    def _add(self, name: str, form: Form) -> None:
-        self._rules.add(name, form)
-        self.names[name] = None
-
-    def _shared(self, key: tuple[str, ...], wish: str, make: Callable[[], Form]) -> Form:
+        All of them, and their texts, have the characters of PLAIN.
+        """
+        key = tuple(sorted(words))
         if key not in self._known:
-            name = self._rules.fresh(wish)
-            self._add(name, make())
+            _, within, ends = leaving(words, self._builder, PLAIN)
+            rest = self._prelude.use("name_rest")
+            escaped = sequence(self._pieces(within), self._prelude.use("escape"), rest)
+            ways = [sequence(alternation(map(regex, _away(words))), rest), escaped]
+            if ends != NOTHING:
+                ways.append(sequence(self._pieces(ends), text('"')))
+            name = self._rules.fresh("other_key")
+            self._rules.add(name, sequence(text('"'), alternation(ways)))
+            self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
             self._known[key] = call(name)
         return self._known[key]
 
-    def _whole(self, trie: Trie) -> Form:
-        """Return what follows the quote, children before their parents."""
-        order: list[tuple[Trie, int]] = [(trie, 0)]
-        for node, depth in order:
-            order.extend((child, depth + 1) for char, child in node.items() if char != _END)
-        forms: dict[int, Form] = {}
-        for node, depth in reversed(order):
-            form = self._node(node, forms)
-            if depth and depth % DEEP == 0 and node.keys() - {_END}:
-                name = self._rules.fresh("other_key_part")
-                self._add(name, form)
-                form = call(name)
-            forms[id(node)] = form
-        return forms[id(trie)]
 
-    def _node(self, node: Trie, forms: dict[int, Form]) -> Form:
-        chars = "".join(char for char in node if char != _END)
-        spell = self._prelude.spelling
-        below = []
-        for char in chars:
-            plain = spell.text(char)
-            letter = regex(spell.spell(from_text(char))) if plain is None else text(plain[1:-1])
-            below.append(sequence(letter, forms[id(node[char])]))
-        return alternation([self._away(chars, ends=_END not in node), *below])
-
-    def _away(self, chars: str, *, ends: bool) -> Form:
-        """Return what goes on with none of ``chars``, or ends here."""
-        if not chars:
-            return self._prelude.use("name_rest" if ends else "longer_name")
-        listed = "".join(sorted(chars))
-        wish = f"{'unless' if ends else 'longer_unless'}_{listed}"
-        return self._shared((wish, listed), wish, lambda: self._leaving(chars, ends=ends))
-
-    def _leaving(self, chars: str, *, ends: bool) -> Form:
-        # An escape may spell several characters; those that are left out have theirs taken out.
-        points = difference(ANY, from_text(chars))
-        plain = regex(self._prelude.spelling.spell(difference(points, ESCAPED)))
-        if set(chars) & set(map(chr, _codes())):
-            first: Form = regex(self._prelude.spelling.spell(points))
-        else:
-            first = alternation([plain, self._prelude.use("escape")])
-        more = sequence(first, self._prelude.use("name_rest"))
-        return alternation([text('"'), more]) if ends else more
-
-
-def _codes() -> list[int]:
-    return [code for low, high in ESCAPED for code in range(low, high + 1)]
-
-
-def _trie_of(words: Iterable[str]) -> Trie:
-    trie: Trie = {}
+def _away(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield regular expressions of the ways off the trie: a beginning of a word, another letter."""
+    below: dict[str, str] = {"": ""}
     for word in words:
-        node = trie
-        for char in word:
-            node = node.setdefault(char, {})
-        node[_END] = {}
-    return trie
+        for end, char in enumerate(word):
+            start = word[:end]
+            if char not in below[start]:
+                below[start] += char
+                below.setdefault(word[: end + 1], "")
+    line = ""
+    for start, chars in below.items():
+        spelled = "".join(print_characters(from_text(char)) for char in start)
+        way = spelled + print_characters(difference(PLAIN, from_text(chars)))
+        if line and len(line) + len(way) >= WIDTH:
+            yield line
+            line = ""
+        line += f"|{way}" if line else way
+    yield line

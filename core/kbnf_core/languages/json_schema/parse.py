@@ -1,5 +1,6 @@
 """The reader of JSON Schemas: to rules, by themselves or inside another grammar."""
 
+import json
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +8,7 @@ from typing import TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.errors import GrammarError, WorkLimitError
 from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.build_tree import document as as_document
@@ -55,6 +56,50 @@ class Embedded:
     comments: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class SchemaText:
+    """A sound schema, the text that it stands in, and the options in force.
+
+    Where the schema is not all of its text, ``moved`` has the pointers that those in ``value``
+    begin with, and what these places are called in the text.
+    """
+
+    source: Source
+    value: Json
+    options: Options
+    moved: tuple[tuple[str, str], ...] = (("", ""),)
+
+    def pointer(self, pointer: str) -> str:
+        """Return the pointer in the text of a place in the schema."""
+        for inner, outer in self.moved:
+            if pointer == inner or pointer.startswith(f"{inner}/"):
+                return outer + pointer[len(inner) :]
+        return ""
+
+    def places(self) -> Mapping[str, Span]:
+        """Return the spans of the places in the schema, by their pointers."""
+        return {
+            inner + pointer[len(outer) :]: span
+            for pointer, span in self.source.places.items()
+            for inner, outer in self.moved
+            if pointer == outer or pointer.startswith(f"{outer}/")
+        }
+
+    def document(self) -> Document:
+        """Return the schema as a document."""
+        options, closed = self.options, bool(self.options.closed)
+        return Document(self.value, options.limits, options.standard, closed=closed)
+
+    def diagnostic(self, problem: Problem) -> Diagnostic:
+        """Return the finding about a problem at a place in the schema."""
+        return diagnostic(replace(problem, pointer=self.pointer(problem.pointer)), self.source)
+
+    def loss(self, problem: Problem) -> Loss:
+        """Return the loss that a problem is."""
+        found = self.diagnostic(problem)
+        return Loss(problem.code, found.message, found.span)
+
+
 def parse_json_schema(source: Source, request: Request) -> Parsed:
     """Read a schema, a JSON text, to the rules of the JSON texts that it allows.
 
@@ -63,25 +108,63 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     Raises ``ConfigError`` for options that are none.
     """
     options = replace(options_of(request.options), lossy=request.lossy)
+
+    def read() -> SchemaText:
+        try:
+            value = read_json(source.text)
+            sound = checked(value, source.text, options)
+        except ProblemError as error:
+            found = [diagnostic(problem, source) for problem in error.problems]
+            raise GrammarError(found) from None
+        return SchemaText(source, value, sound)
+
+    return parse_schema(source, read)
+
+
+def checked(value: Json, text: str, options: Options) -> Options:
+    """Return the options that a schema with this text says. Raises ProblemError."""
+    problems = check_schema(value, text, options.limits)
+    if options.strict is not None and not problems:
+        from kbnf_core.languages.json_schema.services import check_service
+
+        problems = check_service(value, options.strict)
+    if problems:
+        raise ProblemError(*problems)
+    return guided(value, options)
+
+
+def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
+    """Return the rules of the schema that ``read`` finds in a text, or why there are none.
+
+    ``read`` raises ``GrammarError``; it is called anew for what is asked later, so that nothing is
+    kept of the schema.
+    """
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
-        writer = _run_writer(source, options)
+        text = read()
+        writer = _run_writer(text)
         rules, eager = _made(writer, writer.rules_for)
         losses, notes = _said(writer)
-        if losses and not options.lossy:
+        if losses and not text.options.lossy:
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-            losses = _readable(source, options).losses
+            losses = _readable(text).losses
     except ProblemError as error:
-        return Parsed(document, (_diagnostic(error.problem, source),))
+        return Parsed(document, (text.diagnostic(_explained(error.problem, text)),))
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
 
+    def lint() -> tuple[Diagnostic, ...]:
+        from kbnf_core.languages.json_schema.lint import lint_schema
+
+        text = read()
+        return tuple(map(text.diagnostic, lint_schema(text.value, text.options)))
+
     def write() -> str:
-        return _written(_readable(source, options))
+        return _written(_readable(read()))
 
     def explained() -> Mapping[str, ir.Node]:
         try:
-            readable = _readable(source, options)
+            readable = _readable(read())
         except GrammarError:
             # Schemas with the same contents may pass a limit where they are not one.
             return rules
@@ -89,58 +172,48 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         return rules if same is None else same.rules
 
     def place(name: str) -> Span:
-        # The rules are made again, so that nothing is kept for a message that seldom comes.
-        again = _run_writer(source, options)
-        again.rules_for(again.schemas.document.root())
-        return source.locate(again.pointer_of(name, rules))
+        text = read()
+        writer = _run_writer(text)
+        writer.rules_for(writer.schemas.document.root())
+        return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
     unsatisfiable = Problem(UNSATISFIABLE, "every value needs another one inside", "")
-    empty = _diagnostic(unsatisfiable, source)
     return Parsed(
         tree.Document(source, (), ()),
-        tuple(_diagnostic(problem, source) for problem in notes),
+        tuple(map(text.diagnostic, notes)),
         START,
         _finish(eager),
-        tuple(_loss(problem, source) for problem in losses),
-        meaning=Rules(rules, write, explained, place, empty),
+        tuple(map(text.loss, losses)),
+        meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable)),
+        lint=lint,
     )
 
 
-def _loss(problem: Problem, source: Source) -> Loss:
-    return Loss(problem.code, _message(problem), source.locate(problem.pointer))
+def _explained(problem: Problem, text: SchemaText) -> Problem:
+    """Return why a schema has no value, where that is known, instead of the fact."""
+    if problem.code != UNSATISFIABLE:
+        return problem
+    from kbnf_core.languages.json_schema.lint import contradiction
+
+    return contradiction(text.value, text.options) or problem
 
 
-def _checked(text: Source, options: Options) -> tuple[Json, Options]:
-    """Return a schema and what it says of its options. Raises ProblemError and GrammarError."""
-    value = read_json(text.text)
-    problems = check_schema(value, text.text, options.limits)
-    if problems:
-        raise ProblemError(problems[0])
-    if options.strict is not None:
-        from kbnf_core.languages.json_schema.services import check_service
-
-        refused = check_service(value, options.strict)
-        if refused:
-            raise GrammarError([_diagnostic(problem, text) for problem in refused])
-    return value, guided(value, options)
+def _run_writer(text: SchemaText) -> RunWriter:
+    options, closed = text.options, bool(text.options.closed)
+    document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
+    return RunWriter(document, options)
 
 
-def _run_writer(text: Source, options: Options) -> RunWriter:
-    value, options = _checked(text, options)
-    return RunWriter(SharedDocument(value, options.limits, options.standard), options)
-
-
-def _readable(text: Source, options: Options) -> Embedded:
+def _readable(text: SchemaText) -> Embedded:
     """Return the rules for people, in which schemas with the same contents are not one."""
     # Only texts and explanations need it, and with it the reader of KBNF.
     from kbnf_core.languages.json_schema.readable import ReadableWriter
 
     try:
-        value, options = _checked(text, options)
-        document = Document(value, options.limits, options.standard)
-        return _embedded(ReadableWriter(document, options, text.places))
+        places = text.places()
+        return _embedded(ReadableWriter(text.document(), text.options, places, text.pointer))
     except ProblemError as error:
-        raise GrammarError([_diagnostic(error.problem, text)]) from None
+        raise GrammarError([text.diagnostic(error.problem)]) from None
 
 
 def _finish(eager: bool) -> Finish:
@@ -151,7 +224,7 @@ def _written(embedded: Embedded) -> str:
     """Return the text, laid out as ``kbnf fmt`` lays out."""
     from kbnf_core.format.document import WIDTH, format_kbnf
 
-    parts = [f"(* kbnf: finish={_finish(embedded.eager).value} *)\n"]
+    parts = [f"(* kbnf: finish={_finish(embedded.eager).value} from=json-schema *)\n"]
     for definition in embedded.definitions:
         comment = embedded.comments.get(definition.name.value)
         if comment is not None:
@@ -169,7 +242,7 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
     options = guided(schema, options or Options())
-    document = Document(schema, options.limits, options.standard)
+    document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
     return _embedded(Writer(document, options, prefix), prefix)
 
 
@@ -223,9 +296,14 @@ def _message(problem: Problem) -> str:
     return f"{problem.pointer or 'the whole schema'}: {problem.message}"
 
 
-def _diagnostic(problem: Problem, source: Source) -> Diagnostic:
+def diagnostic(problem: Problem, source: Source) -> Diagnostic:
+    """Return the finding about a problem at a pointer of a text."""
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
     span = problem.span or source.locate(problem.pointer)
-    return Diagnostic(problem.code, _message(problem), source, span, helps=helps)
+    fixes: tuple[Fix, ...] = ()
+    if problem.replacement:
+        edit = Edit(span, json.dumps(problem.replacement, ensure_ascii=False))
+        fixes = (Fix(f"write `{problem.replacement}`", (edit,), safe=False),)
+    return Diagnostic(problem.code, _message(problem), source, span, helps=helps, fixes=fixes)

@@ -90,6 +90,7 @@ def key_of(at: Ref, document: Document, settings: str) -> str | None:
     if at.pointer.endswith(("/$defs", "/definitions")):
         # What is below it would pass for definitions.
         return None
+    settings = f"{settings} {at.closing.value}"
     contents = document.place(at).contents
     if contents.get("type") != "object" or "properties" not in contents:
         return None

@@ -20,7 +20,9 @@ from kbnf_core.languages.json_schema.build_tree import (
 )
 from kbnf_core.languages.json_schema.characters import ANY_CHARACTER, LETTERS, Spelling
 from kbnf_core.languages.json_schema.options import (
+    Digits,
     Escapes,
+    Integers,
     Options,
     Standard,
     Whitespace,
@@ -33,18 +35,30 @@ from kbnf_core.syntax import tree
 _GAPS = {
     Whitespace.FLEXIBLE: r"[ \t\n\r]*",
     Whitespace.BOUNDED: r"(?:\r?\n[ \t]{0,64}| )?",
+    Whitespace.PRINTED: r"(?:\n[ \t]{0,32}| )?",
 }
 
 _STATES = 1_000
 """States of the largest automaton that stands for a rule."""
 
-INTEGER = "-?(?:0|[1-9][0-9]*)"
-NUMBER = rf"{INTEGER}(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
+WHOLE_DIGITS, FRACTION_DIGITS, EXPONENT_DIGITS = 19, 17, 3
+"""Digits of a number, where they are bounded: as many as 64 bits need, and 3 for the exponent."""
+
+
+def digits(most: int | None) -> str:
+    """Return the regular expression of one digit or more."""
+    return "[0-9]+" if most is None else f"[0-9]{{1,{most}}}"
+
+
+def integers(most: int | None) -> str:
+    """Return the regular expression of an integer with so many digits."""
+    return f"-?(?:0|[1-9][0-9]{'*' if most is None else f'{{0,{most - 1}}}'})"
+
 
 NAMES = frozenset(
     {
         "start", "ws", "comma", "colon", "string", "character", "integer", "number", "boolean",
-        "value", "object", "array", "member", "other_name", "escape", "name_rest", "longer_name",
+        "value", "object", "array", "member", "other_name", "escape", "name_rest",
     }
 )  # fmt: skip
 
@@ -52,7 +66,7 @@ NAMES = frozenset(
 def _gap(options: Options) -> str:
     if options.whitespace_pattern is not None:
         return f"(?:{options.whitespace_pattern})?" if options.whitespace_pattern else ""
-    return _GAPS.get(options.whitespace or Whitespace.BOUNDED, "")
+    return _GAPS.get(options.whitespace or Whitespace.PRINTED, "")
 
 
 def _separator(pattern: str | None, default: str) -> Form:
@@ -68,7 +82,12 @@ class Shared:
     """The shared rules by name, with their calls; a process keeps those of a few options."""
 
     def __init__(self, options: Options, prefix: str, has_whole_fractions: bool) -> None:
-        self.whole_fraction = r"(?:\.0+)?" if has_whole_fractions else ""
+        self.are_bounded = options.digits is not Digits.ANY
+        self.whole_fraction = ""
+        if has_whole_fractions and options.integers is Integers.FRACTION:
+            self.whole_fraction = r"(?:\.0)?" if self.are_bounded else r"(?:\.0+)?"
+        bounds = (WHOLE_DIGITS, FRACTION_DIGITS, EXPONENT_DIGITS)
+        most, fraction, exponent = bounds if self.are_bounded else (None, None, None)
         self.spelling = Spelling(
             LETTERS if options.allowed_escapes is None else options.allowed_escapes,
             options.standard is Standard.LLGUIDANCE,
@@ -79,25 +98,30 @@ class Shared:
         colon = _separator(options.key_separator, ":")
         self.calls = {name: call(prefix + name) for name in NAMES}
         self.gap = EMPTY if is_compact else self.calls["ws"]
+        # Printers write nothing before a comma or a colon, and break no line after a colon.
+        is_printed = options.whitespace_pattern is None and options.whitespace is Whitespace.PRINTED
+        before = EMPTY if is_printed else self.gap
+        after_name = optional(text(" ")) if is_printed else self.gap
         self.comma = comma if is_compact else self.calls["comma"]
         self.colon = colon if is_compact else self.calls["colon"]
         character = self._any_character(options.escapes)
         values = ("object", "array", "string", "number", "boolean")
         self.rules: dict[str, Form] = {
             "ws": regex(gap),
-            "comma": sequence(self.gap, comma, self.gap),
-            "colon": sequence(self.gap, colon, self.gap),
+            "comma": sequence(before, comma, self.gap),
+            "colon": sequence(before, colon, after_name),
             "character": regex(character),
             "string": regex(f'"{character}*"'),
-            "integer": regex(INTEGER + self.whole_fraction),
-            "number": regex(NUMBER),
+            "integer": regex(integers(most) + self.whole_fraction),
+            "number": regex(
+                rf"{integers(most)}(?:\.{digits(fraction)})?(?:[eE][+-]?{digits(exponent)})?"
+            ),
             "boolean": alternation([text("true"), text("false")]),
             "value": alternation([*map(self.calls.__getitem__, values), text("null")]),
             "object": enclosed("{", "}", self._listed("member"), self.gap),
             "array": enclosed("[", "]", self._listed("value"), self.gap),
             "escape": regex(self.spelling.escape),
             "name_rest": regex(f'{self.spelling.character}*"'),
-            "longer_name": regex(f'{self.spelling.character}+"'),
             "other_name": regex(self.spelling.with_needless or ""),
             "member": sequence(self.calls["string"], self.colon, self.calls["value"]),
         }
@@ -177,6 +201,7 @@ class Prelude:
     def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
         self._shared = _shared(options, prefix, has_whole_fractions)
         self.whole_fraction = self._shared.whole_fraction
+        self.has_bounded_digits = self._shared.are_bounded
         self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
         self.spelling = self._shared.spelling
         self.rules: dict[str, Form] = {}

@@ -22,7 +22,8 @@ class Problem:
     """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
 
     ``can_be_dropped`` tells whether the conversion can go on without the keyword. A text that is
-    not JSON has no pointers: ``span`` is where it goes wrong.
+    not JSON has no pointers: ``span`` is where it goes wrong. ``replacement`` is the name or text
+    that was meant instead of the one at the place.
     """
 
     code: str
@@ -31,13 +32,15 @@ class Problem:
     help: str = ""
     can_be_dropped: bool = False
     span: Span | None = None
+    replacement: str = ""
 
 
 class ProblemError(KbnfError):
     """Ends a conversion; turned into a ``GrammarError`` with a span at its top."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, *more: Problem) -> None:
         self.problem = problem
+        self.problems = (problem, *more)
         super().__init__(f"{problem.pointer or '(root)'}: {problem.message}")
 
 

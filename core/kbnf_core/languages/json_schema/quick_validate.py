@@ -9,21 +9,12 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 
 from kbnf_core.json_text import Json
+from kbnf_core.languages.json_schema.keywords import LISTS_OF_SCHEMAS, SCHEMA, SCHEMAS_BY_NAME
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
 _MODERN = 2020
 
-_SCHEMA = frozenset(
-    {
-        "additionalItems", "additionalProperties", "contains", "contentSchema", "else", "if",
-        "items", "not", "propertyNames", "then", "unevaluatedItems", "unevaluatedProperties",
-    }
-)  # fmt: skip
-_SCHEMAS_BY_NAME = frozenset(
-    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
-)
-_LIST_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
-_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _MAYBE_FLAGS = frozenset({"additionalItems", "additionalProperties"})
 """What may be true or false in draft 4, where no schema is."""
 
@@ -45,6 +36,22 @@ def is_sound(schema: Json) -> bool:
     return True
 
 
+def may_hold(keyword: str, value: Json) -> bool:
+    """Tell whether a keyword could have this value in some draft, as far as that is known."""
+    if keyword in SCHEMA and keyword != "items":
+        return isinstance(value, dict | bool)
+    if keyword == "type":
+        return isinstance(value, str | list)
+    rule = _RULES.get(keyword)
+    return rule is None or any(rule(value, draft) for draft in (_MODERN, 4))
+
+
+def wanted(keyword: str, value: Json) -> str | None:
+    """Return what a keyword must be, in words; None where this value may be just that."""
+    words = _WORDS.get(_RULES.get(keyword, _unjudged))
+    return None if words is None or (may_hold(keyword, value) and keyword != "type") else words
+
+
 def _draft(schema: Json) -> int:
     named = schema.get("$schema") if isinstance(schema, dict) else None
     found = _DRAFT.fullmatch(named) if isinstance(named, str) else None
@@ -54,13 +61,13 @@ def _draft(schema: Json) -> int:
 def _inside(schema: dict[str, Json]) -> Iterator[Json]:
     """Yield the schemas in a schema whose keywords fit."""
     for keyword, value in schema.items():
-        if keyword in _SCHEMAS_BY_NAME:
+        if keyword in SCHEMAS_BY_NAME:
             yield from value.values()
-        elif keyword in _LIST_OF_SCHEMAS or (keyword == "items" and isinstance(value, list)):
+        elif keyword in LISTS_OF_SCHEMAS or (keyword == "items" and isinstance(value, list)):
             yield from value
         elif keyword == "dependencies":
             yield from (held for held in value.values() if not isinstance(held, list))
-        elif keyword in _SCHEMA and not (isinstance(value, bool) and keyword in _MAYBE_FLAGS):
+        elif keyword in SCHEMA and not (isinstance(value, bool) and keyword in _MAYBE_FLAGS):
             yield value
 
 
@@ -136,7 +143,7 @@ def _dependencies(value: Json, draft: int) -> bool:
 
 def _type(value: Json, draft: int) -> bool:
     names = value if isinstance(value, list) else [value]
-    return bool(names) and _names(names, draft) and _TYPES.issuperset(names)
+    return bool(names) and _names(names, draft) and TYPES.issuperset(names)
 
 
 def _values(value: Json, draft: int) -> bool:
@@ -151,8 +158,8 @@ def _list(value: Json, draft: int) -> bool:
 
 
 _RULES: dict[str, Callable[[Json, int], bool]] = {
-    **dict.fromkeys(_SCHEMAS_BY_NAME, _by_name),
-    **dict.fromkeys(_LIST_OF_SCHEMAS, _alternatives),
+    **dict.fromkeys(SCHEMAS_BY_NAME, _by_name),
+    **dict.fromkeys(LISTS_OF_SCHEMAS, _alternatives),
     **dict.fromkeys(
         (
             "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
@@ -187,3 +194,20 @@ _RULES: dict[str, Callable[[Json, int], bool]] = {
     "required": _names,
     "type": _type,
 }  # fmt: skip
+
+_WORDS: dict[Callable[[Json, int], bool], str] = {
+    _alternatives: "a list of schemas, and not an empty one",
+    _bound: "a number",
+    _by_name: "an object with a schema for each name",
+    _count: "a whole number, 0 or more",
+    _flag: "true or false",
+    _identifier: "a URI without a fragment",
+    _list: "a list",
+    _names: "a list of strings, all different",
+    _names_by_name: "an object with a list of different strings for each name",
+    _number: "a number",
+    _positive: "a number above 0",
+    _text: "a string",
+    _type: "one of the types, or a list of different ones",
+    _values: "a list of values, and not an empty one",
+}

@@ -14,7 +14,7 @@ from kbnf_core.languages.json_schema.arguments import pointer_to, take_list, tak
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import INTEGER, Literal, OneOf
 from kbnf_core.languages.json_schema.document import Place
-from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression
+from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Closing, Expression
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
@@ -38,7 +38,7 @@ from kbnf_core.languages.json_schema.problems import (
     without_effect,
 )
 from kbnf_core.languages.json_schema.problems import dropped as dropped_problem
-from kbnf_core.languages.json_schema.unevaluated import read_unevaluated
+from kbnf_core.languages.json_schema.unevaluated import read_closed, read_unevaluated
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted, restrict
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ class Reader:
                 shape = self._local()
                 if shape != ANY_SHAPE:
                     yield shape
+        if self._place.closing is Closing.WHOLE and not self._place.is_closed_by_parts:
+            yield read_closed(self._schemas, self._place)
         # What they leave is known when everything else was read; it says nothing of an order.
         for keyword in UNEVALUATED:
             if keyword in contents:
@@ -197,8 +199,8 @@ class Reader:
         ]
 
     def _formats(self) -> Iterator[Literal]:
-        if self._options.formats is Formats.ASSERTION:
-            formats = formats_of(self._options.standard)
+        if self._options.formats is not Formats.ANNOTATION:
+            formats = formats_of(self._options.standard, self._options.formats)
             yield from type_keywords.read_format(self._place, formats, self._schemas.notes)
 
     @property
@@ -240,6 +242,10 @@ class Reader:
     def _additional(self) -> Expression:
         if "additionalProperties" in self._place.contents:
             return self._schemas.document.inside(self._place, "additionalProperties")
-        # A schema without properties of its own leaves it to others what is additional.
-        closed = "properties" in self._place.contents and not self._options.additional_properties
-        return NOTHING if closed else ANYTHING
+        # Where other keywords evaluate members, too, they say together what is additional.
+        place = self._place
+        alone = place.closing is Closing.WHOLE and place.evaluators <= {
+            "properties",
+            "patternProperties",
+        }
+        return NOTHING if alone and "properties" in place.contents else ANYTHING

@@ -4,12 +4,13 @@ The language is that of ``writer``, the rules are not: those there are for a pro
 that say little, of nothing or of one other rule, are left out in the end.
 """
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from kbnf_core.automata.codepoints import ANY, CodePoints
+from kbnf_core.automata.codepoints import ANY, CodePoints, from_text, intersect
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.expression import Spell, print_characters, print_expression
@@ -27,10 +28,10 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import spell_text
+from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES, format_rules
+from kbnf_core.languages.json_schema.format_rules import format_rules
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.options import Options, SchemaLimits
 from kbnf_core.languages.json_schema.other_names import OtherNames
@@ -49,16 +50,28 @@ _VALUE = "_value"
 _LONGEST_REMARK = 240
 
 
+_NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
+"""A title that can be the name of a rule."""
+
+
 class ReadableWriter(Writer):
     """Writes rules for a person to read; ``comments`` are what to say of them, by name.
 
     ``places`` are the spans of JSON Pointers in the author's text: those of the rules and their
-    parts, but for what JSON Schema adds to every schema.
+    parts, but for what JSON Schema adds to every schema. ``pointer`` returns what comments call a
+    place.
     """
 
-    def __init__(self, document: Document, options: Options, places: Mapping[str, Span]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        options: Options,
+        places: Mapping[str, Span],
+        pointer: Callable[[str], str],
+    ) -> None:
         super().__init__(document, options)
         self._places = places
+        self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
         self._readable = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
@@ -73,7 +86,7 @@ class ReadableWriter(Writer):
         shared = self.prelude.rules.keys()
         sections = {
             "Formats": self._readable.format_names.values(),
-            "Keys that have no rule of their own": self._readable.other_names.names,
+            "Other keys": self._readable.other_names.comments,
             "JSON": [self._prefix + name for name in shared],
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
@@ -82,8 +95,11 @@ class ReadableWriter(Writer):
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
+            own = self._readable.other_names.comments
+            self.comments.update((name, own[name]) for name in used if name in own)
             if used:
-                self.comments[used[0]] = title
+                told = self.comments.get(used[0])
+                self.comments[used[0]] = f"{title}. {told}" if told else title
         spans = {name: self._spans.get(name, NOWHERE) for name in order}
         return [definition(name, placed(found[name], spans[name]), spans[name]) for name in order]
 
@@ -105,6 +121,12 @@ class ReadableWriter(Writer):
         """Return how a value is written where it stands in another, at its place in the text."""
         form = super().place(expression, wish)
         return None if form is None else placed(form, self._span(expression))
+
+    def _alternative(self, expression: Expression, wish: str) -> Form | None:
+        place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
+        title = None if place is None else place.contents.get("title")
+        is_name = isinstance(title, str) and _NAME.fullmatch(title)
+        return super()._alternative(expression, str(title) if is_name else wish)
 
     def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
         # Two that differ only in their places are one.
@@ -138,7 +160,7 @@ class ReadableWriter(Writer):
         told = [place.contents.get(keyword) for keyword in ("title", "description")]
         said = [" ".join(each.split()).rstrip(".") for each in told if isinstance(each, str)]
         remark = textwrap.shorten(". ".join(each for each in said if each), _LONGEST_REMARK)
-        pointer = place.pointer or "the whole schema"
+        pointer = self._pointer(place.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
@@ -152,17 +174,18 @@ class ReadableScalars(ScalarWriter):
         self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
     ) -> None:
         super().__init__(prelude, rules, limits, note)
-        self.other_names = OtherNames(prelude, rules)
+        self.other_names = OtherNames(prelude, rules, self._plain)
         self.format_names: dict[str, str] = {}
 
     def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
-        del automaton
-        return self.other_names.write(words)
+        if self._prelude.spelling.is_usual and not intersect(from_text("".join(words)), ESCAPED):
+            return self.other_names.write(words)
+        return super()._others(words, automaton)
 
-    def _format(self, name: str) -> Form | None:
-        if name not in FORMAT_RULES or not self._prelude.spelling.is_usual:
+    def _format(self, name: str, pattern: str) -> Form | None:
+        rules = format_rules(name, pattern) if self._prelude.spelling.is_usual else ()
+        if not rules:
             return None
-        rules = format_rules(name)
         fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
         self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
         names = self.format_names

@@ -192,7 +192,7 @@ class RunScalars(ScalarWriter):
 
     def _decimal_texts(self, part: Restricted, wish: str) -> Form | None:
         del wish
-        dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
+        dfa = self._number_texts(part)
         return None if dfa.is_empty else known(dfa)
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:

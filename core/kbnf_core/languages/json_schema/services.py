@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
 
@@ -91,7 +92,8 @@ def check_service(schema: Json, service: Service) -> list[Problem]:
         is_object = "properties" in value
         counts.depth = max(counts.depth, depth + is_object)
         inner = [
-            (held, f"{pointer}/{step}", depth + is_object) for step, held in _schemas_in(value)
+            (held, "/".join((pointer, *map(escape, steps))), depth + is_object)
+            for steps, held in subschemas(value)
         ]
         pending += reversed(inner)
     found += _totals(counts, rules)
@@ -211,18 +213,3 @@ def _totals(counts: _Counts, rules: _Rules) -> Iterator[_Finding]:
     ):
         if most is not None and count > most:
             yield "", f"{count:,} {what}, where {most:,} are allowed", "split the schema"
-
-
-_NAMED = ("$defs", "definitions", "properties", "patternProperties")
-_LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
-_SINGLE = ("items", "additionalProperties", "not", "if", "then", "else", "contains")
-
-
-def _schemas_in(value: dict[str, Json]) -> Iterator[tuple[str, Json]]:
-    for keyword, held in value.items():
-        if keyword in _NAMED and isinstance(held, dict):
-            yield from ((f"{keyword}/{escape(name)}", inner) for name, inner in held.items())
-        elif keyword in _LISTED and isinstance(held, list):
-            yield from ((f"{keyword}/{number}", inner) for number, inner in enumerate(held))
-        elif keyword in _SINGLE:
-            yield keyword, held

@@ -21,9 +21,14 @@ class SharedDocument(Document):
     """A document that names a schema by the first place of its contents."""
 
     def __init__(
-        self, value: Json, limits: SchemaLimits, standard: Standard = Standard.JSON_SCHEMA
+        self,
+        value: Json,
+        limits: SchemaLimits,
+        standard: Standard = Standard.JSON_SCHEMA,
+        *,
+        closed: bool = False,
     ) -> None:
-        super().__init__(value, limits, standard)
+        super().__init__(value, limits, standard, closed=closed)
         self._first: dict[Ref, Ref] = {}
         self._by_contents: dict[Hashable, Ref] = {}
         self._spelled = 0
@@ -47,4 +52,4 @@ class SharedDocument(Document):
         contents = place.contents
         spelled = repr([item for item in contents.items() if item[0] not in ANNOTATIONS])
         self._spelled += len(spelled)
-        return spelled, place.scope
+        return spelled, place.scope, place.closing

@@ -16,6 +16,7 @@ from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
+    NOTHING,
     AllOf,
     Expression,
     Others,
@@ -38,7 +39,8 @@ _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 class Evaluated:
     """What is evaluated: names, names by pattern, so many items; or all members, all items.
 
-    ``contained`` are schemas whose values are evaluated wherever they stand among the items.
+    ``contained`` are schemas whose values are evaluated wherever they stand among the items;
+    ``has_properties`` tells whether there was the keyword ``properties``.
     """
 
     names: frozenset[str] = frozenset()
@@ -47,6 +49,7 @@ class Evaluated:
     contained: frozenset[Expression] = frozenset()
     all_members: bool = False
     all_items: bool = False
+    has_properties: bool = False
 
     def join(self, more: "Evaluated") -> "Evaluated":
         """Return what either evaluates."""
@@ -57,6 +60,7 @@ class Evaluated:
             self.contained | more.contained,
             self.all_members or more.all_members,
             self.all_items or more.all_items,
+            self.has_properties or more.has_properties,
         )
 
 
@@ -79,6 +83,21 @@ def read_unevaluated(schemas: "Schemas", place: Place, keyword: str) -> Expressi
         elif keyword == "unevaluatedProperties" and not evaluated.all_members:
             names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
             rest = Others(tuple(names), tuple(patterns), value)
+        found.append(both((condition, rest)))
+    return either(found)
+
+
+def read_closed(schemas: "Schemas", place: Place) -> Expression:
+    """Return the values of which no object has members that nothing evaluates.
+
+    Objects stay open in cases without ``properties``, and where something speaks of all members.
+    """
+    found = []
+    for condition, evaluated in _Reader(schemas, place.pointer, items=False).cases(place, ()):
+        rest: Expression = ANYTHING
+        if evaluated.has_properties and not evaluated.all_members:
+            names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
+            rest = Others(tuple(names), tuple(patterns), NOTHING)
         found.append(both((condition, rest)))
     return either(found)
 
@@ -146,6 +165,7 @@ class _Reader:
             contained,
             all_members,
             all_items,
+            "properties" in contents,
         )
 
     def _parts(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[list[Case]]:
@@ -166,10 +186,12 @@ class _Reader:
                 yield self._sets(parts, most=1 if keyword == "oneOf" else len(parts))
         if "if" in contents:
             yield list(self._conditional(place, open_))
-        for name in contents.get("dependentSchemas", ()):
-            held = self.of(document.inside(place, "dependentSchemas", name), open_)
-            absent = WithoutProperty(name)
-            yield [(absent, Evaluated()), *((both((other(absent), c)), e) for c, e in held)]
+        for keyword in ("dependentSchemas", "dependencies"):
+            for name, value in contents.get(keyword, {}).items():
+                if isinstance(value, dict):
+                    held = self.of(document.inside(place, keyword, name), open_)
+                    absent = WithoutProperty(name)
+                    yield [(absent, Evaluated()), *((both((other(absent), c)), e) for c, e in held)]
 
     def _sets(self, parts: list[list[Case]], most: int) -> list[Case]:
         """Return the cases in which some of the alternatives hold, one at least."""

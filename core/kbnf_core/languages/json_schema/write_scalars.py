@@ -7,17 +7,20 @@ from itertools import chain
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.characters import CharacterDfa, to_characters
-from kbnf_core.automata.codepoints import CodePoints, from_text
+from kbnf_core.automata.codepoints import CodePoints, difference, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import Builder, Spell, print_characters, print_expression
 from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.expression import NOTHING, Choice
+from kbnf_core.expression import NOTHING, Choice, Repeat, fold
+from kbnf_core.expression import Sequence as Items
 from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
+    Atom,
     Compared,
     Length,
     Matching,
@@ -38,8 +41,14 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
-from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
-from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
+from kbnf_core.languages.json_schema.prelude import (
+    FRACTION_DIGITS,
+    WHOLE_DIGITS,
+    Prelude,
+    digits,
+    integers,
+)
 from kbnf_core.languages.json_schema.problems import too_large, too_many_states
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
@@ -66,12 +75,23 @@ MOST_TAILS = 32
 LONG_SET = 40
 """Characters of a set that gets a rule of its own where it comes again and again."""
 
+MOST_RUN = 64
+"""Digits, or blanks, that a loop of a pattern takes, where digits are bounded."""
+
+_BLANKS = "\t\n\v\f\r \xa0\u1680\u2028\u2029\u202f\u205f\u3000\ufeff"
+_RUNS = (
+    from_text("0123456789"),
+    from_text(_BLANKS + "".join(map(chr, range(0x2000, 0x200B)))),
+)
+_LOOPS = frozenset("*+,")
+
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
 _FORMAT_NAMES = {
     pattern: name
     for standard in Standard
-    for name, pattern in formats_of(standard).items()
+    for formats in (Formats.PLAIN, Formats.RFC)
+    for name, pattern in formats_of(standard, formats).items()
     if pattern
 }
 
@@ -102,6 +122,10 @@ class ScalarWriter:
             return self._prelude.use("string")
         if part.finite is not None:
             return self._texts(part.finite)
+        if self._prelude.has_bounded_digits and part.length is None:
+            few = _with_bounded_runs(part)
+            if few != part and not few.is_empty(self._rules.budget):
+                part = few
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             character = self._prelude.use("character")
@@ -134,7 +158,7 @@ class ScalarWriter:
         form: Form | None = None
         if len(part.literals) == 1 and wanted and isinstance(atom, Matching):
             wish = _FORMAT_NAMES.get(atom.regex, wish)
-            form = self._format(wish)
+            form = self._format(wish, atom.regex)
         form = form or self._string(part, wish)
         if form is None:
             return None
@@ -183,9 +207,9 @@ class ScalarWriter:
         del automaton
         return regex(self._quoted(regex_but(words, self._builder)))
 
-    def _format(self, name: str) -> Form | None:
+    def _format(self, name: str, pattern: str) -> Form | None:
         """Return a format by rules of its own; here it is an expression as any other."""
-        del name
+        del name, pattern
         return None
 
     def _in_quotes(self, found: Regex) -> Form:
@@ -291,27 +315,46 @@ class ScalarWriter:
         inner = print_expression(found, self._prelude.spelling.spell)
         return f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"'
 
-    def _decimals(self, part: Restricted) -> Dfa:
-        """Return the texts to use for numbers.
+    def _number_texts(self, part: Restricted) -> Dfa:
+        """Return the decimal texts of a set of numbers, with more digits where none has so few."""
+        numbers = part.dfa(self._rules.budget)
+        found = operations.intersect(numbers, self._decimals(part))
+        if found.is_empty and self._prelude.has_bounded_digits:
+            return operations.intersect(numbers, self._decimals(part, is_wide=True))
+        return found
 
-        LLGuidance's integers have no fraction, its multiples no zeros behind the divisor's
-        digits. Where there are no negative numbers there is no negative zero.
+    def _decimals(self, part: Restricted, *, is_wide: bool = False) -> Dfa:
+        """Return the texts to use for numbers; of any number of digits where ``is_wide``.
+
+        Integers have a fraction only where that is asked for. Multiples of another number have no
+        more digits behind the point than that, where digits are bounded or LLGuidance's are meant.
+        Where there are no negative numbers there is no negative zero.
         """
         atoms = [atom for atom, wanted in part.literals if wanted]
-        places = [
-            max(-int(atom.divisor.normalize().as_tuple().exponent), 0)
-            for atom in atoms
-            if isinstance(atom, Multiple)
-        ]
-        fraction = r"(?:\.[0-9]+)?"
+        bounds = [atom.bound for atom in atoms if isinstance(atom, Compared)]
+        divisors = [atom.divisor for atom in atoms if isinstance(atom, Multiple)]
+        places = [_places(divisor) for divisor in divisors]
+        most, fraction = None, digits(None)
+        if self._prelude.has_bounded_digits and not is_wide:
+            most = max(WHOLE_DIGITS, *map(_whole_digits, (*bounds, *divisors)), 1)
+            fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
+        below_one = ""
         if places and min(places) == 0:
-            fraction = self._prelude.whole_fraction
-        elif places and self._prelude.has_exact_decimals:
-            fraction = rf"(?:\.[0-9]{{1,{min(places)}}})?"
-        whole = Matching(_INTEGER_DIGITS + fraction).dfa()
+            behind = self._prelude.whole_fraction
+        elif places and (self._prelude.has_bounded_digits or self._prelude.has_exact_decimals):
+            behind = rf"(?:\.{digits(min(places))})?"
+        else:
+            behind = rf"(?:\.{fraction})?"
+            if most is not None and any(_leaves_out_zero(atom) for atom in atoms):
+                # Next to zero, digits count from the first that is not 0: else each 0 is a case.
+                below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
+        whole = integers(most)
+        if below_one:
+            whole = whole.replace("0|", "", 1)
+        texts = Matching(f"{whole}{behind}{below_one}").dfa()
         if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
-            return whole
-        return operations.difference(whole, _negative_zero())
+            return texts
+        return operations.difference(texts, _negative_zero())
 
     def _readable(self, part: Restricted) -> Regex | None:
         """Return the expression as it was written, where there is just one; or a listed rest."""
@@ -327,23 +370,29 @@ class ScalarWriter:
     def _numbers(self, values: Iterable[Decimal]) -> Form:
         """Return the texts of some numbers; zeros behind the point change nothing.
 
-        Numbers that take the same zeros share them, so that no number needs an automaton.
+        Numbers that take the same zeros share them, so that no number needs an automaton. Where
+        digits are bounded, numbers have the zeros that they have in the schema, or none.
         """
-        if self._prelude.has_exact_decimals:
+        zeros, are_bounded = self._prelude.whole_fraction, self._prelude.has_bounded_digits
+        if self._prelude.has_exact_decimals or (are_bounded and not zeros):
             each = ((number_text(value), str(value)) for value in values)
             return alternation(map(text, dict.fromkeys(chain.from_iterable(each))))
-        whole: list[Form] = []
-        fractions: list[Form] = []
-        others: list[Form] = []
+        whole: dict[str, None] = {}
+        fractions: dict[str, None] = {}
+        others: dict[str, None] = {}
         for value in values:
             plain, written = number_text(value), str(value)
-            (fractions if "." in plain else whole).append(text(plain))
+            (fractions if "." in plain else whole)[plain] = None
             if written.strip("0123456789-."):
-                others.append(text(written))
-        zeros = self._prelude.whole_fraction
-        groups = (whole, regex(zeros) if zeros else EMPTY), (fractions, regex("0*"))
-        found = [sequence(alternation(group), behind) for group, behind in groups if group]
-        return alternation([*found, *others])
+                others[written] = None
+        groups = (
+            (whole, regex(zeros) if zeros else EMPTY),
+            (fractions, EMPTY if are_bounded else regex("0*")),
+        )
+        found = [
+            sequence(alternation(map(text, group)), behind) for group, behind in groups if group
+        ]
+        return alternation([*found, *map(text, others)])
 
     def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form | None:
         def step(state: int) -> Step[int]:
@@ -363,7 +412,7 @@ class ScalarWriter:
 
     def _decimal_texts(self, part: Restricted, wish: str) -> Form | None:
         """Return the decimal texts of a set of numbers."""
-        dfa = operations.intersect(part.dfa(self._rules.budget), self._decimals(part))
+        dfa = self._number_texts(part)
         if dfa.is_empty:
             return None
         characters = to_characters(dfa)
@@ -399,7 +448,58 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     return found
 
 
-_INTEGER_DIGITS = "-?(?:0|[1-9][0-9]*)"
+def _with_bounded_runs(part: Restricted) -> Restricted:
+    """Return strings whose patterns have no endless loops of digits or of blanks."""
+    literals = (
+        (Matching(_bounded_runs(atom.regex)), True)
+        if wanted and isinstance(atom, Matching) and atom.regex not in _FORMAT_NAMES
+        else (atom, wanted)
+        for atom, wanted in part.literals
+    )
+    return Restricted(part.kind, tuple(literals))
+
+
+@lru_cache(maxsize=1024)
+def _bounded_runs(pattern: str) -> str:
+    if not _LOOPS & set(pattern):
+        return pattern
+    builder = Builder()
+    found = builder.read(pattern)
+    if found is None:
+        return pattern
+
+    def one(node: Regex, parts: list[Regex]) -> Regex:
+        match node:
+            case Repeat(Characters(points), low, None) if any(
+                not difference(points, run) for run in _RUNS
+            ):
+                return builder.repetition(parts[0], low, max(low, MOST_RUN))
+            case Repeat(_, low, high):
+                return builder.repetition(parts[0], low, high)
+            case Characters():
+                return node
+            case Items():
+                return builder.sequence(parts)
+            case Choice():
+                return builder.alternation(parts)
+
+    bounded = fold(found, one)
+    return pattern if bounded is found else print_expression(bounded)
+
+
+def _leaves_out_zero(atom: Atom) -> bool:
+    """Tell whether a bound is 0, and not itself allowed."""
+    return isinstance(atom, Compared) and not atom.bound and not atom.wanted & EQUAL
+
+
+def _places(number: Decimal) -> int:
+    """Return the digits behind the point of a number."""
+    return max(-int(number.normalize().as_tuple().exponent), 0)
+
+
+def _whole_digits(number: Decimal) -> int:
+    """Return the digits before the point of a number."""
+    return max(number.adjusted(), 0) + 1 if number else 1
 
 
 def is_long(form: Form, most: int = LONG) -> bool:

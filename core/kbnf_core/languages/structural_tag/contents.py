@@ -39,7 +39,7 @@ def options_of(fields: Mapping[str, Any]) -> Options:
         whitespace=Whitespace.FLEXIBLE,
         whitespace_pattern=None if most is None else f"{SPACE}{{0,{most}}}",
         order=Order.ANY if fields["any_order"] else Order.DECLARED,
-        additional_properties=False,
+        closed=True,
         escapes=Escapes.ANY,
         standard=Standard.LLGUIDANCE,
     )

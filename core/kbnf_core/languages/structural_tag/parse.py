@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.conversion.rewrite import at, placed
-from kbnf_core.languages.structural_tag.read import Report, read_tag
+from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, write_rules
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source
@@ -25,7 +25,14 @@ def parse_structural_tag(
     tokens needs. Each finding begins with the JSON Pointer of its place.
     """
     report = Report(source)
-    nodes = read_tag(source, report, limits)
+    return parsed(read_tag(source, report, limits), report, limits, vocabulary)
+
+
+def parsed(
+    nodes: list[Node], report: Report, limits: Limits, vocabulary: "Vocabulary | None"
+) -> Parsed:
+    """Return the rules of the nodes of a tag, outer ones first, with what was found on the way."""
+    source = report.source
     rules = write_rules(nodes, report, limits, vocabulary) if nodes else ()
     broken = frozenset((START,)) if report.errors else frozenset[str]()
     kept = () if report.errors else tuple(placed(each, at(each.span)) for each in rules)

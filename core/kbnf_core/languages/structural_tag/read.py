@@ -56,6 +56,7 @@ class Report:
 
     def span(self, pointer: str) -> Span:
         """Return the place of a pointer, or of the nearest one around it."""
+        pointer = self.place(pointer)
         while pointer and pointer not in self.source.places:
             pointer = pointer.rpartition("/")[0]
         return self.source.locate(pointer)
@@ -73,8 +74,12 @@ class Report:
         self.notes.append(self._found(code, pointer, message, helps))
 
     def _found(self, code: str, pointer: str, message: str, helps: tuple[str, ...]) -> Diagnostic:
-        told = f"{pointer or 'the whole text'}: {message}"
+        told = f"{self.place(pointer) or 'the whole text'}: {message}"
         return Diagnostic(code, told, self.source, self.span(pointer), helps=helps)
+
+    def place(self, pointer: str) -> str:
+        """Return the pointer in the text of a place in the tag, where the text is no tag itself."""
+        return pointer
 
 
 def read_tag(source: Source, report: Report, limits: Limits) -> list[Node]:
@@ -85,6 +90,11 @@ def read_tag(source: Source, report: Report, limits: Limits) -> list[Node]:
         message = f"a structural tag is JSON, and this is none: {error.reason}"
         report.errors.append(Diagnostic(INVALID, message, source, error.span))
         return []
+    return read_value(value, report, limits)
+
+
+def read_value(value: Any, report: Report, limits: Limits) -> list[Node]:
+    """Return the nodes of a structural tag as a JSON value, outer ones first."""
     top = _top(value, report)
     if top is None:
         return []

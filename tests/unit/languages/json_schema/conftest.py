@@ -9,18 +9,21 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema
 from kbnf_core.errors import EngineError
-from kbnf_core.languages.json_schema import Options
+from kbnf_core.languages.json_schema import VALIDATOR, Options
 
 Judge = Callable[[str], bool]
 
 
 @pytest.fixture
 def judge() -> Callable[..., Judge]:
-    """Return a function from a schema to a function that tells which texts are allowed."""
+    """Return a function from a schema to a function that tells which texts are allowed.
+
+    Without options they are those that a validator accepts.
+    """
 
     def prepare(schema: Any, options: Options | None = None) -> Judge:
         text = schema if isinstance(schema, str) else json.dumps(schema)
-        grammar = Grammar(from_json_schema(text, options).text)
+        grammar = Grammar(from_json_schema(text, options or VALIDATOR).text)
         vocabulary = Vocabulary.bytes()
 
         def allows(data: str) -> bool:

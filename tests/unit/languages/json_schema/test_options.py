@@ -59,8 +59,8 @@ def test_members_in_any_order(judge: Prepare) -> None:
     assert not any(map(allows, ["{}", '{"b": null}', '{"a": 1, "a": 2}', '{"a": 1, "x": 1}']))
 
 
-def test_additional_properties_default(judge: Prepare) -> None:
-    allows = judge(PAIR, Options(additional_properties=False))
+def test_objects_may_be_closed(judge: Prepare) -> None:
+    allows = judge(PAIR, Options(closed=True))
     assert allows('{"a": 1}')
     assert not allows('{"a": 1, "c": 2}')
 
@@ -83,7 +83,9 @@ def test_rules_are_named_after_definitions() -> None:
     ids=str,
 )
 def test_pragma_says_how_it_finishes(schema: Any, finish: str) -> None:
-    assert from_json_schema(json.dumps(schema)).text.startswith(f"(* kbnf: finish={finish} *)\n")
+    assert from_json_schema(json.dumps(schema)).text.startswith(
+        f"(* kbnf: finish={finish} from=json-schema *)\n"
+    )
 
 
 @pytest.mark.parametrize("schema", [PAIR, TREE, {}, {"minProperties": 3}], ids=str)

@@ -11,6 +11,7 @@ from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import Options, Service
 
 CODES = ["E801", "E802", "E803", "E804", "E805", "W806", "W807", "W808", "E809", "I810"]
+CODES += ["W821", "W822", "I823", "W827"]
 ASKED_FOR = {"E809": Options(strict=Service.OPENAI)}
 
 

@@ -96,14 +96,16 @@ def test_a_schema_whose_copies_pass_a_limit_is_explained_without_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "code"), [({"grammar_states": 100}, "E106"), ({"work": 2_000}, "E107")]
+    ("limits", "code"), [({"grammar_states": 150}, "E106"), ({"work": 5_000}, "E107")]
 )
 def test_a_limit_names_the_schema_that_passes_it(limits: dict[str, int], code: str) -> None:
     large = {"enum": [f"a rather long text {number * number}" for number in range(60)]}
     schema = {"properties": {"small": {"type": "integer"}, "large": {"items": large}}}
     text = json.dumps(schema, indent=2)
+    own = {"whitespace": "compact"}
+    bounds = replace(DEFAULT_LIMITS, **limits)
     with pytest.raises(GrammarError) as caught:
-        _ = Grammar.read(text, JSON_SCHEMA, limits=replace(DEFAULT_LIMITS, **limits)).tables
+        _ = Grammar.read(text, JSON_SCHEMA, limits=bounds, options=own).tables
     (finding,) = caught.value.diagnostics
     assert (finding.code, finding.pointer) == (code, "/properties/large")
     (value,) = findings_value([finding], 1)["diagnostics"]

@@ -1,10 +1,15 @@
 """Texts of converted schemas: formats as rules, short lines, comments, what `fmt` would write."""
 
+import datetime
 import json
+from pathlib import Path
 from typing import Any
 
+import pydantic
 import pytest
 
+from kbnf_core import Engine, Vocabulary, check
+from kbnf_core.automata import operations
 from kbnf_core.automata.characters import to_characters
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import difference, is_equal
@@ -13,17 +18,26 @@ from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
 from kbnf_core.format.document import format_kbnf
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages.json_schema.additional_names import all_but
 from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import EMPTY, call, sequence, text
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
-from kbnf_core.languages.json_schema.formats import FORMATS
+from kbnf_core.languages.json_schema.formats import FORMATS, formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths
+from kbnf_core.languages.json_schema.options import (
+    Digits,
+    Formats,
+    Options,
+    Standard,
+    Whitespace,
+)
 from kbnf_core.languages.json_schema.readable import tidied
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.source import Source
 from kbnf_core.syntax.printer import print_expression as print_expression_of_kbnf
+from kbnf_testing.data import DATA
 
 EVENT: dict[str, Any] = {
     "title": "Event",
@@ -38,12 +52,14 @@ EVENT: dict[str, Any] = {
 }
 
 
+@pytest.mark.parametrize("formats", [Formats.PLAIN, Formats.RFC])
 @pytest.mark.parametrize("name", sorted(FORMAT_RULES))
-def test_the_rules_of_a_format_have_its_language(name: str) -> None:
-    grammar = Grammar(from_json_schema(json.dumps({"type": "string", "format": name})).text)
+def test_the_rules_of_a_format_have_its_language(name: str, formats: Formats) -> None:
+    schema = json.dumps({"type": "string", "format": name})
+    grammar = Grammar(from_json_schema(schema, Options(formats=formats)).text)
     rules = grammar._rules[0].rules
     builder = Builder()
-    found = builder.read(FORMATS[name])
+    found = builder.read(formats_of(Standard.JSON_SCHEMA, formats)[name])
     assert found is not None
     spelled = compile_regex(f'"(?:{print_expression(found, Spelling().spell)})"').dfa
     assert spelled is not None
@@ -54,10 +70,14 @@ def test_the_rules_of_a_format_have_its_language(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["email", "hostname", "uri", "uri-reference", "iri", "date-time", "time"]
 )
-def test_a_bounded_format_is_part_of_the_format(name: str, most: int) -> None:
-    bounded = bounded_format(FORMATS[name], Length(0, most))
-    assert bounded is not None
-    part, whole = Matching(bounded.regex).dfa(), Matching(FORMATS[name]).dfa()
+@pytest.mark.parametrize("formats", [Formats.PLAIN, Formats.RFC])
+def test_a_bounded_format_is_part_of_the_format(name: str, most: int, formats: Formats) -> None:
+    pattern = formats_of(Standard.JSON_SCHEMA, formats)[name]
+    bounded = bounded_format(pattern, Length(0, most))
+    if bounded is None:
+        assert Lengths(Matching(pattern).dfa()).longest[0] is not None, "a format without a bound"
+        return
+    part, whole = Matching(bounded.regex).dfa(), Matching(pattern).dfa()
     assert difference(part, whole).is_empty
     longest = Lengths(part).longest[0]
     assert longest is not None
@@ -112,3 +132,86 @@ def test_a_rule_without_a_title_stands_behind_the_one_that_it_is_part_of() -> No
     names = [f"start_from_{name}" for name in "abcdef"]
     assert [name for name in order if name.startswith("start_from")] == names
     assert order.index("start_from_f") < order.index("a") < order.index("f")
+
+
+class Item(pydantic.BaseModel):
+    """One of a list."""
+
+    name: str
+    quantity: int = pydantic.Field(ge=1, le=99)
+
+
+class Order(pydantic.BaseModel):
+    """Five fields: one datetime, a list of models, bounds, an optional one."""
+
+    id: int
+    created: datetime.datetime
+    items: list[Item]
+    total: float = pydantic.Field(ge=0)
+    note: str | None = None
+
+
+def test_a_model_of_five_fields_is_a_page() -> None:
+    text = Grammar.from_json_schema(Order).to_kbnf()
+    own, terminals = text.split("(* Formats *)")
+    assert len([line for line in own.splitlines() if "::=" in line]) == 10
+    assert len(own.splitlines()) <= 32
+    assert len(text.splitlines()) <= 60
+    assert [each.code for each in check(text, "order.kbnf")] == []
+    assert "leap_second" not in terminals
+
+
+def test_other_keys_are_one_rule_below_a_line() -> None:
+    text = Grammar.from_json_schema(Item, closed=False).to_kbnf()
+    assert '(* Other keys. All but "name", "quantity" *)\nother_key ::= ' in text
+    assert text.index("Other keys") < text.index("(* JSON *)")
+    assert text.count("other_key") == 2
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("a",),
+        ("",),
+        ("ab", "a", "abc", "b"),
+        ("é", "漢字", "漢", "😀"),
+        ("a-b", "a.b", "$ref", "]"),
+    ],
+    ids=repr,
+)
+def test_other_keys_have_their_language(words: tuple[str, ...]) -> None:
+    schema = {
+        "type": "object", "properties": dict.fromkeys(words, False), "required": [],
+        "additionalProperties": {"type": "null"}, "minProperties": 1, "maxProperties": 1,
+    }  # fmt: skip
+    found = Grammar(from_json_schema(json.dumps(schema), Options(Whitespace.COMPACT)).text)
+    expected = all_but(words, Spelling())
+    assert expected is not None
+    texts = operations.concatenate(
+        operations.literals([b"{"]), expected, operations.literals([b":null}"])
+    )
+    rules = found._rules[0].rules
+    assert is_equal(Regulars(rules).of(rules[found.start]), texts)
+
+
+@pytest.mark.parametrize("path", sorted((DATA / "json-schemas").glob("*.kbnf")))
+def test_a_converted_text_has_no_finding(path: Path) -> None:
+    assert [each.code for each in check(path.read_text(encoding="utf-8"), path.name)] == []
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"^\d+$", r"^[0-9]+(\.[0-9]*)?$", "^ *x +$", r"\s*(\d*\.?\d+)"]
+)
+def test_loops_of_digits_and_blanks_in_patterns_have_an_end(pattern: str) -> None:
+    schema = json.dumps({"type": "string", "pattern": pattern})
+    assert [each.code for each in check(from_json_schema(schema).text, "x.kbnf")] == []
+    any_digits = from_json_schema(schema, Options(digits=Digits.ANY))
+    assert {each.code for each in check(any_digits.text, "x.kbnf")} & {"I303", "W302"}
+
+
+def test_a_long_run_that_a_schema_asks_for_is_kept() -> None:
+    schema = {"type": "string", "pattern": "^[0-9]+$", "minLength": 100}
+    completion = Engine(Grammar.from_json_schema(schema), Vocabulary.bytes()).shortest_completion()
+    assert completion is not None
+    assert completion.data is not None
+    assert len(completion.data) == 102

@@ -142,7 +142,7 @@ def test_where_names_are_open_it_is_said_and_nothing_is_refused(schema: Any, poi
     conversion = from_json_schema(json.dumps(schema))
     assert not conversion.exact
     assert conversion.losses == ()
-    (note,) = conversion.notes
+    (note,) = [each for each in conversion.notes if each.code != "I823"]
     assert (note.code, note.severity) == ("I810", Severity.INFO)
     assert note.message.startswith(f"{pointer}: ")
 
@@ -168,7 +168,7 @@ HARMLESS: list[Any] = [
 def test_nothing_is_said_where_a_name_that_repeats_changes_nothing(schema: Any) -> None:
     conversion = from_json_schema(json.dumps(schema))
     assert conversion.exact
-    assert conversion.notes == ()
+    assert {note.code for note in conversion.notes} <= {"I823"}
 
 
 @pytest.mark.parametrize(("most", "low"), [(64, 2), (19, 3), (11, 4)])

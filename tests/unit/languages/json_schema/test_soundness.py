@@ -9,6 +9,7 @@ from jsonschema.validators import Draft202012Validator, validator_for
 
 from kbnf_core.languages.json_schema import quick_validate as quick
 from kbnf_core.languages.json_schema.document import check_schema, read_json
+from kbnf_core.languages.json_schema.keywords import SCHEMA
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.values import key_of
@@ -22,7 +23,7 @@ VALUES: tuple[Any, ...] = (
     *([], ["a"], ["a", "a"], [1, 1], [{}], [True], [{"type": "x"}], ["string", "null"]),
     *({}, {"type": "string"}, {"a": 1}, {"a": ["b"]}, {"a": []}, {"a": {"minimum": "1"}}),
 )
-KEYWORDS = sorted({*quick._RULES, *quick._SCHEMA, "const", "default"} - {"$schema"})
+KEYWORDS = sorted({*quick._RULES, *SCHEMA, "const", "default"} - {"$schema"})
 
 
 def by_the_meta_schema(schema: Any) -> bool:

@@ -1,0 +1,234 @@
+"""The forms in which tools are listed, and the tools of a list with their places.
+
+A form is a row of ``FORMS``: under which names the schema of the arguments stands, and what the
+service that reads it asks of names and schemas. The rules of the services are those that they
+document, or that their errors tell, as of 2026-11-23; they change.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from kbnf_core.json_text import Json
+from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.json_schema.keywords import subschemas
+from kbnf_core.languages.json_schema.options import Service
+from kbnf_core.languages.json_schema.problems import Problem
+from kbnf_core.languages.tools.detect import DECLARATIONS, entries, looks_like_tool
+
+INVALID = "E824"
+REFUSED = "W825"
+LEFT_OUT = "I826"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A form of tools: who reads it, where the schema is, and what it asks.
+
+    ``names`` is the pattern of the names of tools, ``members`` that of properties, if there is one.
+    ``plain_root`` tells whether the schema has no alternatives at its top. A form that
+    ``needs_schema`` has one for each tool.
+    """
+
+    title: str
+    schema: tuple[str, ...]
+    names: str
+    members: str = ""
+    plain_root: bool = False
+    needs_schema: bool = False
+    service: Service | None = None
+
+
+_WORDS = r"[a-zA-Z0-9_-]{1,64}"
+_GEMINI = ("parameters", "parametersJsonSchema", "parameters_json_schema")
+
+CHAT = Form("OpenAI", ("parameters",), _WORDS, plain_root=True, service=Service.OPENAI)
+ANTHROPIC = Form(
+    "Anthropic",
+    ("input_schema",),
+    r"[a-zA-Z0-9_-]{1,128}",
+    members=r"[a-zA-Z0-9_.-]{1,64}",
+    plain_root=True,
+    needs_schema=True,
+    service=Service.ANTHROPIC,
+)
+GEMINI = Form("Gemini", _GEMINI, r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+MCP = Form("MCP", ("inputSchema",), r"[a-zA-Z0-9_.-]{1,128}", needs_schema=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: its name and the schema of its arguments, each with its pointer in the text.
+
+    ``pointer`` is that of the tool; ``schema`` is None where the tool has no arguments. ``entry``
+    is the object with the name and the schema, ``strict`` the service whose strict mode was asked
+    for.
+    """
+
+    name: str
+    pointer: str
+    form: Form
+    entry: Mapping[str, Json]
+    schema: Json | None
+    schema_pointer: str
+    strict: Service | None
+
+    @property
+    def draft(self) -> str | None:
+        """The draft that the schema names."""
+        named = None if self.schema is None else self.schema.get("$schema")
+        return named if isinstance(named, str) else None
+
+
+@dataclass(slots=True)
+class Listed:
+    """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest."""
+
+    tools: list[Tool] = field(default_factory=list)
+    errors: list[Problem] = field(default_factory=list)
+    notes: list[Problem] = field(default_factory=list)
+
+    def error(self, message: str, pointer: str, help_: str = "") -> None:
+        """Note why a tool cannot be read."""
+        self.errors.append(Problem(INVALID, message, pointer, help_))
+
+
+def tools_of(value: Json) -> Listed:
+    """Return the tools of a JSON value in any of the forms."""
+    found = Listed()
+    listed = entries(value)
+    if listed is None:
+        message = "this is no list of tools: an array of tools, or an object with `tools`, is"
+        found.error(message, "")
+        return found
+    tools, pointer = listed
+    for number, tool in enumerate(tools):
+        _read(tool, f"{pointer}/{number}" if tool is not value else "", found)
+    if not tools:
+        found.error("the list has no tools", pointer)
+    seen: dict[str, str] = {}
+    for each in found.tools:
+        if each.name in seen:
+            message = f"two tools are called `{each.name}`: a call does not tell which is meant"
+            where = seen[each.name] or "the whole text"
+            found.error(message, f"{each.pointer}/name", f"the other one is at {where}")
+        seen.setdefault(each.name, each.pointer)
+    return found
+
+
+def _read(tool: Json, pointer: str, found: Listed) -> None:
+    """Read one entry of a list, which Gemini's have several tools in."""
+    if not isinstance(tool, dict):
+        found.error("a tool is an object", pointer)
+        return
+    key = next((each for each in DECLARATIONS if isinstance(tool.get(each), list)), None)
+    if key is not None:
+        for number, declared in enumerate(tool[key]):
+            where = f"{pointer}/{key}/{number}"
+            if isinstance(declared, dict):
+                _read_as(GEMINI, declared, where, found)
+            else:
+                found.error("the declaration of a function is an object", where)
+    elif "function" in tool or tool.get("type") == "function":
+        inner = tool.get("function", tool)
+        where = f"{pointer}/function" if "function" in tool else pointer
+        if isinstance(inner, dict):
+            _read_as(CHAT, inner, where, found)
+        else:
+            found.error("`function` is an object with a name and parameters", where)
+    elif not looks_like_tool(tool) and (isinstance(tool.get("type"), str) or "name" not in tool):
+        message = "no function with a schema: calls of it are not in the grammar"
+        found.notes.append(Problem(LEFT_OUT, message, pointer))
+    else:
+        form = next((each for each in (ANTHROPIC, MCP) if each.schema[0] in tool), None)
+        _read_as(form or _form_of_siblings(found), tool, pointer, found)
+
+
+def _form_of_siblings(found: Listed) -> Form:
+    """Return the form of a tool that only has a name: that of the one before."""
+    return found.tools[-1].form if found.tools else CHAT
+
+
+def _read_as(form: Form, entry: dict[str, Json], pointer: str, found: Listed) -> None:
+    name = entry.get("name")
+    if not isinstance(name, str) or not name:
+        found.error("a tool has a name, a text", pointer + ("/name" if "name" in entry else ""))
+        return
+    key = next((each for each in form.schema if entry.get(each) is not None), None)
+    if key is None and form.needs_schema:
+        found.error(f"the tool `{name}` has no `{form.schema[0]}`", pointer)
+        return
+    schema = None if key is None else entry[key]
+    where = pointer if key is None else f"{pointer}/{key}"
+    if schema is not None and not isinstance(schema, dict):
+        found.error("the schema of a tool's arguments is an object", where)
+        return
+    if form is GEMINI and key == "parameters":
+        from_openapi(schema)
+    strict = form.service if entry.get("strict") is True else None
+    found.tools.append(Tool(name, pointer, form, entry, schema, where, strict))
+
+
+def refusals(tool: Tool) -> Iterator[Problem]:
+    """Yield what the service of a tool's form refuses in it, whatever its grammar."""
+    form = tool.form
+    if re.fullmatch(form.names, tool.name) is None:
+        message = f"{form.title} refuses the name `{tool.name}`: it must match `^{form.names}$`"
+        yield Problem(REFUSED, message, f"{tool.pointer}/name")
+    schema, pointer = tool.schema, tool.schema_pointer
+    if schema is None:
+        return
+    if schema.get("type") != "object":
+        where = f"{pointer}/type" if "type" in schema else pointer
+        yield Problem(
+            REFUSED,
+            "the arguments of a tool are an object",
+            where,
+            'say `"type": "object"`, and put what else there is into a property',
+        )
+    if form.plain_root:
+        for keyword in ("oneOf", "anyOf", "allOf", "enum", "not"):
+            if keyword in schema:
+                message = f"{form.title} refuses `{keyword}` at the top of a tool's schema"
+                help_ = "put it into a property"
+                yield Problem(REFUSED, message, f"{pointer}/{keyword}", help_)
+    if form.members:
+        yield from _strange_members(tool)
+
+
+def _strange_members(tool: Tool) -> Iterator[Problem]:
+    pending: list[tuple[Json, str]] = [(tool.schema, tool.schema_pointer)]
+    for schema, pointer in pending:
+        for steps, inner in subschemas(schema):
+            where = "/".join((pointer, *map(escape, steps)))
+            pending.append((inner, where))
+            if steps[0] == "properties" and not re.fullmatch(tool.form.members, steps[1]):
+                message = f"{tool.form.title} refuses the name `{steps[1]}` of a property"
+                yield Problem(REFUSED, f"{message}: it must match `^{tool.form.members}$`", where)
+
+
+_COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")
+
+
+def from_openapi(schema: Json) -> None:
+    """Make a schema of OpenAPI's subset, which Gemini takes, one of JSON Schema.
+
+    Types may be in capitals there, counts texts, and ``nullable`` allows null. Places stay the
+    same.
+    """
+    pending = [schema]
+    for value in pending:
+        if not isinstance(value, dict):
+            continue
+        pending += [inner for _, inner in subschemas(value)]
+        kind = value.get("type")
+        if isinstance(kind, str) and kind.isupper():
+            kind = value["type"] = kind.lower()
+        for name in _COUNTS:
+            if isinstance(value.get(name), str) and value[name].isdecimal():
+                value[name] = Decimal(value[name])
+        if value.pop("nullable", False) is True and isinstance(kind, str):
+            value["type"] = [kind, "null"]
+            if isinstance(value.get("enum"), list):
+                value["enum"] = [*value["enum"], None]

@@ -1,0 +1,51 @@
+"""Options of a list of tools: which calls are written, and how."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kbnf_core.errors import ConfigError
+from kbnf_core.languages.json_schema.language import LIMITS, options_of
+
+CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call")
+"""The options of the list itself; the others are those of the schemas in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """Which calls are written, and how: of one ``tool``, in the format of a model."""
+
+    tool: str | None = None
+    tool_calls: str | None = None
+    tool_choice: str = "auto"
+    reasoning: str = "disabled"
+    single_call: bool = False
+
+
+def calls_of(options: Mapping[str, Any]) -> Calls:
+    """Return how calls are written. Raises ``ConfigError`` for values that options cannot have."""
+    from kbnf_core.languages.structural_tag.presets import NAMES, REASONING
+
+    own = {name: options[name] for name in CALLS if options.get(name) is not None}
+    for name, value in own.items():
+        if not isinstance(value, bool if name == "single_call" else str):
+            raise ConfigError(f"`{name}` cannot be {value!r}"[:200])
+    found = Calls(**own)
+    if found.tool_calls is not None and found.tool_calls not in NAMES:
+        raise ConfigError(f"there is no format {found.tool_calls!r}; there are {', '.join(NAMES)}")
+    if found.reasoning not in REASONING:
+        raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {found.reasoning!r}")
+    if found.tool_calls is None and own.keys() - {"tool"}:
+        raise ConfigError(f"`{min(own.keys() - {'tool'})}` is for `tool_calls`")
+    if found.tool_calls is not None:
+        said = {name for name, value in of_schemas(options).items() if value is not None}
+        if said - {"strict", LIMITS}:
+            strange = min(said - {"strict", LIMITS})
+            raise ConfigError(f"`{strange}` is not for `tool_calls`: the format says it")
+    options_of(of_schemas(options))
+    return found
+
+
+def of_schemas(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that are for the schemas of the tools."""
+    return {name: value for name, value in options.items() if name not in CALLS}

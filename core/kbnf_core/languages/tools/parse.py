@@ -1,0 +1,299 @@
+"""The reader of lists of tools: to the calls of them that a model may write.
+
+Without a format, a call is a JSON object with the name of a tool and its arguments: what a schema
+that holds all schemas of the list allows, each with an identifier of its own, so that references
+stay inside. With a format (``tool_calls``) it is the structural tag of the model that writes so.
+Every place in either is one in the list: each tool's schema has a pointer there.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Any
+
+from kbnf_core.diagnostics import Diagnostic, Severity
+from kbnf_core.errors import GrammarError
+from kbnf_core.ir import Grammar, Node, calls
+from kbnf_core.json_text import Json, NoJsonError, parse_json
+from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.languages.json_schema.language import options_of
+from kbnf_core.languages.json_schema.lint import lint_schema
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.parse import (
+    START,
+    SchemaText,
+    checked,
+    diagnostic,
+    parse_schema,
+)
+from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
+from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.tools.forms import INVALID, Tool, refusals, tools_of
+from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
+from kbnf_core.lower.analyse import analyse
+from kbnf_core.source import Source
+from kbnf_core.syntax import tree
+from kbnf_core.syntax.conversion import Conversion
+from kbnf_core.syntax.parsed import Parsed, Request
+
+
+@dataclass(frozen=True, slots=True)
+class _List:
+    """The tools of a list that can be used, with the options of their schemas."""
+
+    source: Source
+    tools: tuple[Tool, ...]
+    notes: tuple[Problem, ...]
+    options: Options
+    errors: tuple[Problem, ...] = ()
+
+
+def parse_tool_list(source: Source, request: Request) -> Parsed:
+    """Read a list of tools in any of the forms (``forms``) to the calls of them.
+
+    What a tool's schema would be refused for by itself is an error, with its pointer in the list;
+    so are a tool without a name, and two of one name. Raises ``ConfigError`` for options that are
+    none.
+    """
+    how = calls_of(request.options)
+    options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
+    if how.tool_calls is not None:
+        options = replace(options, closed=True)
+    read = partial(_read, source, options, how.tool)
+    listed = read()
+    if listed.errors:
+        errors = [_finding(each, source) for each in listed.errors]
+        return _broken(source, [*errors, *_errors_one_by_one(listed)])
+    is_plain = how.tool_calls is None
+    found = _as_objects(listed, read) if is_plain else _as_tag(listed, how, request)
+    if any(each.severity is Severity.ERROR for each in found.diagnostics):
+        return found
+    notes = tuple(_finding(each, source) for each in listed.notes)
+    return found._replace(
+        diagnostics=(*found.diagnostics, *notes), lint=lambda: tuple(_lint(read()))
+    )
+
+
+def _broken(source: Source, errors: list[Diagnostic]) -> Parsed:
+    return Parsed(tree.Document(source, (), (), frozenset((START,))), tuple(errors))
+
+
+def _finding(problem: Problem, source: Source) -> Diagnostic:
+    found = diagnostic(problem, source)
+    return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
+
+
+def _read(source: Source, options: Options, wanted: str | None) -> _List:
+    """Return the tools of a text, and all that is wrong with them."""
+    try:
+        value = parse_json(source.text)
+    except NoJsonError as error:
+        problem = Problem(INVALID, f"the list is not JSON: {error.reason}", "", span=error.span)
+        return _List(source, (), (), options, (problem,))
+    found = tools_of(value)
+    tools, errors = found.tools, found.errors
+    if wanted is not None and tools:
+        tools = [each for each in found.tools if each.name == wanted]
+        errors = [each for each in errors if tools and _is_in(each.pointer, tools[0])]
+        if not tools:
+            known = ", ".join(each.name for each in found.tools)
+            message = f"there is no tool `{wanted}`"
+            errors.append(Problem(INVALID, message, "", f"there are {known}"))
+    wrong = {id(tool): list(_errors(tool, options)) for tool in tools}
+    sound = tuple(tool for tool in tools if not wrong[id(tool)])
+    notes = (*found.notes, *(each for tool in tools for each in refusals(tool)))
+    return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())))
+
+
+def _is_in(pointer: str, tool: Tool) -> bool:
+    return pointer == tool.pointer or pointer.startswith(f"{tool.pointer}/")
+
+
+def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
+    """Yield what is wrong with the form of a tool's schema."""
+    if tool.schema is None:
+        return
+    strict = options.strict or tool.strict
+    try:
+        checked(tool.schema, constant(tool.schema).text, replace(options, strict=strict))
+    except ProblemError as error:
+        yield from (_moved(each, tool) for each in error.problems)
+
+
+def _moved(problem: Problem, tool: Tool) -> Problem:
+    return replace(problem, pointer=tool.schema_pointer + problem.pointer)
+
+
+def _lint(listed: _List) -> Iterator[Diagnostic]:
+    for tool in listed.tools:
+        if tool.schema is not None:
+            options = guided(tool.schema, listed.options)
+            for problem in lint_schema(tool.schema, options):
+                yield _finding(_moved(problem, tool), listed.source)
+
+
+# Calls as JSON objects
+
+_NO_ARGUMENTS: Json = {"type": "object", "properties": {}, "additionalProperties": False}
+
+
+def _as_objects(listed: _List, read: Callable[[], _List]) -> Parsed:
+    found = parse_schema(listed.source, lambda: _whole(read()))
+    if found.meaning is None or not _are_all_possible(listed, found.meaning.rules):
+        errors = _errors_one_by_one(listed)
+        return _broken(listed.source, errors) if errors else found
+    return found
+
+
+def _are_all_possible(listed: _List, rules: Mapping[str, Node]) -> bool:
+    """Tell whether each of several tools can be called; what is empty may have been left out."""
+    if len(listed.tools) < 2:
+        return True
+    names = [each.nonterminal for each in calls(rules[START])]
+    facts = analyse(Grammar(START, rules)).facts
+    return len(names) == len(listed.tools) and all(facts[name].filled for name in names)
+
+
+def _whole(listed: _List) -> SchemaText:
+    """Return the schema of a call of any of the tools."""
+    drafts = {each.draft: each for each in listed.tools if each.draft is not None}
+    if len(drafts) > 1:
+        tool = list(drafts.values())[1]
+        message = "the schemas of one list are of one draft, and this is another one"
+        problem = Problem(INVALID, message, f"{tool.schema_pointer}/$schema", "name one, or none")
+        raise GrammarError([_finding(problem, listed.source)])
+    draft = next(iter(drafts), None)
+    schemas = [_call(tool, number, draft) for number, tool in enumerate(listed.tools)]
+    head = {} if draft is None else {"$schema": draft}
+    if len(schemas) == 1:
+        tool = listed.tools[0]
+        schema, moved = {**head, **schemas[0]}, (*_moves("", tool),)
+        return SchemaText(listed.source, schema, guided({}, listed.options), moved)
+    moved = tuple(
+        pair
+        for number, tool in enumerate(listed.tools)
+        for pair in _moves(f"/anyOf/{number}", tool)
+    )
+    return SchemaText(listed.source, {**head, "anyOf": schemas}, guided({}, listed.options), moved)
+
+
+def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
+    """Yield where the parts of the schema of a call, which is at ``pointer``, are in the list."""
+    yield f"{pointer}/properties/arguments", tool.schema_pointer
+    yield f"{pointer}/properties/name", f"{tool.pointer}/name"
+    yield pointer, tool.pointer
+
+
+def _call(tool: Tool, number: int, draft: str | None) -> Json:
+    """Return the schema of a call of one tool."""
+    schema = _NO_ARGUMENTS if tool.schema is None else tool.schema
+    if "$ref" in constant(schema).text or "$dynamicRef" in constant(schema).text:
+        # What it refers to is its own.
+        word = "id" if draft is not None and ("draft-03" in draft or "draft-04" in draft) else "$id"
+        schema = {word: f"tool:{number}", **schema}
+    return {
+        "title": tool.name,
+        "type": "object",
+        "properties": {"name": {"enum": [tool.name]}, "arguments": schema},
+        "required": ["name", "arguments"],
+        "additionalProperties": False,
+    }
+
+
+def _errors_one_by_one(listed: _List) -> list[Diagnostic]:
+    """Return the errors of the tools, each read alone."""
+    found: list[Diagnostic] = []
+    for tool in listed.tools:
+        alone = replace(listed, tools=(tool,))
+        parsed = parse_schema(listed.source, partial(_whole, alone))
+        found += [each for each in parsed.diagnostics if each.severity is Severity.ERROR]
+        if parsed.meaning is not None:
+            facts = analyse(Grammar(START, parsed.meaning.rules)).facts
+            if not facts[START].filled:
+                message = "every value needs another one inside"
+                problem = Problem(UNSATISFIABLE, message, tool.schema_pointer)
+                found.append(_finding(problem, listed.source))
+    return found
+
+
+# Calls in the format of a model
+
+
+def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
+    """Return the structural tag of calls of some tools."""
+    from kbnf_core.languages.structural_tag.presets import tool_calls
+
+    functions = [
+        {"name": each.name, "parameters": each.schema, "strict": each.entry.get("strict")}
+        for each in listed.tools
+    ]
+    return tool_calls(
+        str(how.tool_calls),
+        functions,
+        choice=how.tool or how.tool_choice,
+        reasoning=how.reasoning,
+        parallel=not how.single_call,
+    )
+
+
+def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) -> Conversion:
+    """Return the structural tag of calls of the tools in a text.
+
+    Raises ``GrammarError`` for a text that is no list of tools, ``ConfigError`` for options that
+    are none.
+    """
+    how = calls_of(options)
+    source = Source(text, path, is_json=True)
+    listed = _read(source, options_of(of_schemas(options)), how.tool)
+    if listed.errors:
+        raise GrammarError([_finding(each, source) for each in listed.errors])
+    shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=_number)
+    return Conversion(shown + "\n", True, ())
+
+
+def _number(value: Any) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _as_tag(listed: _List, how: Calls, request: Request) -> Parsed:
+    from kbnf_core.languages.structural_tag.parse import parsed
+    from kbnf_core.languages.structural_tag.read import Report, read_value
+
+    tag = tag_of(listed, how)
+    places = _places(tag, listed.tools)
+
+    class _Report(Report):
+        """A report whose places are those of the list."""
+
+        def place(self, pointer: str) -> str:
+            rest = ""
+            while pointer not in places:
+                pointer, _, step = pointer.rpartition("/")
+                rest = f"/{step}{rest}"
+                if not pointer:
+                    return ""
+            return places[pointer] + rest
+
+    report = _Report(listed.source)
+    nodes = read_value(tag, report, request.limits)
+    found = parsed(nodes, report, request.limits, request.vocabulary)
+    errors = _errors_one_by_one(listed) if report.errors else []
+    return _broken(listed.source, errors) if errors else found
+
+
+def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
+    """Return where the schemas in a tag stand in the list, by their pointers in the tag."""
+    known = {id(each.schema): each.schema_pointer for each in tools if each.schema is not None}
+    found = {}
+    pending: list[tuple[Any, str]] = [(tag, "")]
+    for value, pointer in pending:
+        if id(value) in known:
+            found[pointer] = known[id(value)]
+        elif isinstance(value, dict):
+            pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
+        elif isinstance(value, list):
+            pending += [(held, f"{pointer}/{number}") for number, held in enumerate(value)]
+    return found

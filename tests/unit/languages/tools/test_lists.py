@@ -1,0 +1,94 @@
+"""Lists of tools in each form: what is found, at which pointer, and which calls are allowed.
+
+Each file here has the lists of one form. ``findings`` are all that a check says, by code and
+pointer; ``calls`` are texts that the grammar takes, ``refused`` some that it does not.
+"""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbnf_core import Engine, Vocabulary
+from kbnf_core.convert import convert
+from kbnf_core.diagnostics import CATALOGUE
+from kbnf_core.diagnostics.catalogue import read_page
+from kbnf_core.errors import GrammarError, RejectedError
+from kbnf_core.grammar import Grammar
+from kbnf_core.languages import TOOL_LIST, detect
+from kbnf_core.lint.check import check
+
+HERE = Path(__file__).parent
+LISTS: dict[str, dict[str, Any]] = {
+    f"{file.stem}: {each['title']}": each
+    for file in sorted(HERE.glob("*.json"))
+    for each in json.loads(file.read_text(encoding="utf-8"))
+}
+USABLE = [name for name, case in LISTS.items() if case["calls"]]
+BYTES = Vocabulary.bytes()
+
+
+def takes(grammar: Grammar, text: str) -> bool:
+    engine = Engine(grammar, BYTES)
+    try:
+        engine.try_accept_new_bytes(text.encode())
+    except RejectedError:
+        return False
+    return engine.is_finished() or engine.can_finish()
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_findings_are_at_their_pointers(name: str) -> None:
+    case = LISTS[name]
+    text = json.dumps(case["list"], indent=2, ensure_ascii=False)
+    assert detect(text, "tools.json") is TOOL_LIST
+    found = check(text, "tools.json", language=TOOL_LIST)
+    assert sorted([each.code, each.pointer] for each in found) == sorted(case["findings"])
+    assert all(each.message.startswith(f"{each.pointer}: ") for each in found)
+    errors = [each for each in found if each.code.startswith("E")]
+    if errors:
+        with pytest.raises(GrammarError) as caught:
+            convert(text, TOOL_LIST, lossy=False)
+        assert {each.message for each in caught.value.diagnostics} == {e.message for e in errors}
+    else:
+        assert {each.message for each in convert(text, TOOL_LIST).notes} == {
+            each.message for each in found
+        }
+
+
+@pytest.mark.parametrize("name", USABLE)
+def test_calls_of_the_tools_are_taken(name: str) -> None:
+    case = LISTS[name]
+    grammar = Grammar.from_tools(case["list"])
+    again = Grammar(grammar.to_kbnf())
+    for text in case["calls"]:
+        assert takes(grammar, text), text
+        assert takes(again, text), text
+    for text in case["refused"]:
+        assert not takes(grammar, text), text
+        assert not takes(again, text), text
+
+
+@pytest.mark.parametrize("name", USABLE)
+def test_one_tool_is_called_alone(name: str) -> None:
+    case = LISTS[name]
+    wanted = json.loads(case["calls"][0])["name"]
+    grammar = Grammar.from_tools(case["list"], tool=wanted)
+    for text in case["calls"]:
+        assert takes(grammar, text) == (json.loads(text)["name"] == wanted)
+
+
+def test_there_are_ten_lists_in_each_form() -> None:
+    counts = {each.stem: len(json.loads(each.read_text("utf-8"))) for each in HERE.glob("*.json")}
+    assert counts.keys() == {"chat", "responses", "anthropic", "gemini", "mcp"}
+    assert min(counts.values()) >= 10
+
+
+@pytest.mark.parametrize("code", ["E824", "W825", "I826"])
+def test_page_examples(code: str) -> None:
+    page = read_page(CATALOGUE[code])
+    wrong, right = re.findall(r"^```json\n(.*?)\n```$", page, re.M | re.S)
+    assert code in {each.code for each in check(wrong, language=TOOL_LIST)}
+    assert check(right, language=TOOL_LIST) == []
