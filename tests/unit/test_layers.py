@@ -119,7 +119,7 @@ ALLOWED: dict[str, set[str]] = {
     "compat": BASE | {"config", "engine", "mask", "vocab"},
     "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "mask", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
-    "integrations": BASE | ENGINE | {"batch", "compiler", "device"},
+    "integrations": BASE | (ENGINE - {"config"}) | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "syntax"},
     "examples": BASE | RULES | KBNF | {"engine", "recordings"},
 }
