@@ -8,7 +8,7 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import shown
-from kbnf_cli.inputs import GRAMMAR, STDIN, Inputs, open_engine
+from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -67,7 +67,7 @@ def trace(
         with click.open_file(log, encoding="utf-8", errors="replace") as lines:
             found = trace_log(engine, read_log(lines, engine.vocabulary))
     except LogError as error:
-        raise SourceError("<stdin>" if log == str(STDIN) else log, str(error)) from None
+        raise SourceError("<stdin>" if log == "-" else log, str(error)) from None
     except OSError as error:
         raise SourceError(log, error.strerror or str(error)) from None
     if format_ == "json":
