@@ -351,6 +351,7 @@ class NearestEnd:
         self._walker = EndWalker(masks.states, parts, rule.ends_at_bytes)
         self._needs: dict[int, float] = {}
         self._bounds: dict[int, float] = {}
+        self._spelled: dict[int, float] = {}
         trie = masks.vocabulary.trie
         self._token_ids = trie.token_ids
         kept = max(4, KEPT_BYTES // (4 * len(self._token_ids) + 1))
@@ -490,9 +491,11 @@ class NearestEnd:
 
     def _spelled_left(self, state: int) -> float:
         """Return how many tokens of one byte end the text, and the end of sequence."""
-        if self._may_end(state):
-            return self._end_cost
-        return self._bytes_left.length(state, Budget(_NO_LIMIT)) + self._end_cost
+        found = self._spelled.get(state)
+        if found is None:
+            found = 0 if self._may_end(state) else self._bytes_left.length(state, Budget(_NO_LIMIT))
+            self._spelled[state] = found
+        return found + self._end_cost
 
     @cached_property
     def _exits(self) -> _Exits:
