@@ -72,8 +72,8 @@ def get_requires_for_build_editable(settings: dict | None = None) -> list[str]:
     return [*build_meta.get_requires_for_build_editable(settings), *compiler_wheels()]
 
 
-SHIPPED = Path("kbnf_cli", "shipped_files")
-"""Where ``kbnf_cli/inputs.py`` looks for what lies beside the packages in a checkout."""
+SHIPPED = Path("kbnf_core", "shipped_files")
+"""Where ``kbnf_core/shipped.py`` looks for what lies beside the packages in a checkout."""
 
 
 class BuildPackages(build_py):

@@ -17,7 +17,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
 from importlib import import_module
@@ -32,9 +32,11 @@ from benchmarks.maskbench import Case, grammar_of, read_case
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import EmptyGrammarError, EngineError, KbnfError
 from kbnf_core.languages.json_schema import (
+    VALIDATOR,
     Options,
     Order,
-    schema_options,
+    SchemaLimits,
+    Whitespace,
 )
 
 PASS_BAR, TIME_BAR = 0.96, 5.0
@@ -62,6 +64,7 @@ class Outcome:
     refusal: str = ""
     code: str = ""
     seconds: float = 0.0
+    states: int = 0
     passed: int = 0
     reordered: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
@@ -92,6 +95,7 @@ def judge(case: Case, options: Options) -> Outcome:
         if outcome.code != UNSATISFIABLE:
             outcome.refusal = " ".join(str(error).split())
     outcome.seconds = time.perf_counter() - began
+    outcome.states = 0 if grammar is None else grammar.tables.state_count
     if outcome.refusal:
         return outcome
     orders = declared_orders(case.schema)
@@ -211,7 +215,17 @@ def main() -> None:
 @click.option("--seed", default=14, help="Where the draw begins.")
 @click.option("--skip", type=click.Path(path_type=Path), help="A folder whose files are not drawn.")
 @click.option("--order", type=click.Choice([order.value for order in Order]), default="declared")
-def maskbench(folder: Path, sample: int, seed: int, skip: Path | None, order: str) -> None:
+@click.option("--orders", default=8, help="Properties that come in any order, with --order any.")
+@click.option("--as-validator", is_flag=True, help="With the options of a validator.")
+def maskbench(
+    folder: Path,
+    sample: int,
+    seed: int,
+    skip: Path | None,
+    order: str,
+    orders: int,
+    as_validator: bool,
+) -> None:
     """Draw schemas of FOLDER; the status is 1 below the bars."""
     names = sorted(path.name for path in folder.glob("*.json"))
     known = {path.name for path in skip.glob("*.json")} if skip else set()
@@ -219,8 +233,15 @@ def maskbench(folder: Path, sample: int, seed: int, skip: Path | None, order: st
     if sample:
         names = sorted(Random(seed).sample(names, min(sample, len(names))))  # noqa: S311
     cases = [read_case(folder / name) for name in names]
-    outcomes = [judge(case, schema_options(order=order)) for case in cases]
+    options = replace(
+        VALIDATOR if as_validator else Options(),
+        order=Order(order),
+        limits=SchemaLimits(orders=orders),
+    )
+    outcomes = [judge(case, options) for case in cases]
     report(cases, outcomes)
+    states = [outcome.states for outcome in outcomes]
+    print(f"{sum(states):,} states, of one grammar {max(states):,} at most")
     verdicts = Counter(outcome.verdict for outcome in outcomes)
     slow = any(outcome.seconds > TIME_BAR for outcome in outcomes)
     print(
@@ -313,7 +334,7 @@ def is_double(literal: str) -> bool:
 @click.option("--verbose", is_flag=True, help="Show each test that does not pass.")
 def suite(folder: Path, lossy: bool, verbose: bool) -> None:
     """Run the required tests of all drafts; the status is 1 where an invalid value is accepted."""
-    options = schema_options(lossy=lossy, whitespace="compact")
+    options = replace(VALIDATOR, lossy=lossy, whitespace=Whitespace.COMPACT)
     print("| draft | passed | refused | left out | wrong |\n|---|---|---|---|---|")
     any_wrong = False
     for draft, dialect in DIALECTS.items():

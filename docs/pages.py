@@ -75,8 +75,25 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
     markdown = _MADE.sub(lambda found: "\n".join(_TABLES[found[1]]()), markdown)
     pieces = _FENCED.split(markdown)
+    pieces[1::2] = [_without_prompts(piece) for piece in pieces[1::2]]
     pieces[::2] = [_LINK.sub(there, piece) for piece in pieces[::2]]
     return "".join(pieces)
+
+
+def _without_prompts(block: str) -> str:
+    """Return a block of Python that can be copied: without prompts, results as comments."""
+    if not block.startswith("```python") or "\n>>> " not in block:
+        return block
+    lines = []
+    for line in block.splitlines():
+        if line.startswith((">>> ", "... ")):
+            lines.append(line[4:])
+        elif line in (">>>", "..."):
+            lines.append("")
+        else:
+            is_result = line and not line.startswith("```")
+            lines.append(f"# {line}" if is_result else line)
+    return "\n".join(lines)
 
 
 def _manual() -> Iterator[tuple[str, str]]:
@@ -91,12 +108,52 @@ def _manual() -> Iterator[tuple[str, str]]:
     yield "commands.md", "\n".join(rows) + "\n"
 
 
+_GROUPS = {
+    "0": "The text",
+    "1": "Names and rules",
+    "2": "Regular expressions",
+    "3": "Where texts end",
+    "40": "Conversion",
+    "41": "GBNF",
+    "42": "Lark",
+    "43": "ABNF",
+    "44": "Structural tags",
+    "5": "Dialects and engines",
+    "6": "Vocabularies",
+    "7": "Cost",
+    "8": "JSON Schema",
+    "9": "Comparing, and checks that stopped",
+}
+"""What the digits of a code are about, the longer beginning first."""
+
+
 def _findings() -> Iterator[tuple[str, str]]:
-    rows = ["# Findings\n", "`kbnf rule CODE` prints the same pages.\n"]
-    for code, rule in sorted(CATALOGUE.items(), key=lambda pair: (pair[0][1:], pair[0])):
-        yield f"findings/{code}.md", read_page(rule)
-        rows.append(f"- [{code}](findings/{code}.md) `{rule.name}`: {rule.summary}")
+    rows = [
+        "# Findings\n",
+        "`kbnf rule CODE` prints the same pages. An *error* makes a grammar unusable, or a"
+        " conversion wrong; a *warning* is a likely mistake; an *info* is worth knowing."
+        " `--fail-on` says which of them fail a run, `--select` and `--ignore` which are"
+        " reported.\n",
+    ]
+    by_group = {
+        title: [rule for rule in CATALOGUE.values() if _group_of(rule.code) == title]
+        for title in _GROUPS.values()
+    }
+    for title, rules in by_group.items():
+        rows += [f"## {title}\n", "| code | severity | name | |", "|---|---|---|---|"]
+        for rule in sorted(rules, key=lambda rule: rule.code[1:]):
+            yield f"findings/{rule.code}.md", read_page(rule)
+            summary = rule.summary.replace("|", "&#124;")
+            rows.append(
+                f"| [{rule.code}](findings/{rule.code}.md) | {rule.severity.label} |"
+                f" {rule.name} | {summary} |"
+            )
+        rows.append("")
     yield "findings.md", "\n".join(rows) + "\n"
+
+
+def _group_of(code: str) -> str:
+    return _GROUPS.get(code[1:3]) or _GROUPS[code[1]]
 
 
 def _targets() -> Iterator[str]:

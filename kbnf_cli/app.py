@@ -5,7 +5,7 @@ from importlib import import_module
 import click
 
 from kbnf_cli.console import Console
-from kbnf_cli.options import common_options
+from kbnf_cli.options import common_options, examples
 
 _COMMANDS = {
     "check": "kbnf_cli.check:check",
@@ -21,6 +21,7 @@ _COMMANDS = {
     "init": "kbnf_cli.init:init",
     "mask": "kbnf_cli.mask:mask",
     "match": "kbnf_cli.match:match",
+    "parse": "kbnf_cli.parse:parse",
     "play": "kbnf_cli.play.command:play",
     "rule": "kbnf_cli.help:rule",
     "sample": "kbnf_cli.sample:sample",
@@ -31,15 +32,45 @@ _COMMANDS = {
 }
 
 
-class _LazyGroup(click.Group):
+GROUPS = {
+    "Write": ("init", "fmt", "convert"),
+    "Look": ("sample", "explain", "mask", "play", "diagram", "vocab"),
+    "Check": ("check", "test", "match", "parse", "diff", "trace"),
+    "Ship": ("compile", "store"),
+    "Help": ("help", "rule", "lsp"),
+}
+"""The commands by what they are for; a command of none is listed after them."""
+
+
+class LazyGroup(click.Group):
     """A group that imports a subcommand when it is named."""
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands in groups, those that `convert` covers last."""
+        for title, commands in self.groups(ctx).items():
+            rows = [(name, command.get_short_help_str(60)) for name, command in commands]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+    def groups(self, ctx: click.Context) -> dict[str, list[tuple[str, click.Command]]]:
+        """Return the groups that have commands, by their titles."""
+        left = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        found: dict[str, list[tuple[str, click.Command]]] = {}
+        for title, names in (*GROUPS.items(), ("Other names of convert", tuple(left))):
+            for name in names:
+                command = left.pop(name, None)
+                if command is not None and not command.hidden:
+                    found.setdefault(title, []).append((name, command))
+        return found
+
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
         from kbnf_cli.convert import COMMANDS
 
         return sorted((*super().list_commands(ctx), *_COMMANDS, *COMMANDS))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
         if cmd_name in _COMMANDS:
             module, _, name = _COMMANDS[cmd_name].partition(":")
             command: click.Command = getattr(import_module(module), name)
@@ -76,7 +107,17 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
     context.exit()
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    epilog=examples(
+        "kbnf init app",
+        "kbnf check grammars",
+        "kbnf sample json",
+        "kbnf mask json --text '{'",
+        "kbnf convert schema.json -o schema.kbnf",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @common_options
 @click.option(
     "--version",
@@ -88,5 +129,9 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
 )
 @click.pass_context
 def app(context: click.Context) -> None:
-    """Lint grammars for constrained decoding, and see what they allow."""
+    """Check, test and look at grammars for constrained decoding.
+
+    A grammar says which texts a language model may generate. `kbnf COMMAND --help` describes a
+    command, `kbnf help language` the language, `kbnf help WORD...` finds pages by words.
+    """
     context.ensure_object(Console)

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from kbnf_cli.check_options import SEVERITIES, CheckOptions
 from kbnf_cli.check_report import FOR_PEOPLE, FORMATS, Outcome
 from kbnf_cli.checking import FileCheck, Report
+from kbnf_cli.config import TARGET_NAMES
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import CHECKED, STDIN, find_grammars
 from kbnf_cli.inputs import GRAMMAR
@@ -17,6 +19,7 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    examples,
     file_options,
     format_option,
     grammar_options,
@@ -26,9 +29,9 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
+from kbnf_core.diagnostics import CATALOGUE
 from kbnf_core.diagnostics.catalogue import normalise_selector
 from kbnf_core.errors import SourceError
-from kbnf_core.lint import TARGETS
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -44,7 +47,17 @@ def _selectors(text: str) -> tuple[str, ...]:
 
 
 def _selecting(name: str, text: str) -> Callable[[_Command], _Command]:
-    return click.option(name, metavar="CODE,...", type=_selectors, help=text)
+    return click.option(
+        name, metavar="CODE,...", type=_selectors, help=text, shell_complete=_complete_codes
+    )
+
+
+def _complete_codes(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the last of the codes, which are divided by commas."""
+    before, comma, last = incomplete.rpartition(",")
+    return [
+        CompletionItem(before + comma + code) for code in CATALOGUE if code.startswith(last.upper())
+    ]
 
 
 run_options = together(
@@ -85,7 +98,7 @@ selection_options = together(
         "--baseline",
         metavar="FILE",
         type=_FILE,
-        help="Report nothing that FILE, written by --write-baseline, holds.",
+        help="Report nothing that FILE, written by --write-baseline, contains.",
     ),
     _selecting("--select", "Report these only; prefixes work."),
     _selecting("--ignore", "Not these; a longer prefix wins."),
@@ -101,20 +114,55 @@ selection_options = together(
 
 
 fix_options = together(
-    click.option("--fix", is_flag=True, help="Mend what can be mended, keeping the language."),
+    click.option(
+        "--fix", is_flag=True, help="Apply safe fixes (those that do not change which texts match)."
+    ),
     click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
-    click.option("--unsafe-fixes", is_flag=True, help="Also fixes that change the language."),
+    click.option(
+        "--unsafe-fixes", is_flag=True, help="Also apply fixes that change which texts match."
+    ),
 )
 """The options that mend what is found."""
+
+
+class _TargetNames(click.ParamType[tuple[str, ...]]):
+    """Names of targets, separated by commas."""
+
+    name = "targets"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, ...]:
+        """Return the names; fail for one of none."""
+        if isinstance(value, tuple):
+            return value
+        names = tuple(name.strip() for name in str(value).split(","))
+        for name in names:
+            if name not in TARGET_NAMES:
+                self.fail(f"{name!r} is not one of {', '.join(TARGET_NAMES)}", param, ctx)
+        return names
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete the last name."""
+        del ctx, param
+        before, comma, last = incomplete.rpartition(",")
+        found = (name for name in TARGET_NAMES if name.startswith(last))
+        return [CompletionItem(f"{before}{comma}{name}") for name in found]
 
 
 lint_options = together(
     click.option(
         "--target",
         "targets",
-        type=click.Choice(TARGETS),
+        metavar="NAME,...",
+        type=_TargetNames(),
         multiple=True,
-        help="Find what this engine refuses (E502); repeatable.",
+        help="Ask these engines and services whether they take a JSON Schema, enforce it and accept"
+        " its documents; of a grammar, find what they refuse. NAME is an engine (xgrammar,"
+        " llguidance, outlines-core, llama.cpp, kbnf-0.2, kbnf-0.4), `all` for those that are"
+        " installed, or a service (openai, anthropic, gemini); repeatable.",
     ),
     click.option(
         "--max-mask-work",
@@ -137,7 +185,11 @@ ENOUGH_FOR_JOBS = 32
 """Files below which checking them takes less time than starting processes."""
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "kbnf check", "kbnf check g.kbnf --fix --diff", "kbnf check . --format sarif -o kbnf.sarif"
+    )
+)
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
 @run_options
 @selection_options

@@ -33,7 +33,7 @@ class CheckOptions(Inputs, FileInputs):
     cost: bool
     max_states: int | None
     max_mask_work: int | None
-    targets: tuple[str, ...]
+    targets: tuple[tuple[str, ...], ...]
     exit_zero: bool
     statistics: bool
     show_files: bool
@@ -51,7 +51,7 @@ class CheckOptions(Inputs, FileInputs):
             fail_on=None if self.fail_on is None else SEVERITIES[self.fail_on],
             vocab=self.vocab,
             eos=self.eos or None,
-            targets=self.targets or None,
+            targets=tuple(name for names in self.targets for name in names) or None,
             max_states=self.max_states,
             max_mask_work=self.max_mask_work,
         )

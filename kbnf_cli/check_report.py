@@ -11,7 +11,8 @@ from kbnf_cli.checking import Report
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_bytes, write_text
 from kbnf_core.diagnostics import CATALOGUE, Diagnostic
-from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain
+from kbnf_core.diagnostics.formats import NOBODY, Survey
+from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain, visible
 from kbnf_core.diagnostics.text import FIXABLE, count_of, render_concise, render_text, summarise
 from kbnf_core.errors import ConfigError
 from kbnf_core.kernel import has_engine
@@ -28,6 +29,7 @@ class Found:
     files: int
     fixable: frozenset[int]
     width: int | None
+    survey: Survey = NOBODY
 
 
 def _text(found: Found) -> Segments:
@@ -68,10 +70,10 @@ def _statistics(found: Found) -> Segments:
 FORMATS: dict[str, Callable[[Found], Segments]] = {
     "text": _text,
     "concise": _concise,
-    "json": _for_programs("json", "files"),
-    "sarif": _for_programs("sarif"),
-    "github": _for_programs("github"),
-    "junit": _for_programs("junit", "files"),
+    "json": _for_programs("json", "files", "survey"),
+    "sarif": _for_programs("sarif", "survey"),
+    "github": _for_programs("github", "survey"),
+    "junit": _for_programs("junit", "files", "survey"),
 }
 """How the values of ``--format`` show what was found."""
 
@@ -103,6 +105,7 @@ class Outcome:
             self.console.data(diff(report.before, report.after, report.name))
         fixed = sum(len(report.fixed) for report in reports)
         self.console.note(f"{count_of(fixed, 'finding')} would be fixed")
+        self._announce_fixes(_all(reports), 0)
         return Exit.FINDINGS if fixed else Exit.CLEAN
 
     def _write_fixed(self, reports: Sequence[Report]) -> None:
@@ -135,18 +138,24 @@ class Outcome:
             from kbnf_core.diagnostics.stored import without_baseline
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
-        found = Found(diagnostics, len(reports), self._fixable(diagnostics), self._width())
+        survey = _survey(reports)
+        found = Found(diagnostics, len(reports), self._fixable(diagnostics), self._width(), survey)
         render = _statistics if self.asked.statistics else FORMATS[self.asked.format_]
-        self._show(reports)(render(found))
+        shown = render(found)
+        if self.asked.format_ in FOR_PEOPLE and not self.asked.statistics:
+            shown = [*shown, *_matrix(survey)]
+        self._show(reports)(shown)
         if self.asked.format_ in FOR_PEOPLE and reports:
             self.console.note(summarise(diagnostics, len(reports)))
-            if found.fixable:
-                self.console.note(f"{len(found.fixable):,} fixable with {self._fixing}")
+            self._announce_fixes(diagnostics, len(found.fixable))
         if not has_engine():
             self.console.note(
-                "not looked at for want of the compiled engine: W307, E601, and what `--vocab`,"
+                "not checked without the compiled engine: W307, E601, and what `--vocab`,"
                 " `--cost`, `--max-states` and `--max-mask-work` look for"
             )
+        if survey.targets and self.asked.format_ in FOR_PEOPLE:
+            said = (f"{name} {version} ({how})" for name, version, how in survey.targets)
+            self.console.note(f"asked: {'; '.join(said)}")
         left = {id(each) for each in diagnostics}
         counts = (
             each.severity >= report.fail_on and id(each) in left
@@ -165,9 +174,21 @@ class Outcome:
             if any(fix.safe or self.asked.unsafe_fixes for fix in each.fixes)
         )
 
-    @property
-    def _fixing(self) -> str:
-        return "--fix --unsafe-fixes" if self.asked.unsafe_fixes else "--fix"
+    def _announce_fixes(self, diagnostics: Sequence[Diagnostic], fixable: int) -> None:
+        """Say how many findings have fixes, and how many more have unsafe ones only."""
+        both = "--fix --unsafe-fixes"
+        if fixable:
+            fixing = both if self.asked.unsafe_fixes else "--fix"
+            self.console.note(f"{fixable:,} fixable with {fixing}")
+        if self.asked.unsafe_fixes:
+            return
+        unsafe = sum(
+            bool(each.fixes) and not any(fix.safe for fix in each.fixes) for each in diagnostics
+        )
+        if unsafe and fixable:
+            self.console.note(f"{unsafe:,} more with --unsafe-fixes")
+        elif unsafe:
+            self.console.note(f"{unsafe:,} fixable with {both}")
 
     def _width(self) -> int | None:
         """Return the width of the terminal that takes what was found, if one does."""
@@ -179,6 +200,29 @@ class Outcome:
         # The fixed text of stdin is on stdout.
         is_taken = self.asked.fix and any(report.path == STDIN for report in reports)
         return self.console.findings if is_taken else self.console.data
+
+
+def _survey(reports: Sequence[Report]) -> Survey:
+    """Return what was asked about all files together."""
+    surveys = [report.survey for report in reports if report.survey is not None]
+    targets = dict.fromkeys(target for survey in surveys for target in survey.targets)
+    return Survey(tuple(targets), tuple(row for survey in surveys for row in survey.rows))
+
+
+def _matrix(survey: Survey) -> Segments:
+    """Return a line for each file or tool, with a column for each target, if there are several."""
+    names = [name for name, _, _ in survey.targets]
+    if len(names) < 2:
+        return []
+    verdicts: dict[str, dict[str, str]] = {}
+    for path, tool, target, verdict in survey.rows:
+        verdicts.setdefault(visible(tool or path), {})[target] = verdict
+    width = max(map(len, verdicts), default=0)
+    lines = [" ".join((" " * width, *names))]
+    for title, by_target in verdicts.items():
+        cells = (f"{by_target.get(name, '-'):<{len(name)}}" for name in names)
+        lines.append(f"{title:<{width}} {' '.join(cells)}".rstrip())
+    return [Segment("".join(f"{line}\n" for line in lines))]
 
 
 def _accepted(file: Path) -> frozenset[str]:

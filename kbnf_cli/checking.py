@@ -19,12 +19,17 @@ from kbnf_cli.inputs import (
 )
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.errors import SourceError
+from kbnf_core.diagnostics.formats import Survey
+from kbnf_core.errors import GrammarError, SourceError
+from kbnf_core.kernel import has_engine
 from kbnf_core.source import Source
+from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
 
 if TYPE_CHECKING:
+    from kbnf_core import Grammar
     from kbnf_core.languages import Language
     from kbnf_core.lint import LintOptions
+    from kbnf_core.targets.check import Panel
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -32,7 +37,7 @@ if TYPE_CHECKING:
 class Report:
     """One file: its text before and after fixing, what was fixed, and what is left.
 
-    Findings of at least ``fail_on`` make the run fail.
+    Findings of at least ``fail_on`` make the run fail. ``survey`` is what targets were asked.
     """
 
     path: Path
@@ -42,6 +47,7 @@ class Report:
     fixed: tuple[Diagnostic, ...]
     diagnostics: tuple[Diagnostic, ...]
     fail_on: Severity
+    survey: "Survey | None" = None
 
 
 class FileCheck:
@@ -51,6 +57,8 @@ class FileCheck:
         self._console = console
         self._asked = asked
         self._results: Results | None = None if asked.no_cache else open_results(asked.cache_dir)
+        self._panels: dict[tuple[str, ...], Panel] = {}
+        self._surveys: dict[str, Survey] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         return FileCheck, (self._console, self._asked)
@@ -84,6 +92,8 @@ class FileCheck:
         """Leave the cache behind with the size that it may have."""
         if self._results is not None:
             self._results.make_room()
+        for panel in self._panels.values():
+            panel.close()
 
     def _report(self, path: Path, find_in: "_Find") -> Report | SourceError:
         asked = self._asked
@@ -101,32 +111,83 @@ class FileCheck:
             return Report(path, name, before, before, (), kept, fail_on)
 
         def find(text: str) -> tuple[Diagnostic, ...]:
-            return _selected(find_in(_Subject(Source(text, name), file, settings)), settings, file)
+            return _selected(
+                find_in(_Subject(Source(text, name), file, settings, self._asked.from_)),
+                settings,
+                file,
+            )
 
         after, fixed = before, tuple[Diagnostic, ...]()
-        language = _language_of(before, path, name)
+        language = _language_of(before, path, name, self._asked.from_)
         if language.takes_fixes and (asked.fix or asked.show_diff):
             from kbnf_core.lint.check import fix_text
 
             result = fix_text(before, find, unsafe=asked.unsafe_fixes, language=language)
             after, fixed = result.text, result.applied
-        return Report(path, name, before, after, fixed, find(after), fail_on)
+        found = find(after)
+        survey = self._surveys.pop(name, None)
+        return Report(path, name, before, after, fixed, found, fail_on, survey)
 
     def _find(self, subject: "_Subject") -> Sequence[Diagnostic]:
         """Return everything that can be said about a text, from the cache if it is there."""
         options = self._lint_options(subject.settings)
-        entry = self._entry(subject, options)
+        asked = _asked(subject)
+        entry = None if asked else self._entry(subject, options)
         found = None if entry is None else entry.recall()
         if found is not None:
             return found
         imports = Recording()
         checked = self._check(subject, options, imports)
+        if asked:
+            checked = [*checked, *self._ask(subject, asked)]
         if entry is not None:
             entry.keep(checked, imports)
         return checked
 
+    def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
+        """Return the findings of engines and services about a text, and keep what was asked."""
+        from kbnf_core.languages import JSON_SCHEMA
+        from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
+
+        if names not in self._panels:
+            self._panels[names] = Panel(names)
+        panel = self._panels[names]
+        name = subject.source.name
+        if subject.language is JSON_SCHEMA:
+            source = Source(subject.source.text, subject.source.path, is_json=True)
+            checked = check_targets(source, subject.language, panel)
+        else:
+            grammar = self._grammar(subject)
+            checked = Checked() if grammar is None else check_grammar(grammar, panel)
+        self._surveys[name] = Survey(
+            tuple((each.name, each.version, each.how) for each in panel.targets),
+            tuple((name, row.tool, row.target, row.verdict) for row in checked.rows),
+        )
+        return checked.findings
+
+    def _grammar(self, subject: "_Subject") -> "Grammar | None":
+        """Return the grammar in a text, None where it has errors: they are findings already."""
+        from kbnf_core import Grammar
+        from kbnf_core.imports import ANYWHERE
+
+        try:
+            return Grammar.read(
+                subject.source.text,
+                subject.language,
+                path=subject.source.path,
+                start=self._asked.start,
+                finish=self._asked.finish,
+                imports=ANYWHERE,
+                defaults=subject.settings.defaults,
+                lossy=True,
+            )
+        except GrammarError:
+            return None
+
     def _recall(self, subject: "_Subject") -> Sequence[Diagnostic]:
         """Return what the cache has about a text; raises ``_UnknownError`` if it has nothing."""
+        if _asked(subject):
+            raise _UnknownError
         entry = self._entry(subject, self._lint_options(subject.settings))
         found = None if entry is None else entry.recall()
         if found is None:
@@ -174,19 +235,37 @@ class FileCheck:
         )
 
     def _lint_options(self, settings: Settings) -> "LintOptions":
-        from kbnf_core.lint import LintOptions
+        from kbnf_core.lint import TARGETS, LintOptions
 
         vocabulary = None
         if settings.vocab is not None:
             vocabulary = self._vocabulary_for(settings.vocab, settings.eos or ())
         return LintOptions(
             vocabulary=vocabulary,
-            targets=settings.targets or (),
+            targets=tuple(name for name in settings.targets or () if name in TARGETS),
             reports_cost=self._asked.cost,
             max_states=settings.max_states,
             max_mask_work=settings.max_mask_work,
             reports_effort=self._console.verbosity is Verbosity.VERBOSE,
         )
+
+
+def _asked(subject: "_Subject") -> tuple[str, ...]:
+    """Return who is asked about a text; what engines say is not kept, since they may change."""
+    from kbnf_core.languages import JSON_SCHEMA
+
+    names = subject.settings.targets or ()
+    if subject.language is JSON_SCHEMA:
+        known = (*ENGINE_NAMES, *SERVICE_NAMES, ALL)
+        return tuple(name for name in names if name in known)
+    if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
+        return ()
+    # For grammars there is a table, too (E502): engines that are not installed are not missed.
+    from kbnf_core.targets.grammars import reads_grammars
+    from kbnf_core.targets.process import installed
+
+    there = tuple(name for name in installed() if reads_grammars(name))
+    return there if ALL in names else tuple(name for name in names if name in there)
 
 
 class _UnknownError(Exception):
@@ -200,11 +279,12 @@ class _Subject:
     source: Source
     file: Path
     settings: Settings
+    from_: str | None
 
     @property
     def language(self) -> "Language":
         """The language of the text."""
-        return _language_of(self.source.text, self.file, self.source.name)
+        return _language_of(self.source.text, self.file, self.source.name, self.from_)
 
 
 _Find: TypeAlias = Callable[[_Subject], Sequence[Diagnostic]]
@@ -217,10 +297,10 @@ def _text_of(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
     return read_source(path, name)
 
 
-def _language_of(text: str, path: Path, name: str) -> "Language":
+def _language_of(text: str, path: Path, name: str, from_: str | None) -> "Language":
     from kbnf_core.languages import KBNF
 
-    return KBNF if is_artifact(path) else language_for(text, name)
+    return KBNF if is_artifact(path) else language_for(text, name, from_)
 
 
 def _selected(

@@ -16,6 +16,7 @@ from kbnf_cli.options import (
     common_options,
     config_options,
     eos_option,
+    examples,
     file_options,
     grammar_options,
     schema_options,
@@ -89,7 +90,14 @@ class _TableTask(_Task):
         return opened.losses
 
 
-@click.command("compile")
+@click.command(
+    "compile",
+    epilog=examples(
+        "kbnf compile g.kbnf",
+        "kbnf compile g.kbnf --vocab tokenizer.json",
+        "kbnf compile --info g.kbnfc",
+    ),
+)
 @click.argument("paths", metavar="GRAMMAR...", nargs=-1, type=GRAMMAR)
 @click.option(
     "-o",
@@ -182,7 +190,7 @@ def compile_(
 ) -> int:
     """Write compiled grammars to disk.
 
-    With --vocab an artifact holds the masks over that vocabulary too, so that an engine starts
+    With --vocab an artifact contains the masks over that vocabulary too, so that an engine starts
     with them. Wherever a grammar is taken, its artifact is. GRAMMAR is a file in any language that
     is read, a directory, or the name of a grammar that is shipped. With --store the artifacts of
     all grammars and schemas over all vocabularies go into a store, where they are not there yet.
@@ -197,8 +205,8 @@ def compile_(
     settings = inputs.settings_source()(paths[0])
     eos = inputs.eos or settings.eos or ()
     if filling.store is not None:
-        if output is not None or device_table:
-            raise click.UsageError("--output and --device-table are for files, --store is not")
+        if output is not None or device_table or inputs.from_ is not None:
+            raise click.UsageError("--output, --device-table and --from do not go with --store")
         named = vocabs or tuple(filter(None, [settings.vocab]))
         return fill(console, filling, replace(inputs, eos=eos), named, paths, jobs)
     filling.require_store()

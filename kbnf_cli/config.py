@@ -21,6 +21,7 @@ from kbnf_core.diagnostics.catalogue import Selection, normalise_selector
 from kbnf_core.errors import ConfigError
 from kbnf_core.files import read_file
 from kbnf_core.lint import TARGETS
+from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
 
 
 class FileIgnores:
@@ -72,6 +73,7 @@ class Settings:
     or a path, relative paths being taken from the configuration file's directory.
     ``per_file_ignores`` are patterns of a name, or of a path from that directory, with prefixes
     of codes. ``targets``, ``max_states`` and ``max_mask_work`` are those of ``lint.options``.
+    ``extend`` is the file whose settings hold where this one says nothing.
     ``start`` and ``finish`` are for grammars in KBNF that set none. ``exclude``, ``extend_exclude``
     and ``include`` choose among the entries of directories, ``force_exclude`` among named files.
     """
@@ -92,6 +94,7 @@ class Settings:
     extend_exclude: Patterns | None = None
     include: Patterns | None = None
     force_exclude: bool | None = None
+    extend: str | None = None
 
     @property
     def defaults(self) -> Defaults:
@@ -102,14 +105,21 @@ class Settings:
     def selection(self) -> Selection:
         """Which codes to report, in files that have no rules of their own."""
         select = ("",) if self.select is None else self.select
-        return Selection((*select, *(self.extend_select or ())), self.ignore or ())
+        return Selection((*select, *(self.extend_select or ())), self._ignored)
+
+    @property
+    def _ignored(self) -> tuple[str, ...]:
+        """What is ignored, with the codes on request that no selector names."""
+        named = (*(self.select or ()), *(self.extend_select or ()))
+        quiet = (code for code in ON_REQUEST if not any(e and code.startswith(e) for e in named))
+        return (*(self.ignore or ()), *quiet)
 
     def selection_for(self, file: Path) -> Selection:
         """Return which codes to report in ``file``."""
         if self.per_file_ignores is None:
             return self.selection
         more = self.per_file_ignores.prefixes_for(file)
-        return replace(self.selection, ignore=(*(self.ignore or ()), *more))
+        return replace(self.selection, ignore=(*self._ignored, *more))
 
     def lines(self) -> Iterator[str]:
         """Yield what is set, as lines of a configuration file."""
@@ -124,6 +134,9 @@ class Settings:
         own = {name: value for name, value in values.items() if value is not None}
         return replace(other, **own)
 
+
+ON_REQUEST = ("I309",)
+"""Codes that are reported only where a selector names them or a prefix of them."""
 
 NAMES = ("kbnf.toml", "pyproject.toml")
 """What configuration files are called; the first wins."""
@@ -146,9 +159,9 @@ def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
     if isolated:
         return lambda _: Settings()
     if config_file is not None:
-        settings = _read(config_file)
+        settings = _read_extended(config_file)
         return lambda _: Settings() if settings is None else settings
-    nearest = cache(partial(_nearest, cache(_read)))
+    nearest = cache(partial(_nearest, cache(_read_extended)))
     return lambda file: nearest(file.absolute().parent)
 
 
@@ -160,6 +173,22 @@ def _nearest(read: "Callable[[Path], Settings | None]", directory: Path) -> Sett
             if settings is not None:
                 return settings
     return Settings()
+
+
+def _read_extended(file: Path) -> Settings | None:
+    """Return the settings in a file, over those of the files that it extends."""
+    settings = base = _read(file)
+    seen = {file.resolve()}
+    while settings is not None and base is not None and base.extend is not None:
+        file = Path(base.extend)
+        if file.resolve() in seen:
+            raise ConfigError(f"{file}: `extend` leads back to this file")
+        seen.add(file.resolve())
+        base = _read(file)
+        if base is None:
+            raise ConfigError(f"{file}: it has no [tool.kbnf] to extend")
+        settings = settings.over(base)
+    return settings
 
 
 def _read(file: Path) -> Settings | None:
@@ -218,9 +247,13 @@ def _token_ids(value: Any, _: Path) -> tuple[int, ...]:
     return tuple(value)
 
 
+TARGET_NAMES = (*dict.fromkeys((*ENGINE_NAMES, *TARGETS, *SERVICE_NAMES)), ALL)
+"""What `--target` takes."""
+
+
 def _targets(value: Any, _: Path) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(item in TARGETS for item in value):
-        raise ValueError(f"a list of engines is needed, out of {', '.join(TARGETS)}")
+    if not isinstance(value, list) or not all(item in TARGET_NAMES for item in value):
+        raise ValueError(f"a list of engines is needed, out of {', '.join(TARGET_NAMES)}")
     return tuple(value)
 
 
@@ -256,6 +289,12 @@ def _flag(value: Any, _: Path) -> bool:
     return value
 
 
+def _file(value: Any, directory: Path) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("the path of a configuration file is needed")
+    return str(directory / value)
+
+
 def _per_file_ignores(value: Any, directory: Path) -> FileIgnores:
     if not isinstance(value, Mapping):
         raise ValueError("a table of patterns with lists of codes is needed")
@@ -280,6 +319,7 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "extend-exclude": _patterns,
     "include": _patterns,
     "force-exclude": _flag,
+    "extend": _file,
 }
 
 KEYS = tuple(_PARSERS)

@@ -20,7 +20,7 @@ import click
 from click.exceptions import NoArgsIsHelpError
 
 from kbnf_core.diagnostics.segments import Role, Segment, Segments, plain, visible
-from kbnf_core.errors import GrammarError, KbnfError
+from kbnf_core.errors import GrammarError, KbnfError, SourceError
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
@@ -144,10 +144,11 @@ class Console:
         ]
         self._write([*head, *helps], sys.stderr)
 
-    def problem(self, error: Exception) -> None:
+    def problem(self, error: Exception, *hints: str) -> None:
         """Report that a file cannot be used, where the run continues with others."""
         self.met_problem = True
-        self.error(explain_error(error))
+        message, *usual = _explain(error)
+        self.error(message, *(hints or usual))
 
     @contextmanager
     def warnings_as_notes(self) -> Iterator[None]:
@@ -299,6 +300,10 @@ def _explain(error: BaseException) -> tuple[str, ...]:
             return _in_our_style(error.format_message()), *_usage_hint(error)
         case click.ClickException():
             return (_in_our_style(error.format_message()),)
+        case SourceError():
+            from kbnf_cli.advice import hints_for
+
+            return explain_error(error), *hints_for(error)
         case KbnfError() | OSError():
             return (explain_error(error),)
         case MemoryError():

@@ -20,7 +20,14 @@ from kbnf_cli.converting import (
 )
 from kbnf_cli.inputs import is_artifact, read_vocabulary
 from kbnf_cli.models import is_model_name, of_model, schema_of_model
-from kbnf_cli.options import as_value, common_options, schema_options, together, vocabulary_options
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    schema_options,
+    together,
+    vocabulary_options,
+)
 from kbnf_core import convert
 from kbnf_core.imports import ANYWHERE
 from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
@@ -138,7 +145,8 @@ def _command_of(language: Language) -> click.Command:
         common_options,
     )
     command = options(click.pass_obj(as_value(Delivery)(run)))
-    return click.command(f"convert-{name}", help=details.help)(command)
+    shown = examples(f"kbnf convert-{name} g{language.extension} -o g.kbnf")
+    return click.command(f"convert-{name}", help=details.help, epilog=shown)(command)
 
 
 def _ways(
@@ -178,7 +186,9 @@ COMMANDS = {
 }
 
 
-@click.command("convert-json-schema")
+@click.command(
+    "convert-json-schema", epilog=examples("kbnf convert-json-schema schema.json -o schema.kbnf")
+)
 @_FILES
 @schema_options
 @conversion_options

@@ -41,6 +41,7 @@ from kbnf_core.languages import (
 )
 from kbnf_core.languages.tools.options import CALLS
 from kbnf_core.source import Source
+from kbnf_core.targets.names import ENGINE_NAMES
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -68,6 +69,7 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
         "kbnf convert answer.kbnf --to lark",
         "kbnf convert schema.json --to gbnf",
         "kbnf convert app.models:Person",
+        "kbnf convert schema.json --for llama.cpp -o schema.llama.json",
         "kbnf convert tools.json --tool get_weather",
         "kbnf convert tools.json --tool-calls qwen_3",
         "echo '[0-9]{4}' | kbnf convert --from regex -",
@@ -83,7 +85,7 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
     "--from",
     "from_",
     type=click.Choice(READ),
-    help="The language of FILE.  [default: by its extension, else by what it holds]",
+    help="The language of FILE.  [default: by its extension, else by its content]",
 )
 @click.option("--start", metavar="NAME", help="The start rule of the original.")
 @click.option(
@@ -126,6 +128,8 @@ def convert_any(
     others.
     """
     models = [each for each in sources if isinstance(each, str)]
+    if delivery.target in ENGINE_NAMES:
+        return _convert_for(console, delivery, sources, to, from_)
     _check_usage(sources, models, to, schema)
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
     target = named(to or KBNF.name) or KBNF
@@ -144,6 +148,33 @@ def convert_any(
         source, language = Source(_EXAMPLE, "get_weather"), TOOL_LIST
     direction = Direction(partial(conversion.convert_from, language), target.extension)
     return deliver(console, source, direction, delivery, delivery.output)
+
+
+def _convert_for(
+    console: Console,
+    delivery: Delivery,
+    sources: Sequence[str | Path],
+    to: str | None,
+    from_: str | None,
+) -> int:
+    """Write schemas that an engine takes."""
+    from kbnf_cli.convert_for import direction_for
+
+    if to is not None:
+        raise click.UsageError(f"--for {delivery.target} writes JSON Schemas, not {to}")
+    if not sources:
+        raise click.UsageError("Missing argument 'FILE...'.")
+    language = None if from_ is None else named(from_)
+    direction = direction_for(console, str(delivery.target), language)
+    models = [each for each in sources if isinstance(each, str)]
+    if models:
+        if len(sources) > 1:
+            raise click.UsageError("a class is converted by itself")
+        direction = direction_for(console, str(delivery.target), JSON_SCHEMA)
+        source = Source(schema_of_model(models[0]), models[0])
+        return deliver(console, source, direction, delivery, delivery.output)
+    paths = [each for each in sources if isinstance(each, Path)]
+    return convert_all(console, paths, (".json",), lambda _: direction, delivery)
 
 
 def _check_usage(

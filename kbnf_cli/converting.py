@@ -23,6 +23,7 @@ from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, TOOL_LIST, Languag
 from kbnf_core.lint import TARGETS
 from kbnf_core.source import Source
 from kbnf_core.syntax.conversion import OF_CONVERSION
+from kbnf_core.targets.names import ENGINE_NAMES
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -124,7 +125,7 @@ class Direction:
     def convert_for(self, target: str | None, source: Source) -> "Conversion":
         """Convert a text, to the spelling that ``target``, an engine for KBNF, knows."""
         found = self.convert(source.text, source.name)
-        if target is None or self.extension != KBNF.extension:
+        if target not in WITHOUT_RAW or self.extension != KBNF.extension:
             return found
         from kbnf_core.languages.kbnf.raw import without_raw
 
@@ -149,11 +150,15 @@ class Delivery(FileInputs):
 conversion_options = together(
     stdin_option,
     click.option(
+        "--for",
         "--target",
-        type=click.Choice(WITHOUT_RAW),
-        help="The engine that KBNF is for: it gets no raw patterns, which it does not know.",
+        "target",
+        type=click.Choice([*ENGINE_NAMES, *WITHOUT_RAW]),
+        help="The engine that the result is for. Of a JSON Schema, write one that the engine takes:"
+        " it is asked, and what it refuses or does not enforce is rewritten. KBNF for kbnf-0.2 or"
+        " kbnf-0.4 has no raw patterns.",
     ),
-    format_option(["text", "json"], "How to report; json holds the result too."),
+    format_option(["text", "json"], "Format of the report; json contains the result too."),
     click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),
     click.option(
         "--output",
@@ -256,7 +261,7 @@ def deliver(
         _show_findings(console, conversion, source, withheld)
     if direction.extension != KBNF.extension and not has_engine():
         console.note(
-            f"{source.name}: not looked at for want of the compiled engine: whether a text goes on"
+            f"{source.name}: not checked without the compiled engine: whether a text goes on"
             " to another, and examples of what is lost"
         )
     if withheld:

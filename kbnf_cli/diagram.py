@@ -8,7 +8,14 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
 from kbnf_cli.inputs import GRAMMAR, Inputs, read_whole
-from kbnf_cli.options import as_value, common_options, schema_options, stdin_option
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    from_option,
+    schema_options,
+    stdin_option,
+)
 
 if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
 _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
 
 
-@click.command()
+@click.command(epilog=examples("kbnf diagram json -o json.html", "kbnf diagram g.kbnf -o g.svg"))
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.option(
     "--output",
@@ -32,6 +39,7 @@ _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
     help="One picture, or a page with links between rules.  [default: by extension, else svg]",
 )
 @click.option("--start", metavar="NAME", help="The start nonterminal, which the page marks.")
+@from_option
 @schema_options
 @stdin_option
 @common_options
@@ -44,7 +52,7 @@ def diagram(
 
     GRAMMAR is a file in any language that is read, the name of a grammar that is shipped, or `-`
     for stdin. The page shows each rule's diagram and text, and which
-    rules use it. Needs the extra `diagram`: pip install 'kbnf-toolkit[diagram]'.
+    rules use it. Needs the extra `diagram`: pip install '.[diagram]'.
     """
     chosen = format_ or _format_of(output)
     reading = read_whole(inputs.text(grammar), inputs.start)

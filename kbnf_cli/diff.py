@@ -25,6 +25,7 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    examples,
     format_option,
     schema_options,
     stdin_option,
@@ -94,7 +95,7 @@ _RELATIONS = {
     "subset": "every text of {old} is one of {new}, which has more",
     "superset": "every text of {new} is one of {old}, which has more",
     "different": "{old} and {new} both have texts that the other lacks",
-    "unknown": "how {old} stands to {new} is not known",
+    "unknown": "the relation of {old} and {new} is not known",
 }
 
 
@@ -220,7 +221,11 @@ class _Side:
     options: Mapping[str, Any] = field(default_factory=lambda: NO_OPTIONS)
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "kbnf diff old.kbnf new.kbnf", "kbnf diff old.json new.json --breaking backward"
+    )
+)
 @click.argument("old", type=GRAMMAR_OR_CLASS)
 @click.argument("new", type=GRAMMAR_OR_CLASS)
 @click.option(

@@ -16,6 +16,7 @@ from kbnf_cli.inputs import (
     GrammarOr,
     Inputs,
     Readable,
+    complete_rule,
     lacks_vocabulary,
     note_vocabulary,
     read_vocabulary,
@@ -26,6 +27,7 @@ from kbnf_cli.options import (
     common_options,
     examples,
     format_option,
+    from_option,
     schema_options,
     stdin_option,
     vocabulary_options,
@@ -65,7 +67,7 @@ if TYPE_CHECKING:
 _PATTERNS = {
     PatternKind.REGEX: "what the regular expression {} matches",
     PatternKind.EARLY: "the shortest text that the regular expression {} matches",
-    PatternKind.COMPLEMENT: "a text that holds no match of the regular expression {}",
+    PatternKind.COMPLEMENT: "a text without a match of the regular expression {}",
     PatternKind.SUBSTRINGS: "a piece, which may be empty, of the text {}",
 }
 
@@ -98,10 +100,10 @@ def _unwrapped(node: Expression, lead: str) -> tuple[Expression, str]:
 
 def _times(node: Repetition | Bracket) -> str:
     if isinstance(node, Bracket):
-        return "perhaps" if node.kind is BracketKind.OPTIONAL else "any number of times"
+        return "optional" if node.kind is BracketKind.OPTIONAL else "any number of times"
     match node.low, node.high:
         case 0, 1:
-            return "perhaps"
+            return "optional"
         case 0, None:
             return "any number of times"
         case 1, None:
@@ -190,9 +192,10 @@ def _is_no_grammar(text: str) -> bool:
     )
 )
 @click.argument("subject", metavar="GRAMMAR", type=GrammarOr("GRAMMAR", _is_no_grammar))
-@click.argument("rule", metavar="[RULE]", required=False)
+@click.argument("rule", metavar="[RULE]", required=False, shell_complete=complete_rule)
 @format_option(["text", "json"], "How to show it.")
 @vocabulary_options
+@from_option
 @schema_options
 @stdin_option
 @common_options

@@ -231,7 +231,7 @@ def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
         note(f"{path}: left out {files}; name those that are schemas or lists of tools")
     if not found:
         wanted = ", ".join(f"*{extension}" for extension in choice.extensions)
-        note(f"warning: {path}: the directory holds no grammar ({wanted})")
+        note(f"warning: {path}: the directory contains no grammar ({wanted})")
     return found
 
 

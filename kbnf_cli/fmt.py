@@ -8,7 +8,14 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, find_grammars, read_source, write_text
 from kbnf_cli.inputs import FileInputs, is_artifact
-from kbnf_cli.options import as_value, common_options, config_options, file_options, stdin_option
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    config_options,
+    examples,
+    file_options,
+    stdin_option,
+)
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import diff
 from kbnf_core.diagnostics.text import count_of
@@ -33,7 +40,7 @@ class _Layout:
         return self.after is not None and self.after != self.before
 
 
-@click.command()
+@click.command(epilog=examples("kbnf fmt", "kbnf fmt --check grammars", "kbnf fmt - < g.kbnf"))
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @click.option(

@@ -12,11 +12,11 @@ import click
 from click.shell_completion import CompletionItem
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.inputs import grammar_file, grammar_names, manual_page
 from kbnf_cli.options import common_options, examples
 from kbnf_core.diagnostics import CATALOGUE, Rule
 from kbnf_core.diagnostics.catalogue import find_rule, nearest_rules, read_page
 from kbnf_core.diagnostics.segments import NEWLINE, Role, Segment, Segments, severity_role
+from kbnf_core.shipped import grammar_file, grammar_names, manual_page
 
 _FONTS = {"B": Role.TITLE, "I": Role.SECONDARY, "R": Role.PLAIN, "P": Role.PLAIN}
 _SIGNS = {"aq": "'", "dq": '"', "ha": "^", "ti": "~"}
@@ -179,8 +179,14 @@ def _words_of(pieces: Segments) -> Iterator[Word]:
         yield tuple(word)
 
 
-@click.command()
-@click.argument("code", required=False)
+def _complete_code(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    upper, lower = incomplete.upper(), incomplete.lower()
+    names = (*CATALOGUE, *(each.name for each in CATALOGUE.values()))
+    return [CompletionItem(name) for name in names if name.startswith((upper, lower))]
+
+
+@click.command(epilog=examples("kbnf rule", "kbnf rule W304", "kbnf rule undefined-start"))
+@click.argument("code", required=False, shell_complete=_complete_code)
 @common_options
 @click.pass_obj
 def rule(console: Console, code: str | None) -> int:
@@ -228,22 +234,28 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
     return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-@click.command("help", epilog=examples("kbnf help language", "kbnf help convert", "kbnf help W301"))
-@click.argument("topic", metavar="[TOPIC]", required=False, shell_complete=_complete)
+@click.command(
+    "help",
+    epilog=examples(
+        "kbnf help language", "kbnf help convert", "kbnf help W301", "kbnf help endless whitespace"
+    ),
+)
+@click.argument("words", metavar="[TOPIC|WORD...]", nargs=-1, shell_complete=_complete)
 @common_options
 @click.pass_context
-def help_(context: click.Context, topic: str | None) -> int:
-    """Show the manual.
+def help_(context: click.Context, words: tuple[str, ...]) -> int:
+    """Show the manual, or find pages by words.
 
-    TOPIC is `language`, which tells all about KBNF, `limits`, `grammars`, which lists those that
-    are shipped, `codes`, the name of a command, or the code or name of a finding. Without it,
-    the topics are listed.
+    TOPIC is `language`, the reference of KBNF, `limits`, `grammars`, the list of included
+    grammars, `codes`, the name of a command, or the code or name of a finding. Any other words
+    list the pages that contain all of them. Without an argument, the topics are listed.
     """
     console = context.ensure_object(Console)
     width = min(console.width() or 80, _WIDEST)
-    if topic is None:
+    if not words:
         console.paged(_topics(context))
         return Exit.CLEAN
+    topic = " ".join(words)
     page = _page(context, topic)
     if page is not None:
         console.paged(render_page(page, width))
@@ -251,9 +263,42 @@ def help_(context: click.Context, topic: str | None) -> int:
         console.paged(_grammars())
     elif topic == "codes":
         console.paged(listing())
+    elif (found := find_rule(topic)) is not None:
+        console.markdown(read_page(found))
     else:
-        console.markdown(_finding(context, topic))
+        console.paged(_found(context, words))
     return Exit.CLEAN
+
+
+def _found(context: click.Context, words: tuple[str, ...]) -> Segments:
+    """Return the topics whose pages contain all of ``words``, those that name them first."""
+    wanted = [word.casefold() for word in words]
+    rows: list[tuple[int, str, str]] = []
+    for name, summary, text in _all_pages(context):
+        head = f"{name} {summary}".casefold()
+        if all(word in head or word in text for word in wanted):
+            rows.append((sum(word not in head for word in wanted), name, summary))
+    if not rows:
+        raise click.ClickException(_no_topic(context, " ".join(words)))
+    rows.sort(key=lambda row: row[0])
+    width = max(len(name) for _, name, _ in rows) + 2
+    return [
+        Segment("Topics of `kbnf help TOPIC` that contain these words\n", Role.TITLE),
+        *_table([(name, summary) for _, name, summary in rows[:_MOST_FOUND]], width),
+    ]
+
+
+_MOST_FOUND = 20
+
+
+def _all_pages(context: click.Context) -> Iterator[tuple[str, str, str]]:
+    """Yield the topics with what they are about and their text, in small letters."""
+    for name in (*_PAGES, *_commands(context)):
+        page = _page(context, name) or ""
+        text = "".join(part.text for part in render_page(page, _WIDEST))
+        yield name, page_title(page), " ".join(text.casefold().split())
+    for each in CATALOGUE.values():
+        yield each.code, f"{each.name}: {each.summary}", read_page(each).casefold()
 
 
 def _page(context: click.Context, topic: str) -> str | None:
@@ -270,10 +315,7 @@ def _commands(context: click.Context) -> list[str]:
     return top.command.list_commands(top) if isinstance(top.command, click.Group) else []
 
 
-def _finding(context: click.Context, topic: str) -> str:
-    found = find_rule(topic)
-    if found is not None:
-        return read_page(found)
+def _no_topic(context: click.Context, topic: str) -> str:
     from kbnf_core.syntax.suggest import Suggestions
 
     names = [*_PAGES, "grammars", "codes", *_commands(context)]
@@ -281,7 +323,7 @@ def _finding(context: click.Context, topic: str) -> str:
     codes = [each.code for each in nearest_rules(topic)]
     close = [near] if near else codes
     advice = f"did you mean {' or '.join(close)}?" if close else "`kbnf help` lists the topics"
-    raise click.ClickException(f"there is no topic {topic!r}; {advice}")
+    return f"there is no topic {topic!r}, and no page contains it; {advice}"
 
 
 def _topics(context: click.Context) -> Segments:

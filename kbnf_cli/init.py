@@ -54,11 +54,11 @@ repos:
         name: kbnf check
         entry: kbnf check --force-exclude
         language: system
-        files: \\.(kbnf|gbnf|lark|bnf|abnf|structural_tag)$
+        files: \\.(kbnf|gbnf|lark|bnf|abnf|structural_tag|(schema|tools)\\.json)$
         require_serial: true
       - id: kbnf-fmt
         name: kbnf fmt
-        entry: kbnf fmt
+        entry: kbnf fmt --force-exclude
         language: system
         files: \\.kbnf$
         require_serial: true

@@ -1,10 +1,10 @@
 """The inputs of commands: the grammar, vocabulary and settings that shared options name.
 
-A grammar is a text in any language, an artifact, or one that is shipped: what is shipped are
-folders of a checkout, which ``setup.py`` puts into the package of a wheel.
+A grammar is a text in any language, an artifact, or the name of one that is included.
 """
 
 import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,6 +20,7 @@ from kbnf_cli.files import STDIN, FileChoice, read_text
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.errors import ConfigError, GrammarError, SourceError
+from kbnf_core.shipped import PREFIX, grammar_file, grammar_names, shown_path
 from kbnf_core.syntax.parsed import NO_OPTIONS
 
 if TYPE_CHECKING:
@@ -28,37 +29,6 @@ if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.languages import Language
     from kbnf_core.source import Source
-
-
-_HERE = Path(__file__).resolve().parent
-_INSTALLED = _HERE / "shipped_files"
-_TOP = _INSTALLED if _INSTALLED.is_dir() else _HERE.parent
-
-PREFIX = "builtin:"
-"""Names a grammar that is shipped, whatever files there are."""
-
-
-def grammar_names() -> list[str]:
-    """Return the names of the grammars."""
-    return sorted(file.stem for file in (_TOP / "grammars").glob("*.kbnf"))
-
-
-def grammar_file(name: str) -> Path | None:
-    """Return the file of the grammar called ``name``, with or without the prefix."""
-    plain = name.removeprefix(PREFIX)
-    return _TOP / "grammars" / f"{plain}.kbnf" if plain in grammar_names() else None
-
-
-def shown_path(path: Path) -> Path:
-    """Return what messages call a file: a shipped grammar by its name."""
-    is_shipped = path.is_absolute() and path.parent == _TOP / "grammars"
-    return Path(f"{PREFIX}{path.stem}") if is_shipped else path
-
-
-def manual_page(name: str) -> Path | None:
-    """Return the page of the manual in the file ``name``, such as ``kbnf.5``."""
-    file = _TOP / "man" / name
-    return file if file.is_file() else None
 
 
 UNNAMED = "<stdin>"
@@ -91,13 +61,34 @@ class GrammarPath(click.Path):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Complete files, and the names of grammars that are shipped."""
+        """Complete the grammars in this folder and the included ones by name; else any path."""
         names = [name for name in grammar_names() if name.startswith(incomplete)]
-        files = super().shell_complete(ctx, param, incomplete)
-        return [*files, *map(CompletionItem, names)] if incomplete else files
+        if os.sep in incomplete or not names:
+            return super().shell_complete(ctx, param, incomplete)
+        from kbnf_core.languages import EXTENSIONS
+
+        here = sorted(entry for entry in os.listdir() if entry.startswith(incomplete))
+        files = [name for name in here if name.endswith((*EXTENSIONS, ".json", ".kbnfc"))]
+        return [*map(CompletionItem, files), *map(CompletionItem, names)]
 
 
 GRAMMAR = GrammarPath()
+
+_COMMENT = r"(?s)\(\*.*?\*\)"
+_DEFINED = r"(?m)^[ \t]*([A-Za-z_][\w-]*)[ \t]*(?:::?=|=)"
+_DEFINED_IN_LARK = r"(?m)^[?!]?([A-Za-z_]\w*)(?:\.-?\d+)?[ \t]*:"
+
+
+def complete_rule(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete the rules of the grammar that the command line names, as its text defines them."""
+    named = [each for each in ctx.params.values() if isinstance(each, Path)]
+    with suppress(OSError):
+        text = named[0].read_text(encoding="utf-8") if named else ""
+        is_lark = bool(named) and named[0].suffix == ".lark"
+        defined = _DEFINED_IN_LARK if is_lark else _DEFINED
+        rules = dict.fromkeys(re.findall(defined, re.sub(_COMMENT, "", text)))
+        return [CompletionItem(rule) for rule in rules if rule.startswith(incomplete)]
+    return []
 
 
 class GrammarOr(click.ParamType[str | Path]):
@@ -135,13 +126,15 @@ class Readable:
     losses: "tuple[Diagnostic, ...]" = ()
 
 
-def language_for(text: str, name: str) -> "Language":
-    """Return the language of a text, as ``languages.detect`` does.
+def language_for(text: str, name: str, from_: str | None = None) -> "Language":
+    """Return the language of a text: the one that ``--from`` names, or that is detected.
 
     Stdin is KBNF, unless it was given a name: what it looks like is a finding then.
     """
-    from kbnf_core.languages import KBNF, detect
+    from kbnf_core.languages import KBNF, detect, named
 
+    if from_ is not None:
+        return named(from_) or KBNF
     return KBNF if name == UNNAMED else detect(text, name)
 
 
@@ -153,12 +146,14 @@ def open_any_grammar(
     defaults: Defaults = NO_DEFAULTS,
     vocabulary: "Vocabulary | None" = None,
     schema: Mapping[str, Any] = NO_OPTIONS,
+    from_: str | None = None,
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
 
-    What a text says of tokens, it says of those of ``vocabulary``; ``schema`` are options of JSON
-    Schemas. Raises ``GrammarError`` for a text that is none, ``ArtifactError`` for a damaged
-    artifact, ``SourceError`` for a file that cannot be read.
+    ``from_`` is its language, None for the one that is detected. What a text says of tokens, it
+    says of those of ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError``
+    for a text that is none, ``ArtifactError`` for a damaged artifact, ``SourceError`` for a file
+    that cannot be read.
     """
     from kbnf_core import Grammar
     from kbnf_core.imports import ANYWHERE
@@ -166,7 +161,7 @@ def open_any_grammar(
     if is_artifact(path):
         return _open_artifact(path, start, finish)
     source = read_text(path, name)
-    language = language_for(source.text, name)
+    language = language_for(source.text, name, from_)
     return Grammar.read(
         source.text,
         language,
@@ -201,7 +196,11 @@ _WITHOUT_RULES = ("JSON Schema", "Tool list")
 
 
 def open_text(
-    path: Path, name: str, start: str | None, schema: Mapping[str, Any] = NO_OPTIONS
+    path: Path,
+    name: str,
+    start: str | None,
+    schema: Mapping[str, Any] = NO_OPTIONS,
+    from_: str | None = None,
 ) -> Readable:
     """Return the text of a grammar and its language; of an artifact, what it was made of.
 
@@ -215,11 +214,11 @@ def open_text(
         grammar = _open_artifact(path, start, None)
         return Readable(grammar.source, grammar.language)
     source = read_text(path, name)
-    language = language_for(source.text, name)
+    language = language_for(source.text, name, from_)
     refuse_schema_options(schema, name, language)
     if language.name not in _WITHOUT_RULES:
         return Readable(source, language)
-    grammar = open_any_grammar(path, name, start, None, schema=schema)
+    grammar = open_any_grammar(path, name, start, None, schema=schema, from_=from_)
     return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
 
 
@@ -329,6 +328,7 @@ class Inputs:
     eos: tuple[int, ...] = ()
     start: str | None = None
     finish: str | None = None
+    from_: str | None = None
     config_file: Path | None = None
     isolated: bool = False
     stdin_filename: Path | None = None
@@ -347,14 +347,15 @@ class Inputs:
 
     def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> "Grammar":
         """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
-        found = open_any_grammar(path, *self._named(path), vocabulary, self.schema)
+        found = open_any_grammar(path, *self._named(path), vocabulary, self.schema, self.from_)
         if not self.reads_several:
             refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
         return found
 
     def text(self, path: Path) -> Readable:
         """Return the text of the grammar in a file; raises what ``open_text`` raises."""
-        return open_text(path, self.name_of(path).as_posix(), self.start, self.schema)
+        name = self.name_of(path).as_posix()
+        return open_text(path, name, self.start, self.schema, self.from_)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
         name = self.name_of(path)

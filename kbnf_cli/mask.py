@@ -28,12 +28,14 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     config_options,
+    examples,
     format_option,
     grammar_options,
     schema_options,
     stdin_option,
     vocabulary_options,
 )
+from kbnf_core.diagnostics.segments import Segment
 from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 
 if TYPE_CHECKING:
@@ -108,13 +110,24 @@ def _bytes(text: str) -> bytes:
         raise click.BadParameter(message) from None
 
 
-def _token_or_text(text: str) -> int | bytes:
-    """Digits are a token id; anything else is text, and so is what follows ``text:``."""
-    is_id = text.isascii() and text.isdigit()
-    return int(text) if is_id else _as_bytes(text.removeprefix("text:"))
+def _token_or_text(text: str) -> int | bytes | str:
+    """Return a token id for digits, bytes for what follows ``text:``, and anything else as it is.
+
+    The last may be the name of a special token as well as a text.
+    """
+    if text.isascii() and text.isdigit():
+        return int(text)
+    plain = text.removeprefix("text:")
+    return text if plain == text else _as_bytes(plain)
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        """kbnf mask json --text '{"a": '""",
+        """kbnf mask json --text '{"a": ' --why '}'""",
+        "kbnf mask g.kbnf --vocab tokenizer.json --tokens 1,2,3",
+    )
+)
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.option("--text", help="The prefix, as text.")
 @click.option("--tokens", metavar="1,2,3", type=_token_ids, help="The prefix, as token ids.")
@@ -130,8 +143,8 @@ def _token_or_text(text: str) -> int | bytes:
     "--why",
     metavar="TOKEN_OR_TEXT",
     type=_token_or_text,
-    help="Explain why a token (digits: its id) or a text is or is not allowed; `text:12` is "
-    "the text 12.",
+    help="Explain why a token (digits: its id) or a text is or is not allowed; where a special "
+    "token has that spelling, both. `text:12` is the text 12.",
 )
 @click.option(
     "--limit",
@@ -160,15 +173,15 @@ def mask(
     tokens: tuple[int, ...] | None,
     hex_: bytes | None,
     format_: str,
-    why: int | bytes | None,
+    why: int | bytes | str | None,
     limit: int,
     match: str | None,
     interactive: bool,
 ) -> int:
     """Show the tokens a grammar allows.
 
-    They are those that can come after the prefix given by --text, --tokens or --hex; without
-    one, those that can come first. GRAMMAR is a file in any language that is read, an artifact,
+    The mask is the one after the prefix given by --text, --tokens or --hex; without one, at the
+    beginning. GRAMMAR is a file in any language that is read, an artifact,
     the name of a grammar that is shipped (`json`), or `-` for stdin. Exits with 1 if the prefix is
     rejected.
     """
@@ -245,15 +258,24 @@ def _show_mask(
 
 
 def _show_explanation(
-    console: Console, engine: "Engine", prefix: Prefix, why: int | bytes, format_: str
+    console: Console, engine: "Engine", prefix: Prefix, why: int | bytes | str, format_: str
 ) -> None:
-    explanation = engine.why(why)
+    """Show why a token or a text is allowed, and of a text that spells a special token, both."""
+    special = engine.vocabulary.special_id(why) if isinstance(why, str) else None
+    explanation = engine.why(_as_bytes(why) if isinstance(why, str) else why)
     source = engine.grammar.source
     if format_ == "json":
-        value = mask_value(_mask(engine, prefix))
-        console.text(to_json({**value, "why": explanation_value(explanation, source)}))
-    else:
-        console.data(explanation_text(explanation, source, engine.vocabulary))
+        value = {**mask_value(_mask(engine, prefix)), "why": explanation_value(explanation, source)}
+        if special is not None:
+            value["why_special_token"] = explanation_value(engine.why(special), source)
+        console.text(to_json(value))
+        return
+    shown = explanation_text(explanation, source, engine.vocabulary)
+    if special is None:
+        console.data(shown)
+        return
+    console.data([Segment("text "), *shown])
+    console.data(explanation_text(engine.why(special), source, engine.vocabulary))
 
 
 def _show_rejection(

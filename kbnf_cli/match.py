@@ -73,12 +73,14 @@ class Verdict:
 @click.command(
     epilog=examples(
         "kbnf match json answer.json",
+        """kbnf match json --text '{"a": 1}'""",
         "kbnf match g.kbnf --lines < answers.txt",
         "kbnf sample g.kbnf | kbnf match g.kbnf --lines",
     )
 )
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--text", "given", metavar="TEXT", multiple=True, help="A text itself; repeatable.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
 @format_option(["text", "json"], "How to show what was found.")
 @input_options
@@ -91,38 +93,46 @@ def match(
     inputs: Inputs,
     grammar: Path,
     files: tuple[Path, ...],
+    given: tuple[str, ...],
     by_line: bool,
     format_: str,
 ) -> int:
-    """Tell whether texts fit a grammar.
+    """Test whether texts fit a grammar.
 
-    Each FILE is one text, stdin if there is none or for `-`. A line break at its end counts only
-    where the grammar wants it. A text fits if it can be generated: with the grammar's way to
-    finish, or the one given by --finish. Exits with 1 if a text does not fit, and shows where.
+    Each FILE and each --text is one text; without any, and for `-`, stdin is. A line break at the
+    end of a text counts only where the grammar requires it. A text fits if it can be generated with
+    the grammar's finish, or with --finish. Exits with status 1 if a text does not fit, and shows
+    where.
     """
-    files = files or (STDIN,)
+    if not given:
+        files = files or (STDIN,)
     if grammar == STDIN and STDIN in files:
         raise click.UsageError("the grammar and a text cannot both come from stdin")
     engine = open_engine(console, inputs, grammar)
     verdicts = []
-    for text in _texts(console, files, by_line):
+    for text in (*_given(given), *read_texts(console, files, by_line)):
         verdict = _judge(engine, text)
         verdicts.append(verdict)
         if format_ == "text":
-            console.data(_lines_of(verdict, console.width()))
+            console.data(lines_of(verdict, console.width()))
     if format_ == "json":
         value = {"schema": SCHEMA, "texts": [_value(each) for each in verdicts]}
         console.text(json.dumps(value) + "\n")
     return Exit.CLEAN if all(each.matches for each in verdicts) else Exit.FINDINGS
 
 
-def _texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
+def _given(texts: tuple[str, ...]) -> list[Text]:
+    """Return the texts of the command line, each as the bytes that the shell passed."""
+    return [Text("<text>", text.encode("utf-8", "surrogateescape")) for text in texts]
+
+
+def read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
     """Yield the texts; report a file that cannot be read, and go on."""
     for file in files:
         try:
             data = read_bytes(file)
         except OSError as error:
-            console.problem(error)
+            console.problem(error, *([] if file.exists() else ["--text TEXT takes a text itself"]))
             continue
         name = UNNAMED if file == STDIN else file.as_posix()
         if not by_line:
@@ -167,13 +177,14 @@ def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     return tuple(describe_place(place, source) for place in why.places[:_PLACES])
 
 
-def _lines_of(verdict: Verdict, columns: int | None) -> Segments:
+def lines_of(verdict: Verdict, columns: int | None) -> Segments:
+    """Return the lines that tell of a verdict, cut to ``columns`` cells."""
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:
         said = "fits, with the line break at its end" if verdict.with_break else "fits"
         return [Segment(f"{where}: ", Role.PLACE), Segment(f"{said}\n", Role.HELP)]
-    line, column = _position(verdict)
+    line, column = position_of(verdict)
     before, behind = _excerpt(verdict)
     return [
         Segment(f"{visible(text.path)}:{line}:{column}: ", Role.PLACE),
@@ -213,7 +224,7 @@ def _excerpt(verdict: Verdict) -> tuple[str, str]:
     return before, behind
 
 
-def _position(verdict: Verdict) -> tuple[int, int]:
+def position_of(verdict: Verdict) -> tuple[int, int]:
     """Return line and column of the place, from 1, the column in code points."""
     before = verdict.text.data[: verdict.offset]
     first = verdict.text.line or 1
@@ -223,7 +234,7 @@ def _position(verdict: Verdict) -> tuple[int, int]:
 
 def _value(verdict: Verdict) -> dict[str, Any]:
     """Return an entry of the object that ``schemas/match.schema.json`` describes."""
-    line, column = _position(verdict)
+    line, column = position_of(verdict)
     return {
         "path": verdict.text.path,
         "line": verdict.text.line,

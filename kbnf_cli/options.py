@@ -93,8 +93,28 @@ common_options = together(
 
 start_option = click.option("--start", metavar="NAME", help="The start nonterminal.")
 
+_READ = (
+    "kbnf",
+    "gbnf",
+    "lark",
+    "bnf",
+    "abnf",
+    "json-schema",
+    "structural-tag",
+    "tool-list",
+    "regex",
+)
+
+from_option = click.option(
+    "--from",
+    "from_",
+    type=click.Choice(_READ),
+    help="The language of the grammar.  [default: by the extension of its file, else by content]",
+)
+
 grammar_options = together(
     start_option,
+    from_option,
     click.option(
         "--finish",
         type=click.Choice(FINISHES),
@@ -102,7 +122,7 @@ grammar_options = together(
         "at end of sequence.  [default: the grammar's pragma, else eager]",
     ),
 )
-"""``--start`` and ``--finish``; None leaves it to the grammar's pragmas."""
+"""``--start``, ``--finish`` and ``--from``; None leaves it to the grammar and its pragmas."""
 
 stdin_option = click.option(
     "--stdin-filename",
@@ -226,7 +246,7 @@ schema_options = together(
     ),
     _schema_option(
         "--strict",
-        type=click.Choice(["openai", "anthropic"]),
+        type=click.Choice(["openai", "anthropic", "gemini"]),
         text="JSON Schema: refuse what the strict mode of this service refuses, with advice.",
     ),
     _schema_option("--tool", metavar="NAME", text="List of tools: calls of this one only."),

@@ -1,9 +1,7 @@
 """``kbnf sample``: texts of a language."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
-from random import Random
 from typing import TYPE_CHECKING
 
 import click
@@ -27,9 +25,6 @@ if TYPE_CHECKING:
     from kbnf_core import Engine
 
 SCHEMA = "kbnf.sample/1"
-
-_ATTEMPTS = 20
-"""Draws for each text that is wanted, before it is taken that there are no others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +50,22 @@ class Wish:
     type=click.IntRange(min=1),
     default=20,
     show_default=True,
-    help="How many texts.",
+    help="Number of texts.",
 )
 @click.option(
     "--seed",
     type=int,
     default=0,
     show_default=True,
-    help="Where chance begins: the same seed gives the same texts.",
+    help="Random seed: the same seed gives the same texts.",
 )
 @click.option(
     "--length",
     type=click.IntRange(min=0),
     default=32,
     show_default=True,
-    help="How many tokens are drawn before the text goes to its end the shortest way.",
+    help="Random choices in a text (alternatives, repetitions, characters), after which it takes "
+    "the shortest way to its end. Fixed text does not count.",
 )
 @click.option(
     "--max-tokens",
@@ -80,7 +76,7 @@ class Wish:
 @click.option(
     "--shortest",
     is_flag=True,
-    help="The shortest texts instead; of characters that the grammar treats alike, one.",
+    help="Print the shortest texts instead; of characters that the grammar treats alike, one.",
 )
 @format_option(
     ["text", "raw", "json"],
@@ -93,69 +89,59 @@ class Wish:
 @as_value(Wish)
 @as_value(Inputs)
 def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format_: str) -> int:
-    """Show texts of a grammar's language.
+    """Print random texts of a grammar's language.
 
-    They are different texts, drawn at random, each token equally likely by its first byte. GRAMMAR
-    is a file in any language that is read, an artifact, the name of a grammar that is shipped, or
-    `-` for stdin. Exits with 1 if there is no text.
+    The texts are distinct. Alternatives of the grammar are equally likely, then the characters
+    allowed there; optional parts are written every other time. GRAMMAR is a file in any supported
+    language, an artifact, the name of a shipped grammar, or `-` for stdin. Exits with status 1 if
+    there is no text.
     """
     if wish.shortest and wish.max_tokens is not None:
         raise click.UsageError("--shortest and --max-tokens exclude each other")
     engine = open_engine(console, inputs, grammar)
     engine.remaining = wish.max_tokens
-    texts, is_all = _texts(engine, wish)
+    texts, total = _texts(engine, wish)
     if format_ == "json":
-        console.text(json.dumps(_value(texts, is_all)) + "\n")
+        console.text(json.dumps(_value(texts, total)) + "\n")
     elif format_ == "raw":
         for text in texts:
             console.binary(text + b"\n")
     else:
         console.text("".join(f"{shown(text)}\n" for text in texts))
     if len(texts) < wish.number and format_ != "json":
-        console.note(_why_few(len(texts), is_all))
+        console.note(_why_few(wish, len(texts), total))
     return Exit.CLEAN if texts else Exit.FINDINGS
 
 
-def _texts(engine: "Engine", wish: Wish) -> tuple[list[bytes], bool]:
-    """Return texts, and whether there are no others."""
+def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]:
+    """Return texts, and the number of texts in the language where that is known."""
+    from kbnf_core.examples.sampling import count_texts, sample_texts
+
     if wish.shortest:
         found = engine.shortest_texts(wish.number)
-        return list(found.texts), found.is_all
-    different: dict[bytes, None] = {}
-    for text in _drawn(engine, wish):
-        different[text] = None
-        if len(different) == wish.number:
-            break
-    return list(different), False
+        return found.texts, count_texts(engine, wish.number) if found.is_all else None
+    drawn = sample_texts(engine, wish.number, wish.seed, wish.length)
+    return drawn.texts, drawn.total
 
 
-def _drawn(engine: "Engine", wish: Wish) -> Iterator[bytes]:
-    """Yield complete texts at random; special tokens in them by their names."""
-    random = Random(wish.seed)  # noqa: S311 - nothing is secret here
-    for _ in range(wish.number * _ATTEMPTS):
-        drawn = engine.sample(random, wish.length)
-        if drawn.is_complete:
-            yield b"".join(_spelling(engine, token_id) for token_id in drawn.tokens)
+def _why_few(wish: Wish, number: int, total: int | None) -> str:
+    if total == number:
+        return f"the language has only {count_of(number, 'text')}" if number else "there is no text"
+    if wish.shortest and total is not None:
+        return (
+            f"{count_of(number, 'text')} of {total:,}: of characters that the grammar treats alike,"
+            " one; without --shortest all are drawn"
+        )
+    if wish.shortest:
+        return f"{count_of(number, 'text')} found within the limit of work; there may be others"
+    more = f"--length {max(4 * wish.length, 32)} draws longer ones"
+    return f"only {count_of(number, 'different text')} found; {more}"
 
 
-def _spelling(engine: "Engine", token_id: int) -> bytes:
-    vocabulary = engine.vocabulary
-    if token_id in vocabulary.eos_token_ids:
-        return b""
-    name = vocabulary.token_string(token_id) if vocabulary.is_special(token_id) else None
-    return vocabulary.token(token_id) or (name or "").encode()
-
-
-def _why_few(number: int, is_all: bool) -> str:
-    if is_all:
-        return f"the language has {count_of(number, 'text')} only" if number else "there is no text"
-    return f"{count_of(number, 'text')} found; there may be others"
-
-
-def _value(texts: list[bytes], is_all: bool) -> dict[str, object]:
+def _value(texts: tuple[bytes, ...], total: int | None) -> dict[str, object]:
     """Return the object that ``schemas/sample.schema.json`` describes."""
     return {
         "schema": SCHEMA,
         "texts": [{"text": text.decode("utf-8", "replace"), "hex": text.hex()} for text in texts],
-        "all": is_all,
+        "all": total == len(texts),
     }

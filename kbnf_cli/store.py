@@ -225,7 +225,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
 def store(
     console: Console, action: str, url: str, keys: tuple[str, ...], remove: bool, age: float
 ) -> int:
-    """Look after a store of artifacts, which `kbnf compile --store` fills.
+    """Manage a store of artifacts, which `kbnf compile --store` fills.
 
     `ls` lists the keys, each with the digest of its artifact, and the sources that were refused;
     `info` counts what is in the store, or describes the artifacts of KEYS; `verify` reads

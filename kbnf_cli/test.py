@@ -4,6 +4,7 @@ The results of ``kbnf test`` for one grammar (examples, plays, coverage), and th
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -153,7 +154,20 @@ def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
         return None
     passed = [each.example for each in outcomes if each.status is Status.PASSED]
     texts = [each.data for each in passed if isinstance(each, Example) and each.accepted]
-    return Covered(grammar.source, cover(rules, texts))
+    return Covered(grammar.source, cover(rules, texts, _authors_names(grammar)))
+
+
+_NAME = re.compile(r"[\w-]+")
+
+
+def _authors_names(grammar: "Grammar") -> dict[str, str | None]:
+    """Return what the author calls each rule; None for what a conversion made of other parts."""
+    source = grammar.source
+    found = {}
+    for name, span in grammar.reading.document.first_names.items():
+        written = source.slice(span)
+        found[name] = written if _NAME.fullmatch(written) else None
+    return found
 
 
 def _plays(console: Console, path: Path, name: str) -> Iterator[Case]:
@@ -210,7 +224,9 @@ def _suite_text(suite: Suite) -> Segments:
         lines.extend(render_text(error))
     for case in suite.cases:
         lines.extend(_case_text(case))
-    return lines if suite.covered is None else [*lines, *_coverage_text(suite.covered)]
+    if suite.covered is None or not suite.cases:
+        return lines
+    return [*lines, *_coverage_text(suite.covered)]
 
 
 def _case_text(case: Case) -> Segments:

@@ -10,7 +10,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
 from kbnf_cli.inputs import read_vocabulary
-from kbnf_cli.options import common_options, format_option
+from kbnf_cli.options import common_options, examples, format_option
 from kbnf_core.diagnostics.segments import visible
 from kbnf_core.diagnostics.text import count_of
 
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 
-@click.command()
+@click.command(
+    epilog=examples("kbnf vocab tokenizer.json", "kbnf vocab tokenizer.json --format json")
+)
 @click.argument("file", metavar="FILE|MODEL|bytes", default="bytes")
 @format_option(["text", "json"], "How to show it.")
 @click.option(

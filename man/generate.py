@@ -61,12 +61,12 @@ def _page(name: str, context: click.Context) -> str:
         f'.TH {name.upper()} 1 {DATE} "kbnf\\-toolkit {__version__}" "kbnf manual"\n',
         *_name(name, context.command),
         *_synopsis(context),
+        *_examples(context.command),
         ".SH DESCRIPTION\n",
         *_paragraphs(context.command.help or ""),
         *_commands(context),
         *_options(context),
         _part(name),
-        *_examples(context.command),
         _EXIT_STATUS,
         _SEE_ALSO,
     ]
@@ -85,12 +85,14 @@ def _synopsis(context: click.Context) -> Iterator[str]:
 
 
 def _commands(context: click.Context) -> Iterator[str]:
-    if not isinstance(context.command, click.Group):
+    command = context.command
+    if not isinstance(command, click.Group):
         return
-    yield ".SH COMMANDS\n"
-    for name in context.command.list_commands(context):
-        command = context.command.get_command(context, name)
-        if command is not None:
+    subcommands = [(name, command.commands[name]) for name in sorted(command.commands)]
+    groups = app.groups(context) if command is app else {"": subcommands}
+    for title, commands in groups.items():
+        yield f".SH COMMANDS{f': {title.upper()}' if title else ''}\n"
+        for name, command in commands:
             summary = _wrapped(command.get_short_help_str(limit=200))
             yield f".TP\n.BR kbnf\\-{_escape(name)} (1)\n{summary}"
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         GrammarError,
         InvalidLogitsError,
         KbnfError,
+        ParseError,
         RejectedError,
         UnknownTokenError,
         VocabularyError,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from kbnf_core.mask.bits import apply_bitmask
     from kbnf_core.mask.completion import Completion, Sample
     from kbnf_core.mask.why import Explanation
+    from kbnf_core.parse.tree import Event, Tree
     from kbnf_core.vocab.load import load_vocabulary
     from kbnf_core.vocab.vocabulary import Token, Vocabulary
 
@@ -66,6 +68,7 @@ _HOMES = {
     "GrammarError": "errors",
     "InvalidLogitsError": "errors",
     "KbnfError": "errors",
+    "ParseError": "errors",
     "RejectedError": "errors",
     "UnknownTokenError": "errors",
     "VocabularyError": "errors",
@@ -74,6 +77,8 @@ _HOMES = {
     "Sample": "mask.completion",
     "Grammar": "grammar",
     "Limits": "limits",
+    "Event": "parse.tree",
+    "Tree": "parse.tree",
     "Token": "vocab.vocabulary",
     "Vocabulary": "vocab.vocabulary",
     "load_vocabulary": "vocab.load",
@@ -94,6 +99,7 @@ __all__ = [
     "Engine",
     "EngineConfig",
     "EngineError",
+    "Event",
     "Explanation",
     "Finish",
     "FinishedError",
@@ -102,10 +108,12 @@ __all__ = [
     "InvalidLogitsError",
     "KbnfError",
     "Limits",
+    "ParseError",
     "RegexConfig",
     "RejectedError",
     "Sample",
     "Token",
+    "Tree",
     "UnknownTokenError",
     "Vocabulary",
     "VocabularyError",

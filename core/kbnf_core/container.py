@@ -181,7 +181,7 @@ def _arrays(
         if begin != expected:
             _fail(f"damaged: array {name!r} begins at {begin}, not at {expected}")
         if first + end > len(data):
-            _fail(f"cut off: array {name!r} ends behind the file")
+            _fail(f"cut off: array {name!r} ends after the end of the file")
         if (first + begin) % dtype.itemsize:
             _fail(f"array {name!r} is not aligned")
         expected = end

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Collection, Iterable
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from math import inf
@@ -33,7 +34,8 @@ from kbnf_core.mask.bits import (
     ids_of,
     row_of,
 )
-from kbnf_core.mask.boundary import WAITING, After, checked_after, rest_behind, waiting_for
+from kbnf_core.mask.boundary import After, checked_after, rest_behind, waiting_for
+from kbnf_core.mask.masks import STATE, WAITING, state_at
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.migrate import Migration
 from kbnf_core.recognise.states import DEAD
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
 
     from kbnf_core.mask.completion import Completion, Sample, ShortestTexts
     from kbnf_core.mask.why import Explanation, RuleFollower, Why
+    from kbnf_core.parse.follow import Follower, ValueFollower
+    from kbnf_core.parse.tree import Event
 
 __all__ = ["AcceptTokenResult", "Engine"]
 
@@ -64,7 +68,7 @@ _DEFAULTS = Config()
 _REBUILT = frozenset(
     (
         *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
-        *("_position", "_positions", "_accepted", "_left"),
+        *("_position", "_positions", "_accepted", "_left", "_follower", "_value_follower"),
     )
 )
 """Attributes of an engine that are recomputed when it is unpickled."""
@@ -125,6 +129,12 @@ class Engine(EngineCore):
     _makes_room = True
     """Whether a full table is to be replaced where a position or a mask is asked for."""
 
+    _follower: "Follower | None" = None
+    """What is certain of the text, where somebody has asked."""
+
+    _value_follower: "ValueFollower | None" = None
+    """Its value, where somebody has asked."""
+
     def __init__(
         self,
         grammar: str | Grammar,
@@ -156,6 +166,8 @@ class Engine(EngineCore):
                 limits=limits,
                 defaults=self._defaults,
             )
+        elif not isinstance(grammar, Grammar):
+            grammar = Grammar.from_any(grammar)
         elif limits is not config.limits:
             raise ConfigError(
                 "this grammar was read before: `max_memory_usage` comes too late; give it"
@@ -197,6 +209,9 @@ class Engine(EngineCore):
         twin._positions = self._positions.copy()
         twin._allowed = self._allowed
         twin._left = self._left
+        if self._follower is not None:
+            twin._follower = copy(self._follower)
+        twin._value_follower = None
         twin._ahead = self._ahead
         return twin
 
@@ -290,7 +305,7 @@ class Engine(EngineCore):
 
     def can_finish(self) -> bool:
         """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
-        return self._automaton.can_finish(self._position)
+        return self._automaton.can_finish(self._state)
 
     def is_stuck(self) -> bool:
         """Tell whether no token can come although the text may not end here.
@@ -438,6 +453,7 @@ class Engine(EngineCore):
         self._positions.clear()
         self._allowed = self._automaton.no_mask()
         self._left = -1 if self._budget is None else self._budget
+        self._follower = self._value_follower = None
 
     def rollback(self, count: int = 1) -> None:
         """Undo the last ``count`` accepted tokens or byte strings, also one that finished.
@@ -454,6 +470,54 @@ class Engine(EngineCore):
         del self._positions[-count:]
         del self._accepted[-count:]
         self._position = position if position != FORGOTTEN else self._replay()
+        if self._follower is not None:
+            self._follower.roll_back(len(self.accepted_by_grammar()))
+        # What was shown of a value cannot be taken back: it is read again.
+        self._value_follower = None
+
+    def events(self) -> "list[Event]":
+        """Return what has become certain since the last call: where rules have begun and ended.
+
+        Certain is what all derivations have that are still possible; events come in the order of
+        the text, properly nested, and one is held back until those before it are certain. Once
+        the text is over, or may not go on, the rest comes as ``Grammar.parse`` has it. After a
+        rollback the events of what was undone are forgotten; a copy goes on by itself. Text that
+        is generated is followed from the first call on, at no cost before it.
+        """
+        return self._followed().new_events()
+
+    def captures(self, name: str) -> list[bytes]:
+        """Return the texts that the rule ``name`` has matched for certain, in the order they end.
+
+        Raises ``ConfigError`` for a rule that the grammar does not have.
+        """
+        if name not in self._grammar.parser.names:
+            raise ConfigError(f"the grammar has no rule `{name}`")
+        return self._followed().captures(name)
+
+    def values(self) -> Any:
+        """Return the JSON value of the text so far: what is certain of it, None where nothing is.
+
+        As ``Grammar.read_value`` with ``partial``, but that only what is new is read; arrays and
+        objects are the same to the end of the text, so copy them to keep them. Raises
+        ``ParseError`` for a text that is no JSON.
+        """
+        return self._followed_value().read(self.accepted_by_grammar(), is_over=self.is_finished())
+
+    def _followed_value(self) -> "ValueFollower":
+        from kbnf_core.parse.follow import ValueFollower
+
+        if self._value_follower is None:
+            self._value_follower = ValueFollower(self.vocabulary)
+        return self._value_follower
+
+    def _followed(self) -> "Follower":
+        from kbnf_core.parse.follow import Follower
+
+        if self._follower is None:
+            self._follower = Follower(self._grammar.parser, self.vocabulary)
+        self._follower.follow(self.accepted_by_grammar(), is_over=self.is_finished())
+        return self._follower
 
     def forced_bytes(self, limit: int = 1_024) -> bytes:
         """Return the bytes that every way on begins with, as far as they are certain.
@@ -462,7 +526,10 @@ class Engine(EngineCore):
         """
         if self.is_waiting():
             return b""
-        return self._automaton.forced.bytes_from(self._position, limit)
+        forced = self._automaton.forced
+        found = forced.bytes_from(self._state, limit)
+        # Far from all bounds of a count as far as a token reaches: what is longer may stop there.
+        return forced.bytes_from(self._exact, limit) if found and self._is_counted else found
 
     def forced_tokens(self, limit: int = 256) -> list[int]:
         """Return the tokens that certainly come next, at most ``limit``.
@@ -474,9 +541,12 @@ class Engine(EngineCore):
         """
         if self.is_waiting():
             return []
-        forced = self._automaton.forced.find(self._position, self._accepted, limit)
+        forced = self._automaton.forced
+        found = forced.find(self._state, self._accepted, limit)
+        if found and self._is_counted:
+            found = forced.find(self._exact, self._accepted, limit)
         # Where few tokens are left, the tokenizer's may be too many.
-        return forced if self._left < 0 else forced[: self.validate_tokens(forced)]
+        return found if self._left < 0 else found[: self.validate_tokens(found)]
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -528,7 +598,7 @@ class Engine(EngineCore):
     def _where_it_began(self) -> int:
         if self.is_waiting():
             raise EngineError(f"the grammar has not begun: it comes after {self._after!r}")
-        return self._position
+        return self._exact
 
     def _text_so_far(self) -> bytes:
         """Return the text of the grammar so far."""
@@ -583,19 +653,35 @@ class Engine(EngineCore):
         limits = self._automaton.limits
         return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
 
+    @property
+    def _state(self) -> int:
+        """The position without what is counted beside the state; its mask is the same."""
+        return state_at(self._position)
+
+    @property
+    def _is_counted(self) -> bool:
+        return STATE < self._position < WAITING
+
+    @property
+    def _exact(self) -> int:
+        """The position as a state in which everything is counted."""
+        return self._automaton.masks.counting.exact(self._position)
+
     def _position_after(self, token_id: int) -> int:
         """Return the position after a token; raise if the token is not allowed."""
         token_id = index(token_id)
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
+        position = self._exact
         try:
-            return self._automaton.after[self._position << TOKEN_BITS | token_id]
+            return self._automaton.after[position << TOKEN_BITS | token_id]
         except TableFullError:
             self._renew()
-            return self._automaton.step(self._position, token_id)
+            return self._automaton.step(self._exact, token_id)
 
     def _step_from(self, position: int, token_id: int) -> int:
         """Return the position after a token at some position, DEAD where it cannot come."""
+        position = self._automaton.masks.counting.exact(position)
         try:
             if self._makes_room:
                 return self._automaton.after[position << TOKEN_BITS | token_id]
@@ -604,7 +690,7 @@ class Engine(EngineCore):
             return DEAD
 
     def _mask_at(self, position: int) -> Bitmask:
-        """Compute the mask of some position."""
+        """Compute the mask of some position that has no count beside its state."""
         return (
             self._automaton.words[position] if self._makes_room else self._automaton.mask(position)
         )
@@ -620,7 +706,7 @@ class Engine(EngineCore):
 
     def _closing_mask_at(self, position: int, left: int) -> Bitmask:
         """Return the same for some position, and what would be left there."""
-        return self._automaton.fitting(self._mask_at(position), position, left)
+        return self._automaton.fitting(self._mask_at(state_at(position)), position, left)
 
     def _refuse_late(self, what: int | bytes) -> NoReturn:
         """Raise the error for what can come, but not in the tokens that are left."""
@@ -629,13 +715,13 @@ class Engine(EngineCore):
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
         try:
-            return self._automaton.words[self._position]
+            return self._automaton.words[self._state]
         except TableFullError:
             self._renew()
-            return self._automaton.mask(self._position)
+            return self._automaton.mask(self._state)
 
     def _last_row(self, position: int) -> Bitmask:
-        """Return the mask row of a position without allowed tokens."""
+        """Return the mask row of a position without count at which no tokens are allowed."""
         return self._automaton.last_row(position)
 
     def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:

@@ -25,11 +25,32 @@ def _restore(
 
 
 class GrammarError(KbnfError, ValueError):
-    """A grammar that cannot be used; ``diagnostics`` hold every finding, errors first."""
+    """A grammar that cannot be used; ``diagnostics`` hold every finding, errors first.
+
+    ``str`` is one line about the first; ``report()`` is what the command line prints. Notebooks
+    show the report.
+    """
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
-        super().__init__("\n".join(_summarise(diagnostic) for diagnostic in self.diagnostics))
+        super().__init__(_in_one_line(self.diagnostics))
+
+    def report(self, width: int | None = None) -> str:
+        """Return every finding with its source lines, notes and help, in lines of ``width``."""
+        from kbnf_core.diagnostics.segments import plain
+        from kbnf_core.diagnostics.text import render_text
+
+        return "".join(plain(render_text(each, width)) for each in self.diagnostics)
+
+    def _render_traceback_(self) -> list[str]:
+        """Return what IPython and Jupyter print: where it was raised, and the report."""
+        frames = traceback.extract_tb(self.__traceback__)
+        where = [
+            f'File "{each.filename}", line {each.lineno}, in {each.name}'
+            for each in frames
+            if Path(__file__).parent not in Path(each.filename).parents
+        ]
+        return [*where, f"{type(self).__name__}: {self}", "", *self.report().splitlines()]
 
 
 class EmptyGrammarError(GrammarError):
@@ -54,7 +75,23 @@ class MissingExtraError(KbnfError, ImportError):
 
     def __init__(self, what: str, extra: str) -> None:
         self.extra = extra
-        super().__init__(f"{what} needs an optional library: pip install 'kbnf-toolkit[{extra}]'")
+        super().__init__(f"{what} needs an optional library: `{install_command(extra)}`")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs the libraries of an extra, which the package index has."""
+    import re
+    import shlex
+    from importlib.metadata import PackageNotFoundError, requires
+
+    try:
+        listed = requires("kbnf-toolkit") or []
+    except PackageNotFoundError:
+        listed = []
+    marked = (line.partition(";") for line in listed)
+    of_extra = re.compile(rf"extra == ['\"]{extra}['\"]").search
+    names = [shlex.quote(name.strip()) for name, _, mark in marked if of_extra(mark)]
+    return f"pip install {' '.join(names)}" if names else f"pip install '.[{extra}]'"
 
 
 class MissingEngineError(KbnfError, ImportError):
@@ -65,7 +102,7 @@ class MissingEngineError(KbnfError, ImportError):
         super().__init__(
             f"this needs the compiled engine, which cannot be loaded ({reason}): install Python's"
             " headers (python3-dev, python3-devel) and a C++ compiler, and then"
-            " `pip install --force-reinstall --no-cache-dir kbnf-toolkit`"
+            " `pip install --force-reinstall --no-cache-dir .` in a checkout of kbnf"
         )
 
 
@@ -103,7 +140,7 @@ class EngineError(KbnfError, ValueError):
 
 
 class RejectedError(EngineError):
-    """A token, or bytes, that cannot come here.
+    """A token, or bytes, that is not allowed here.
 
     ``token_id`` is None for plain bytes; ``byte_offset`` is how many bytes were still right.
     """
@@ -113,7 +150,42 @@ class RejectedError(EngineError):
         self.data = data
         self.byte_offset = byte_offset
         what = "the bytes" if token_id is None else f"token {token_id}"
-        super().__init__(f"{what} {data!r} cannot come here: refused at byte {byte_offset}")
+        super().__init__(f"{what} {data!r} is not allowed here: refused at byte {byte_offset}")
+
+
+class ParseError(KbnfError, ValueError):
+    """A text that a grammar does not match.
+
+    ``offset`` bytes of ``data`` fit; all of them where it ends too early (``is_unfinished``).
+    ``expected`` are the inclusive ranges of bytes that fit there, none where nothing may follow;
+    ``rules`` those that are certainly open there, outermost first.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        offset: int,
+        expected: tuple[tuple[int, int], ...],
+        rules: tuple[str, ...] = (),
+    ) -> None:
+        self.data = data
+        self.offset = offset
+        self.expected = expected
+        self.rules = rules
+        wanted = ", ".join(_shown_range(*each) for each in expected) or "nothing"
+        what = "the text ends too early" if self.is_unfinished else f"byte {offset} does not fit"
+        inside = f" in `{rules[-1]}`" if rules else ""
+        super().__init__(f"{what}: expected {wanted}{inside}")
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the text is the beginning of one that fits."""
+        return self.offset == len(self.data)
+
+
+def _shown_range(low: int, high: int) -> str:
+    first, last = (chr(byte) if 0x20 < byte < 0x7F else f"0x{byte:02x}" for byte in (low, high))
+    return f"`{first}`" if low == high else f"`{first}`-`{last}`"
 
 
 class LateError(RejectedError):
@@ -151,6 +223,16 @@ class InvalidLogitsError(EngineError):
         self.length = length
         self.vocabulary_size = vocabulary_size
         super().__init__(f"{length} logits are fewer than the vocabulary's {vocabulary_size} ids")
+
+
+def _in_one_line(diagnostics: Sequence[Diagnostic]) -> str:
+    if not diagnostics:
+        return "the grammar cannot be used"
+    first = _summarise(diagnostics[0]).partition("\n")[0]
+    more = len(diagnostics) - 1
+    if not more:
+        return first
+    return f"{first} (and {more} more finding{'' if more == 1 else 's'}: `report()`)"
 
 
 def _summarise(diagnostic: Diagnostic) -> str:

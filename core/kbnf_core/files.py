@@ -14,7 +14,6 @@ A pipe is read only if it is an open descriptor (``/dev/stdin``, ``/dev/fd/63`` 
 
 import errno
 import os
-import secrets
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -119,6 +118,8 @@ def _is_replaced(target: Path, content: list[Piece], status: os.stat_result) -> 
 
 def _replace(target: Path, content: list[Piece], status: os.stat_result | None) -> None:
     """Give ``target`` new content under a new inode, with the mode and owner of ``status``."""
+    import secrets
+
     temporary = target.with_name(f".kbnf-{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
     try:

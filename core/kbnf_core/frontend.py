@@ -17,8 +17,6 @@ from kbnf_core.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.analyse import Analysis, analyse
-from kbnf_core.lower.translate import translate
 from kbnf_core.source import NOWHERE, Source, Span
 from kbnf_core.syntax.conversion import Conversion, Loss
 from kbnf_core.syntax.parsed import NO_OPTIONS, Parsed, Reader, Request, Rules
@@ -26,6 +24,7 @@ from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
 from kbnf_core.syntax.tree import Document, Expression
 
 if TYPE_CHECKING:
+    from kbnf_core.lower.analyse import Analysis
     from kbnf_core.syntax.outline import Outline
     from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -171,7 +170,7 @@ class Reading:
     start: str
     finish: Finish
     grammar: Grammar | None
-    analysis: Analysis | None
+    analysis: "Analysis | None"
     diagnostics: tuple[Diagnostic, ...]
     finish_is_default: bool = False
     losses: tuple[Loss, ...] = ()
@@ -244,6 +243,10 @@ def read_grammar(
     ``defaults`` are for KBNF, whose files can say what differs; the rest is that of ``Request``.
     Raises what ``Language.parse`` raises, nothing else.
     """
+    # Here, since every command knows the languages, and few read a text.
+    from kbnf_core.lower.analyse import analyse
+    from kbnf_core.lower.translate import translate
+
     if language.is_json:
         source = replace(source, is_json=True)
     request = Request(start, limits, imports, vocabulary, lossy, options)
@@ -298,9 +301,10 @@ def read_grammar(
 
 
 def _without_finite_texts(
-    document: Document, grammar: Grammar, analysis: Analysis, budget: Budget
-) -> tuple[Grammar | None, Analysis | None, Diagnostic]:
+    document: Document, grammar: Grammar, analysis: "Analysis", budget: Budget
+) -> "tuple[Grammar | None, Analysis | None, Diagnostic]":
     """Return what is left of a grammar without finite texts to generate, and the finding for it."""
+    from kbnf_core.lower.analyse import analyse
     from kbnf_core.lower.endless import endless_grammar
 
     # The empty text is a finite one: beside it, what never ends is cut, and nothing is left.
@@ -323,7 +327,7 @@ def _endless_language(document: Document, start: str) -> Diagnostic:
     )
 
 
-def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagnostic:
+def _empty_language(document: Document, start: str, analysis: "Analysis") -> Diagnostic:
     what, alternatives = "no text matches", "matches nothing"
     if analysis.facts[start].nullable:
         what, alternatives = "only the empty text matches", "is empty, never ends"
@@ -333,7 +337,7 @@ def _empty_language(document: Document, start: str, analysis: Analysis) -> Diagn
         document.source,
         name_span(document, start),
         label="nothing can be generated from here",
-        notes=(f"every alternative {alternatives}, or calls itself before anything else can come",),
+        notes=(f"every alternative {alternatives}, or calls itself before any other symbol",),
         helps=("give it an alternative that ends in terminals",),
     )
 

@@ -1,15 +1,17 @@
 """A grammar ready to recognise: read, lowered to tables, and with its caches."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 from kbnf_core import ir
 from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.diagnostics import Diagnostic, Severity, decode
-from kbnf_core.errors import EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
 from kbnf_core.files import read_file
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
 from kbnf_core.imports import BELOW, Imports
@@ -24,11 +26,13 @@ from kbnf_core.languages import (
     STRUCTURAL_TAG,
     TOOL_LIST,
     detect,
+    is_structural_tag,
 )
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
-from kbnf_core.source import Source
+from kbnf_core.shipped import PREFIX, grammar_file, grammar_names
+from kbnf_core.source import Source, Span
 from kbnf_core.syntax.parsed import NO_OPTIONS
 
 if TYPE_CHECKING:
@@ -37,6 +41,8 @@ if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
+    from kbnf_core.parse.parser import Parser
+    from kbnf_core.parse.tree import Tree
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -50,7 +56,8 @@ OF_READ = frozenset(
 class Grammar:
     """A grammar, immutable but for its caches; engines and threads may share one.
 
-    ``text`` is KBNF; the ``from_*`` methods read other languages, whose places messages name.
+    ``text`` is KBNF, or the name of an included grammar, such as ``json`` or ``builtin:json``; the
+    ``from_*`` methods read other languages, whose places messages name.
     ``start`` and ``finish`` win over the grammar's pragmas, and these over ``defaults``; ``path``
     is for messages only.
     Raises ``GrammarError`` with all findings, ``EmptyGrammarError`` where no text, or only the
@@ -67,6 +74,12 @@ class Grammar:
         limits: Limits = DEFAULT_LIMITS,
         defaults: Defaults = NO_DEFAULTS,
     ) -> None:
+        if not isinstance(text, str):
+            raise ConfigError(
+                f"a grammar is a text, not a {type(text).__name__}: `Grammar.from_any` takes a"
+                " JSON Schema as a value, a pydantic class or a `Path`"
+            )
+        text, path = _included(text, path, limits)
         wanted = None if finish is None else Finish.parse(finish)
         self._hold(
             read_grammar(Source(text, path), start, wanted, limits, defaults=defaults), limits
@@ -133,6 +146,35 @@ class Grammar:
         """Return what ``read`` does, with the language's own options beside those of ``read``."""
         own = {name: options.pop(name) for name in options.keys() - OF_READ}
         return cls.read(text, language, options=own, **options)
+
+    @classmethod
+    def from_any(cls, source: object, **options: Any) -> "Grammar":
+        """Return the grammar of whatever says which texts are wanted.
+
+        A ``Grammar``; a text in KBNF or the name of an included grammar; a ``Path`` of a file in
+        any language; a JSON Schema or a structural tag as a dict; a pydantic class, or another
+        type for which pydantic makes a schema. ``options`` are those of the method for that kind.
+        Raises what that method raises, and ``ConfigError`` for anything else.
+        """
+        match source:
+            case Grammar():
+                return source
+            case str():
+                return cls(source, **options)
+            case PathLike():
+                return cls.from_file(Path(source), **options)
+            case Mapping():
+                is_tag = is_structural_tag(source)
+                read = cls.from_structural_tag if is_tag else cls.from_json_schema
+                return read(source, **options)
+            case bool() | type():
+                return cls.from_json_schema(source, **options)
+        if hasattr(source, "model_json_schema") or get_origin(source) is not None:
+            return cls.from_json_schema(source, **options)
+        raise ConfigError(
+            f"a {type(source).__name__} is no grammar: a text, a `Path`, a JSON Schema as a dict, a"
+            " pydantic class or a `Grammar` is needed"
+        )
 
     @classmethod
     def from_regex(cls, pattern: str, *, limits: Limits = DEFAULT_LIMITS) -> "Grammar":
@@ -374,10 +416,15 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106, E107) where they pass a limit."""
-        return self.tables_with(None)
+        rules, analysis = self._rules
+        build = partial(build_tables, rules, self._limits, analysis, counted=True)
+        return self._build(build)
 
-    def tables_with(self, inlined: "Inlined | None") -> "Tables":
-        """Return the automata with these nonterminals written out. Raises as ``tables`` does."""
+    def tables_with(self, inlined: "Inlined") -> "Tables":
+        """Return the automata with these nonterminals written out, and a state for each count.
+
+        Raises as ``tables`` does.
+        """
         rules, analysis = self._rules
         build = partial(build_tables, rules, self._limits, analysis, inlined=inlined)
         return self._build(build)
@@ -398,6 +445,38 @@ class Grammar:
             raise GrammarError([too_much_work(reading.document, error, reading.meaning)]) from None
 
     @cached_property
+    def parser(self) -> "Parser":
+        """What parses texts; built on first use. Raises as ``tables`` does."""
+        from kbnf_core.parse.parser import Parser
+
+        return self._build(partial(Parser, self._explained, self._limits))
+
+    def parse(self, text: str | bytes) -> "Tree":
+        """Return which rules matched which parts of a whole text.
+
+        A text fits if the start derives it, whatever the way to finish. Where it has several
+        trees, it is the one that takes alternatives in written order and loops as long as they
+        can, the first difference from the left deciding. Raises ``ParseError`` with the place
+        where a text stops fitting, ``WorkLimitError`` for one with too many trees side by side.
+        """
+        return self.parser.parse(text.encode() if isinstance(text, str) else bytes(text))
+
+    def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
+        """Return the JSON value of a whole text, as ``json.loads`` has it.
+
+        With ``partial`` the text may be the beginning of one, and the value is what is certain of
+        it: strings as far as they are known, numbers once they are over; None where nothing is.
+        Raises ``ParseError`` for a text that does not fit the grammar, or is no JSON.
+        """
+        from kbnf_core.parse.values import NOTHING_YET, JsonReader
+
+        data = text.encode() if isinstance(text, str) else bytes(text)
+        self.parser.check(data, partial=partial)
+        reader = JsonReader()
+        reader.feed(data, final=not partial)
+        return None if reader.value is NOTHING_YET else reader.value
+
+    @cached_property
     def token_automata(self) -> "TokenAutomata":
         """The caches, shared by all engines of this grammar."""
         from kbnf_core.mask.token_automaton import TokenAutomata
@@ -410,6 +489,38 @@ def _restore(
 ) -> Grammar:
     """Return a grammar that was pickled."""
     return kind(text, start=start, finish=finish, path=path, limits=limits)
+
+
+_PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")
+
+
+def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | None]:
+    """Return the text of the included grammar that ``text`` names, with its name; else both.
+
+    Raises ``GrammarError`` for a text that is a path: no file is read because a text names it.
+    """
+    if len(text) > _LONGEST_NAME or "=" in text:
+        return text, path
+    file = grammar_file(text)
+    if file is not None:
+        name = path or f"{PREFIX}{file.stem}"
+        return read_file(file, limits.source_bytes).decode(), name
+    if text.startswith(PREFIX):
+        raise ConfigError(f"there is no grammar `{text}`; there are {', '.join(grammar_names())}")
+    if path is None and _PATH.fullmatch(text):
+        method = "load_artifact" if text.endswith(".kbnfc") else "Grammar.from_file"
+        finding = Diagnostic(
+            "E001",
+            "this is the path of a file, not a grammar",
+            Source(text),
+            Span(0, len(text)),
+            helps=(f"`{method}({text!r})` reads the file",),
+        )
+        raise GrammarError([finding])
+    return text, path
+
+
+_LONGEST_NAME = 200
 
 
 def _usable(reading: Reading) -> ir.Grammar:

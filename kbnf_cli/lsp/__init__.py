@@ -20,7 +20,7 @@ def lsp(console: Console) -> int:
 
     An editor starts this command and speaks the Language Server Protocol with it on stdin and
     stdout; messages for people go to stderr. Reads KBNF, GBNF, Lark, BNF and ABNF, files below
-    the workspace's folders only. Needs the extra `lsp`: pip install 'kbnf-toolkit[lsp]'.
+    the workspace's folders only. Needs the extra `lsp`: pip install '.[lsp]'.
     """
     try:
         from kbnf_cli.lsp.server import make_server

@@ -11,12 +11,12 @@ from pathlib import Path
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.escaped import byte_ranges
 from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import KbnfError
+from kbnf_core.errors import GrammarError, KbnfError
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.imports import Imports, load_text
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.lint import LintOptions
+from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.check import findings_of
 from kbnf_core.source import Source
 from kbnf_core.syntax.outline import NOTHING, Outline
@@ -85,10 +85,38 @@ def analyse(request: Request) -> Iterator[Analysis]:
     yield known
     yield replace(
         known,
-        findings=selected(findings_of(reading, LintOptions(targets=settings.targets or ()))),
+        findings=selected(findings_of(reading, LintOptions(targets=_tabled(settings)))),
         begins=tuple(_begins(reading)),
         has_examples=language is KBNF and not reading.errors and _has_examples(reading),
     )
+
+
+def _tabled(settings: Settings) -> tuple[str, ...]:
+    """Return the targets of which a table says what they refuse; no engine is asked for it."""
+    return tuple(name for name in settings.targets or () if name in TARGETS)
+
+
+def ask_engines(text: str, path: str) -> tuple[Diagnostic, ...]:
+    """Return what the engines that are installed say of a schema or a grammar.
+
+    Raises ``NotInstalledError`` where none is.
+    """
+    from kbnf_core import Grammar
+    from kbnf_core.languages import JSON_SCHEMA, detect
+    from kbnf_core.targets.check import Panel, check_grammar, check_targets
+    from kbnf_core.targets.names import ALL
+
+    language = detect(text, path)
+    panel = Panel([ALL])
+    try:
+        if language is JSON_SCHEMA:
+            return check_targets(Source(text, path, is_json=True), language, panel).findings
+        return check_grammar(Grammar.read(text, language, path=path, lossy=True), panel).findings
+    except GrammarError:
+        # Its errors are shown while it is written.
+        return ()
+    finally:
+        panel.close()
 
 
 def run_examples(request: Request) -> Iterator[tuple[Result, ...]]:

@@ -1,6 +1,6 @@
 """Answers about findings: diagnostics, quick fixes, what hovers, lenses of examples, hints."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lsprotocol import types
 
@@ -9,7 +9,7 @@ from kbnf_cli.lsp.workshop import Entry
 from kbnf_cli.worker import Known, Reason, Unknown
 from kbnf_core.diagnostics import Diagnostic, Fix, Severity
 from kbnf_core.diagnostics.catalogue import read_page
-from kbnf_core.source import Span
+from kbnf_core.source import Source, Span
 
 SOURCE = "kbnf"
 
@@ -35,6 +35,14 @@ def diagnostics(entry: Entry, encoding: str, uri: str) -> list[types.Diagnostic]
         places = Places(entry.analysis.source, encoding)
         found += [_diagnostic(places, uri, each) for each in entry.analysis.findings]
     return found
+
+
+def of_engines(
+    found: Sequence[Diagnostic], source: Source, encoding: str, uri: str
+) -> list[types.Diagnostic]:
+    """Return what engines said of a text."""
+    places = Places(source, encoding)
+    return [_diagnostic(places, uri, each) for each in found]
 
 
 def _notice(what: str, reason: Reason) -> types.Diagnostic:

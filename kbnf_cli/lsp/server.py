@@ -1,5 +1,6 @@
 """The server: which request is answered by what. Texts are looked at in another process."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,11 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import to_fs_path
 
 from kbnf_cli.lsp import findings, navigation
-from kbnf_cli.lsp.analysis import Request, format_text
+from kbnf_cli.lsp.analysis import Request, ask_engines, format_text
 from kbnf_cli.lsp.navigation import Places, View
 from kbnf_cli.lsp.workshop import Entry, Workshop
 from kbnf_cli.worker import Unknown
+from kbnf_core.errors import KbnfError
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.source import Source, Span
 from kbnf_core.version import __version__
@@ -24,6 +26,9 @@ from kbnf_core.version import __version__
 _REFUSED = -32803
 """The protocol's RequestFailed: the message is for the user."""
 
+
+ASK_ENGINES = "kbnf.askEngines"
+"""The command that asks engines about a text, which its argument names by its URI."""
 
 _MISFIT = "kbnf/misfit"
 """The method under which a request is answered whose parameters do not fit its own."""
@@ -102,6 +107,7 @@ def make_server() -> KbnfServer:
     server = KbnfServer()
     _serve_texts(server)
     _serve_views(server)
+    _serve_engines(server)
     return server
 
 
@@ -151,6 +157,26 @@ def _serve_texts(server: KbnfServer) -> None:
             return None
         places = Places(Source(asked.text, asked.path), ls.encoding)
         return [types.TextEdit(places.range(Span(0, len(asked.text))), formatted)]
+
+
+def _serve_engines(server: KbnfServer) -> None:
+    """Ask engines when somebody wants to know, never while a text is written: they take seconds."""
+
+    @server.command(ASK_ENGINES)
+    async def _ask(ls: KbnfServer, uri: str) -> int:
+        """Show what the engines that are installed say of a text; return how many findings."""
+        text = ls.workspace.get_text_document(uri).source
+        path = _path(uri)
+        try:
+            found = await asyncio.to_thread(ask_engines, text, path)
+        except KbnfError as error:
+            raise JsonRpcException(str(error), _REFUSED) from None
+        if ls.workspace.get_text_document(uri).source == text:
+            entry = ls.workshop.entry(uri)
+            shown = [] if entry is None else findings.diagnostics(entry, ls.encoding, uri)
+            shown += findings.of_engines(found, Source(text, path), ls.encoding, uri)
+            ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown))
+        return len(found)
 
 
 def _serve_views(server: KbnfServer) -> None:

@@ -9,12 +9,19 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs
-from kbnf_cli.options import as_value, common_options, input_options
+from kbnf_cli.options import as_value, common_options, examples, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
 from kbnf_core.diagnostics.segments import visible
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "kbnf play json",
+        "kbnf play json --vocab tokenizer.json",
+        """kbnf play json -c '{' -c ':allowed'""",
+        "kbnf play --web",
+    )
+)
 @click.argument("grammar", metavar="[GRAMMAR]", required=False, type=GRAMMAR)
 @click.option("-c", "commands", metavar="COMMAND", multiple=True, help="Run a line; repeatable.")
 @click.option(
@@ -95,7 +102,7 @@ def play(
     stdin is a script with one token or command a line, and the first one that fails ends it. With
     -c those lines are run instead. GRAMMAR may be left out with --replay, which knows it, and with
     --web, which begins with a small one. --web needs the extra `web`:
-    pip install 'kbnf-toolkit[web]'.
+    pip install '.[web]'.
     """
     if web:
         if commands or replay is not None:
@@ -112,7 +119,7 @@ def play(
     if grammar is not None:
         vocabulary, eos = inputs.vocabulary(settings_for(grammar))
         start = inputs.start or start_nonterminal
-        files = Files(grammar, vocabulary, eos or None, start, inputs.finish)
+        files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
     elif replay is not None:
         # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
         from kbnf_cli.play.recording import files_of, read_saved

@@ -88,7 +88,7 @@ SWITCHING = (
     Command(
         ("possible", "p"),
         "[on|off|PREFIX]",
-        "show what may come; what begins so",
+        "show the allowed tokens; those with a prefix",
         _possible,
         takes_text=True,
     ),
@@ -102,8 +102,8 @@ SWITCHING = (
 
 GROUPS: dict[str, tuple[Command, ...]] = {
     "text": FEEDING,
-    "what may come": LOOKING,
-    "back and forth": MOVING,
+    "the mask": LOOKING,
+    "moving": MOVING,
     "files": FILING,
     "checks": CHECKING,
     "switches": SWITCHING,

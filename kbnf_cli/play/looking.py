@@ -67,7 +67,7 @@ def find_token(vocabulary: "Vocabulary", text: str) -> int:
         return what
     raise refused(
         f"{escaped(what)} is no token of the vocabulary "
-        "(`:tok` takes text through the tokenizer, `:text` byte by byte)"
+        "(`:text` takes text through the tokenizer, `:bytes` byte by byte)"
     )
 
 
@@ -114,7 +114,7 @@ def _matching(session: Session, ids: list[int], text: str) -> list[int]:
     import regex
 
     if len(text) < 2 or not (text.startswith("/") and text.endswith("/")):
-        raise misused("a regular expression stands between slashes: `:allowed /^[a-z]/`")
+        raise misused("a regular expression is written between slashes: `:allowed /^[a-z]/`")
     try:
         pattern = regex.compile(text[1:-1])
         return [
@@ -144,16 +144,21 @@ def _more(session: Session, text: str, world: World) -> Reply:
 
 
 def _why(session: Session, text: str, world: World) -> Reply:
-    what = find_what(session.vocabulary, text)
-    why = session.engine.why(what)
-    verdict = "is allowed" if why.allowed else "is not allowed"
-    name = (
-        f"token {what} {spelled(session.vocabulary, what)}"
-        if isinstance(what, int)
-        else escaped(what)
-    )
-    head = note(f"{name} {verdict}: {why.reason}")
-    return Reply(session, (head, *explanation(session, why, world)))
+    vocabulary = session.vocabulary
+    asked = [find_what(vocabulary, text)]
+    special = vocabulary.special_id(text)
+    if special is not None and special != asked[0]:
+        # The text of another token, or of none, is also the name of a special token.
+        asked.append(special)
+    shown: list[Segment] = []
+    for what in asked:
+        why = session.engine.why(what)
+        verdict = "is allowed" if why.allowed else "is not allowed"
+        name = (
+            f"token {what} {spelled(vocabulary, what)}" if isinstance(what, int) else escaped(what)
+        )
+        shown += [note(f"{name} {verdict}: {why.reason}"), *explanation(session, why, world)]
+    return Reply(session, tuple(shown))
 
 
 def _stack(session: Session, text: str, world: World) -> Reply:
@@ -193,7 +198,7 @@ def _finish(session: Session, text: str, world: World) -> Reply:
     if found.tokens is None:
         shown += row("tokens", "none" if found.is_fewest else "none found")
     else:
-        exact = "" if found.is_fewest else " (perhaps fewer)"
+        exact = "" if found.is_fewest else " (fewer may do)"
         shown += row("tokens", count_of(len(found.tokens), "token") + exact)
         shown += row("", tokens_line(session, found.tokens, width))
     return Reply(session, tuple(shown))
@@ -230,16 +235,16 @@ def number(text: str, least: int, most: int) -> int:
 
 def _nothing(text: str) -> None:
     if text:
-        raise misused(f"nothing is expected behind this command, not `{text}`")
+        raise misused(f"nothing is expected after this command, not `{text}`")
 
 
 LOOKING = (
     Command(("show", "status"), "", "show the position once more", _show),
-    Command(("allowed",), "[/REGEX/]", "the tokens that may come", _allowed),
+    Command(("allowed",), "[/REGEX/]", "the allowed tokens", _allowed),
     Command(("more",), "", "the next lines of the last list", _more),
-    Command(("why",), "TOKEN", "why a token, or a text, can or cannot come", _why, takes_text=True),
+    Command(("why",), "TOKEN", "why a token or a text is or is not allowed", _why, takes_text=True),
     Command(("stack",), "", "the open rules, with a dot where each is", _stack),
-    Command(("forced",), "", "what must come", _forced),
+    Command(("forced",), "", "the forced text", _forced),
     Command(("finish",), "", "a shortest way to the end", _finish),
     Command(("sample",), "[N]", "texts at random that may follow", _sample),
 )

@@ -28,7 +28,7 @@ from kbnf_cli.play.session import (
 )
 from kbnf_core.diagnostics.segments import clip, visible
 from kbnf_core.diagnostics.text import count_of
-from kbnf_core.errors import FinishedError, MissingExtraError, RejectedError, VocabularyError
+from kbnf_core.errors import FinishedError, RejectedError, VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def feed_token(session: Session, text: str, world: World) -> Reply:
         return _append(session, [find_token(session.vocabulary, text)], world)
     try:
         return feed_tokenized(session, text, world)
-    except (MissingExtraError, VocabularyError, UnicodeDecodeError):
+    except (VocabularyError, UnicodeDecodeError):
         return _append(session, [find_token(session.vocabulary, text)], world)
 
 
@@ -65,7 +65,7 @@ def feed_tokenized(session: Session, text: str, world: World) -> Reply:
     try:
         words = typed_bytes(text).decode()
     except UnicodeDecodeError:
-        raise misused("a tokenizer takes text; `:text` takes bytes") from None
+        raise misused("a tokenizer takes text; `:bytes` takes bytes") from None
     encoder = world.encoder(session.files.vocabulary, session.vocabulary)
     tokens = encoder.encode(words)
     head = f"{count_of(len(tokens), 'token')} ({encoder.name}): "
@@ -127,6 +127,7 @@ class _Way(NamedTuple):
     """A way to take lines: in words, and its command."""
 
     lines_are: str
+    names: tuple[str, ...]
     usage: str
     help: str
     feed: Handler
@@ -134,16 +135,25 @@ class _Way(NamedTuple):
 
 _WAYS = {
     Mode.TOKEN: _Way(
-        "one token each", "[TOKEN]", "append one token; alone: take lines so", feed_token
+        "one token each",
+        ("token",),
+        "[TOKEN]",
+        "append one token; alone: take lines so",
+        feed_token,
     ),
-    Mode.TOK: _Way(
+    Mode.TEXT: _Way(
         "text for the tokenizer",
+        ("text", "tok"),
         "[TEXT]",
         "append text by the tokenizer; alone: likewise",
         feed_tokenized,
     ),
-    Mode.TEXT: _Way(
-        "bytes, one by one", "[TEXT]", "append text byte by byte; alone: likewise", feed_bytes
+    Mode.BYTES: _Way(
+        "bytes, one by one",
+        ("bytes",),
+        "[TEXT]",
+        "append text byte by byte; alone: likewise",
+        feed_bytes,
     ),
 }
 
@@ -158,7 +168,7 @@ def _feeding(mode: Mode, way: _Way) -> Command:
         back = "" if mode is Mode.TOKEN else "; `:token` takes them as tokens again"
         return Reply(changed, (note(f"lines are taken as {way.lines_are}{back}"),))
 
-    return Command((mode.value,), way.usage, way.help, handle, takes_text=True)
+    return Command(way.names, way.usage, way.help, handle, takes_text=True)
 
 
 FEEDING = tuple(_feeding(mode, way) for mode, way in _WAYS.items())
@@ -212,7 +222,7 @@ MOVING = (
 def _reload(session: Session, text: str, world: World) -> Reply:
     """Open the grammar again and make the same steps, as far as they go."""
     if text:
-        raise misused("nothing is expected behind `:reload`")
+        raise misused("nothing is expected after `:reload`")
     play = recorded(session)
     fresh = open_session(session.files, world, session.vocabulary)
     reply = play_again(with_engine(session, fresh.engine), play, world, BREAKS)
@@ -232,7 +242,7 @@ def _load(session: Session, text: str, world: World) -> Reply:
     """Open a grammar, or append what another file holds."""
     path = _path(text)
     if is_grammar(path):
-        files = replace(session.files, grammar=path, start=None)
+        files = replace(session.files, grammar=path, start=None, from_=None)
         return begin(session, files, world, session.vocabulary)
     data = world.read(path)
     return feed_bytes(session, write_typed(data), world)

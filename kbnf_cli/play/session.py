@@ -14,11 +14,12 @@ from kbnf_cli.inputs import (
     BUILT_IN,
     open_any_grammar,
     read_vocabulary,
-    shown_path,
     vocabulary_file,
 )
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.diagnostics.segments import Segment, Segments
+from kbnf_core.errors import MissingExtraError
+from kbnf_core.shipped import shown_path
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -30,8 +31,8 @@ class Mode(Enum):
     """What a line that is no command is taken for."""
 
     TOKEN = "token"
-    TOK = "tok"
     TEXT = "text"
+    BYTES = "bytes"
 
 
 class Verdict(Enum):
@@ -90,23 +91,32 @@ class World:
         start: str | None,
         finish: str | None,
         vocabulary: "Vocabulary | None" = None,
+        from_: str | None = None,
     ) -> "Grammar":
         """Open a grammar; raises ``KbnfError``."""
         defaults = self._settings_for(path).defaults
         name = shown_path(path).as_posix()
-        return open_any_grammar(path, name, start, finish, defaults, vocabulary)
+        return open_any_grammar(path, name, start, finish, defaults, vocabulary, from_=from_)
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
         return read_vocabulary(self._console, name, eos or ())
 
     def encoder(self, name: str, vocabulary: "Vocabulary") -> "Encoder":
-        """Return the tokenizer of a vocabulary; raises ``KbnfError``."""
+        """Return the tokenizer of a vocabulary, or longest match where its library is missing.
+
+        Raises ``KbnfError``.
+        """
         from kbnf_core.vocab.load import load_encoder
 
         if name not in self._encoders:
             path = None if name == BUILT_IN else vocabulary_file(name)
-            self._encoders[name] = load_encoder(path, vocabulary)
+            try:
+                found = load_encoder(path, vocabulary)
+            except MissingExtraError as error:
+                self._console.note(f"{error}; until then text is cut by longest match")
+                found = load_encoder(None, vocabulary)
+            self._encoders[name] = found
         return self._encoders[name]
 
     def read(self, path: Path) -> bytes:
@@ -138,6 +148,7 @@ class Files:
     eos: tuple[int, ...] | None = None
     start: str | None = None
     finish: str | None = None
+    from_: str | None = None
 
 
 @dataclass(frozen=True)
@@ -241,7 +252,7 @@ def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = N
 
     if vocabulary is None:
         vocabulary = world.vocabulary(files.vocabulary, files.eos)
-    grammar = world.grammar(files.grammar, files.start, files.finish, vocabulary)
+    grammar = world.grammar(files.grammar, files.start, files.finish, vocabulary, files.from_)
     engine = Engine(grammar, vocabulary, Config(finish=files.finish))
     return Session(files, engine, losses=grammar.losses)
 

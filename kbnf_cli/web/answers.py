@@ -106,7 +106,7 @@ def _text(value: dict[Any, Any], key: str, limit: int) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise BadQuestionError(f"`{key}` holds half a character") from None
+        raise BadQuestionError(f"`{key}` contains half a character") from None
     return text
 
 

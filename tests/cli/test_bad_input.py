@@ -41,7 +41,7 @@ FILES: dict[str, str | bytes] = {
 CASES = [
     # Files
     ("check missing.kbnf", b"", 2, "cannot read missing.kbnf: no such file or directory"),
-    ("check none", b"", 0, "warning: none: the directory holds no grammar (*.kbnf, *.gbnf, "),
+    ("check none", b"", 0, "warning: none: the directory contains no grammar (*.kbnf, *.gbnf, "),
     ("check good.kbnf/x", b"", 2, "cannot read good.kbnf/x: "),
     ("check empty.kbnf", b"", 1, "E010"),
     ("check latin1.kbnf", b"", 1, "byte 0xe9 at offset 11 is not valid UTF-8"),

@@ -89,7 +89,7 @@ def test_an_empty_folder_is_no_error(kbnf: Kbnf, command: str) -> None:
     Path("none").mkdir()
     result = kbnf(command, "none")
     assert result.status == 0
-    assert result.stderr.startswith("warning: none: the directory holds no grammar (*.kbnf")
+    assert result.stderr.startswith("warning: none: the directory contains no grammar (*.kbnf")
 
 
 def test_an_empty_folder_as_json(kbnf: Kbnf) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_cli.config import Settings, settings_source
+from kbnf_core.config import Finish
 from kbnf_core.diagnostics import Severity
 from kbnf_core.errors import ConfigError, SourceError
 from kbnf_testing.command import Write
@@ -103,3 +104,35 @@ def test_missing_named_file() -> None:
 def test_both_options_exclude_each_other() -> None:
     with pytest.raises(ConfigError, match="exclude each other"):
         settings_source(Path("a.toml"), True)
+
+
+def test_a_nested_file_extends_another(write: Write) -> None:
+    write("kbnf.toml", 'finish = "eos"\nignore = ["W3"]\nexclude = ["legacy"]\n')
+    write("sub/kbnf.toml", 'extend = "../kbnf.toml"\nignore = ["W1"]\n')
+    write("sub/deep/pyproject.toml", '[tool.kbnf]\nextend = "../kbnf.toml"\nfail-on = "info"\n')
+    settings = _settings("sub/deep/a.kbnf")
+    assert settings.finish is Finish.EOS
+    assert (settings.ignore, settings.fail_on) == (("W1",), Severity.INFO)
+    assert settings.exclude is not None
+    assert settings.exclude.match(Path("legacy").resolve(), "/"), "from where it was written"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('extend = "kbnf.toml"', "leads back"),
+        ('extend = "other/pyproject.toml"', "has no \\[tool.kbnf\\] to extend"),
+        ("extend = 1", "the path of a configuration file"),
+    ],
+)
+def test_what_cannot_be_extended(write: Write, content: str, message: str) -> None:
+    write("other/pyproject.toml", "[tool]")
+    write("kbnf.toml", content)
+    with pytest.raises(ConfigError, match=message):
+        _settings()
+
+
+def test_codes_on_request_need_a_selector() -> None:
+    assert "I309" not in Settings().selection
+    assert "I309" in Settings(extend_select=("I3",)).selection
+    assert "I309" in Settings(select=("I309",)).selection

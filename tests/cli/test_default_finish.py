@@ -33,9 +33,12 @@ def test_what_wins(
 def test_check_says_so_and_mends_it(kbnf: Kbnf, write: Write) -> None:
     write("kbnf.toml", _SETTINGS)
     grammar = write("a.kbnf", _GRAMMAR)
-    found = json.loads(kbnf("check", "--format", "json", grammar).out)["diagnostics"]
+    asked = ("check", "--extend-select", "I309")
+    found = json.loads(kbnf(*asked, "--format", "json", grammar).out)["diagnostics"]
     assert [each["code"] for each in found] == ["I309"]
-    kbnf("check", "--fix", grammar)
+    assert kbnf("check", "--fix", "--fail-on", "info", grammar).status == 0
+    assert grammar.read_text() == _GRAMMAR, "what is set once is not to be written again"
+    kbnf(*asked, "--fix", grammar)
     assert grammar.read_text() == f"(* kbnf: finish=eos *)\n{_GRAMMAR}"
     assert kbnf("check", "--fail-on", "info", grammar).status == 0
 

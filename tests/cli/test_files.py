@@ -75,7 +75,7 @@ def test_directory_without_grammars(write: Write) -> None:
     write("sub/a.txt", "")
     said: list[str] = []
     assert find_grammars([Path("sub")], said.append, KBNF) == []
-    assert said == ["warning: sub: the directory holds no grammar (*.kbnf)"]
+    assert said == ["warning: sub: the directory contains no grammar (*.kbnf)"]
 
 
 def test_atomic_write_keeps_the_old_file_when_it_fails(

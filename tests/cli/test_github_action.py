@@ -42,10 +42,38 @@ def test_scripts_hold_no_expression() -> None:
 
 
 def test_expressions_name_what_there_is() -> None:
-    known = {f"inputs.{name}" for name in ACTION["inputs"]} | {"steps.python.outputs.python-path"}
+    known = {f"inputs.{name}" for name in ACTION["inputs"]} | {
+        "steps.python.outputs.python-path",
+        "steps.python.outputs.python-version",
+        "steps.sources.outputs.digest",
+        "runner.os",
+        "runner.temp",
+    }
     used = {name for step in STEPS for name in _EXPRESSION.findall(json.dumps(step))}
     assert used == known
-    assert {step["if"] for step in STEPS if "if" in step} == {"inputs.sarif-file != ''"}
+    conditions = {step["if"] for step in STEPS if "if" in step}
+    assert conditions == {"inputs.sarif-file != ''", "steps.kept.outputs.cache-hit != 'true'"}
+
+
+def test_what_was_installed_is_kept_by_the_sources(tmp_path: Path) -> None:
+    step = next(each for each in STEPS if each.get("id") == "sources")
+    copy = tmp_path / "action"
+    (copy / "core").mkdir(parents=True)
+    keys = []
+    for text in ("a", "a", "b"):
+        (copy / "core" / "x.py").write_text(text, encoding="utf-8")
+        output = tmp_path / "output"
+        output.unlink(missing_ok=True)
+        environment = {"GITHUB_ACTION_PATH": str(copy), "GITHUB_OUTPUT": str(output)}
+        done = subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", step["run"]],
+            env={**os.environ, **environment, "PYTHON": sys.executable},
+            check=False,
+        )
+        assert done.returncode == 0
+        keys.append(output.read_text(encoding="utf-8"))
+    assert keys[0] == keys[1] != keys[2]
+    assert re.fullmatch(r"digest=[0-9a-f]{32}\n", keys[0])
 
 
 class Runner:
@@ -64,7 +92,7 @@ class Runner:
         for step in STEPS:
             if "run" not in step or step.get("name") in skipped:
                 continue
-            if "if" in step and not values["inputs.sarif-file"]:
+            if "sarif-file" in step.get("if", "") and not values["inputs.sarif-file"]:
                 continue
             status = self._run(step, values)
             if status:
@@ -78,7 +106,11 @@ class Runner:
             name: _EXPRESSION.sub(lambda found: values[found[1]], value)
             for name, value in step["env"].items()
         }
-        home = {"GITHUB_ACTION_PATH": str(ROOT), "RUNNER_TEMP": str(self._temporary)}
+        home = {
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_OUTPUT": str(self._temporary / "output"),
+            "RUNNER_TEMP": str(self._temporary),
+        }
         done = subprocess.run(
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", str(script)],
             env={**os.environ, **home, **own},

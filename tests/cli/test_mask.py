@@ -247,7 +247,7 @@ def test_rejected_prefix_in_words(kbnf: Kbnf, grammar: Path) -> None:
     result = kbnf("mask", grammar, "--text", '{"a?')
     assert (result.status, result.out) == (1, "")
     assert result.stderr == (
-        "error: the prefix is rejected: byte 3 ('?', 0x3f) cannot come here\n"
+        "error: the prefix is rejected: byte 3 ('?', 0x3f) is not expected here\n"
         '  accepted  "{\\"a" (3 bytes)\n'
         '  refused   "?" (0x3f)\n'
         '  expected  "\\"", "a"-"z"\n'
@@ -275,6 +275,21 @@ def test_why(kbnf: Kbnf, grammar: Path, tokens: Path, why: str, line: str) -> No
     result = kbnf("mask", grammar, "--vocab", tokens, "--eos", "20", "--why", why)
     assert result.status == 0
     assert result.out.startswith(line)
+
+
+def test_why_of_a_text_that_names_a_special_token(kbnf: Kbnf, write: Write) -> None:
+    ids = {chr(byte): byte for byte in range(128)}
+    added = [{"id": 128, "content": "</s>", "special": True}]
+    value = {"model": {"type": "BPE", "vocab": ids, "merges": []}, "added_tokens": added}
+    vocabulary = write("v.json", json.dumps(value))
+    grammar = write("s.kbnf", '(* kbnf: finish=eos *) start ::= #"[^\\"]+";')
+    asked = ("mask", grammar, "--vocab", vocabulary, "--eos", "128", "--why")
+    shown = kbnf(*asked, "</s>").out
+    assert shown.startswith('text "</s>" is allowed: ')
+    assert "special token 128 </s> is not allowed: the text is not complete here" in shown
+    assert "special" not in kbnf(*asked, "text:</s>").out
+    value = checked("mask", kbnf(*asked, "</s>", "--format", "json").out)
+    assert (value["why"]["allowed"], value["why_special_token"]["allowed"]) == (True, False)
 
 
 def test_why_as_json(kbnf: Kbnf, grammar: Path) -> None:

@@ -31,8 +31,8 @@ def rows(typed: str, finish: str = "eos", columns: int = 80, height: int = 20) -
         ("SELECT ", 'name #"[a-z]+"      26: 97 "a" 98 "b"'),
         ("SELECT ", 'start "*"       1: 42 "*"\n'),
         ("SELECT a;", "status    can finish\n"),
-        ("SELECT é", "refused   0xc3: byte 7 (0xc3) cannot come here\n"),
-        ("SELECT 1", "refused   \"1\": byte 7 ('1', 0x31) cannot come here\nallowed   27"),
+        ("SELECT é", "refused   0xc3: byte 7 (0xc3) is not expected here\n"),
+        ("SELECT 1", "refused   \"1\": byte 7 ('1', 0x31) is not expected here\nallowed   27"),
     ],
 )
 def test_what_is_shown_below_a_text(typed: str, shown: str) -> None:
@@ -84,7 +84,7 @@ def test_the_mask_follows_what_is_typed(
     child.expect('ELECT "')
     child.send("\t")
     child.send("7")
-    child.expect("cannot come here")
+    child.expect("is not expected here")
     child.send("\x7f*;")
     child.expect("can finish")
     child.sendcontrol("d")

@@ -22,7 +22,7 @@ def test_a_text_that_does_not(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("match", grammar, text)
     assert result.status == 1
     assert result.out == (
-        "t.txt:1:4: does not fit: byte 3 (0x0a) cannot come here\n"
+        "t.txt:1:4: does not fit: byte 3 (0x0a) is not expected here\n"
         "  a,b\\n\n"
         "     ^\n"
         '  expected  ",", "a"-"z"\n'
@@ -51,6 +51,15 @@ def test_the_last_line_break_counts_where_it_is_wanted(kbnf: Kbnf, write: Write)
     said = kbnf("match", wanted, stdin=b"a\n")
     assert (said.status, said.out) == (0, "<stdin>: fits, with the line break at its end\n")
     assert kbnf("match", wanted, stdin=b"a").status == 1
+
+
+def test_texts_of_the_command_line(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", LIST)
+    result = kbnf("match", grammar, write("t.txt", "a"), "--text", "a,b", "--text", "b;")
+    assert result.status == 1
+    assert result.out.startswith("<text>: fits\n<text>:1:2: does not fit")
+    assert result.out.endswith("t.txt: fits\n")
+    assert kbnf("match", "-", "--text", "a", stdin=LIST.encode()).out == "<text>: fits\n"
 
 
 def test_lines(kbnf: Kbnf, write: Write) -> None:

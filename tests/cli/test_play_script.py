@@ -54,7 +54,7 @@ def test_the_same_script_prints_the_same(kbnf: Kbnf, grammar: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "status", "message"),
     [
-        ("a\nx\nb\n", 1, "error: line 2: rejected: byte 0 ('x', 0x78) cannot come here"),
+        ("a\nx\nb\n", 1, "error: line 2: rejected: byte 0 ('x', 0x78) is not expected here"),
         ("a\nbx\n", 1, "error: line 2: rejected (step 2 of 2, nothing was taken)"),
         ("a\nb \n", 1, "error: line 2: rejected (step 2 of 2, nothing was taken)"),
         ("a\nquit\n", 1, "(the command is `:quit`)"),
@@ -224,4 +224,4 @@ def test_the_status_is_the_position(kbnf: Kbnf, grammar: Path) -> None:
 
 
 def test_a_way_to_take_lines_says_how_to_leave_it(kbnf: Kbnf, grammar: Path) -> None:
-    assert "`:token`" in kbnf("play", grammar, "-c", ":text").out
+    assert "`:token`" in kbnf("play", grammar, "-c", ":bytes").out

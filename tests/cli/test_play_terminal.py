@@ -85,9 +85,9 @@ def test_the_toolbar_tells_the_mode_and_the_status(
     monkeypatch.delenv("PROMPT_TOOLKIT_NO_CPR")
     child = spawn(grammar)
     for line, shown in [
-        (":tok", r"token \| ongoing \| 0 tokens \| g.kbnf \| bytes"),
-        ("abd", r"tok \| ongoing"),
-        ("", r"tok \| can finish \| 3 tokens"),
+        (":text", r"token \| ongoing \| 0 tokens \| g.kbnf \| bytes"),
+        ("abd", r"text \| ongoing"),
+        ("", r"text \| can finish \| 3 tokens"),
     ]:
         # There is room for a toolbar when it is known where the cursor is.
         child.send("\x1b[1;1R")

@@ -40,6 +40,9 @@ def test_hooks_are_for_the_files_that_their_commands_read() -> None:
         assert matches["kbnf-check"](f"some/where{extension}")
         assert bool(matches["kbnf-fmt"](f"some/where{extension}")) == (extension == ".kbnf")
     assert matches["kbnf-test"]("some/where.examples.toml")
+    assert matches["kbnf-check"]("some/where.schema.json")
+    assert matches["kbnf-check"]("some/where.tools.json")
+    assert not matches["kbnf-check"]("some/package.json")
     assert not matches["kbnf-check"]("some/where.txt")
 
 

@@ -29,7 +29,7 @@ def test_the_seed_decides(kbnf: Kbnf) -> None:
 def test_shortest_are_in_order_and_all_are_known(kbnf: Kbnf) -> None:
     result = kbnf("sample", "-", "--shortest", stdin=FEW.encode())
     assert result.out == "a\nbc\nd\\n\n"
-    assert result.stderr == "the language has 3 texts only\n"
+    assert result.stderr == "the language has only 3 texts\n"
     shown = kbnf("sample", "-", "--shortest", "--format", "json", stdin=FEW.encode())
     value = checked("sample", shown.out)
     assert [each["text"] for each in value["texts"]] == ["a", "bc", "d\n"]
@@ -51,7 +51,24 @@ def test_shortest_heed_the_way_to_finish(kbnf: Kbnf) -> None:
 def test_too_few_are_said(kbnf: Kbnf) -> None:
     result = kbnf("sample", "-", stdin=FEW.encode())
     assert (result.status, len(result.out.splitlines())) == (0, 3)
-    assert result.stderr == "3 texts found; there may be others\n"
+    assert result.stderr == "the language has only 3 texts\n"
+
+
+def test_the_number_of_texts_counts_all_characters(kbnf: Kbnf) -> None:
+    result = kbnf("sample", "-", "--shortest", "-n", "5", stdin=DIGITS.encode())
+    assert result.out == "0\n00\n000\n"
+    assert result.stderr == (
+        "3 texts of 1,110: of characters that the grammar treats alike, one; without --shortest all"
+        " are drawn\n"
+    )
+
+
+def test_too_few_of_many_name_the_option_that_finds_more(kbnf: Kbnf) -> None:
+    grammar = b'(* kbnf: finish=eos *) start ::= "a"*;'
+    result = kbnf("sample", "-", "--length", "1", stdin=grammar)
+    assert set(result.out.splitlines()) == {"", "a"}
+    assert result.stderr == "only 2 different texts found; --length 32 draws longer ones\n"
+    assert len(kbnf("sample", "-", "--length", "64", stdin=grammar).out.splitlines()) == 20
 
 
 def test_special_tokens_are_named(kbnf: Kbnf, write: Write) -> None:

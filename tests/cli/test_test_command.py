@@ -155,3 +155,16 @@ def test_grammars_of_this_project(kbnf: Kbnf) -> None:
     result = kbnf("test", GRAMMARS)
     assert result.status == 0
     assert len(result.out.splitlines()) == len(list(GRAMMARS.glob("*.kbnf")))
+
+
+def test_coverage_counts_the_rules_of_the_author(kbnf: Kbnf, write: Write) -> None:
+    text = 'start: "a" x\n%ignore WS\nWS: " "+\nx: "b" | "c" last?\nlast: "d"\n'
+    grammar = write("h.lark", text)
+    write("h.examples.toml", '[[accept]]\ntext = "a b"\n')
+    assert kbnf("test", "--coverage", grammar, write("none.gbnf", 'root ::= "a"\n')).out == (
+        "h.lark: 1 passed\n"
+        "  used: 2 of 3 rules, 1 of 2 alternatives\n"
+        "  unused rule: last\n"
+        '  unused alternative of x: "c" last? at h.lark:4:10\n'
+        "none.gbnf: no examples\n"
+    )

@@ -1,5 +1,6 @@
 """Draft trees and boundaries against single tokens, played one after the other."""
 
+from collections.abc import Callable
 from random import Random
 
 import numpy as np
@@ -15,9 +16,12 @@ BYTES = Vocabulary.bytes()
 DIGITS = Grammar("start ::= #'[0-9]+' ';';", finish="eos")
 
 
-@pytest.mark.parametrize("seed", seeds(400, ordinary=80))
-def test_the_rows_of_a_tree_are_those_of_its_tokens_one_by_one(seed: int) -> None:
-    case = Case(Random(seed))
+@pytest.mark.parametrize("draw", [Case.drawn, Case.counted])
+@pytest.mark.parametrize("seed", seeds(400, ordinary=60))
+def test_the_rows_of_a_tree_are_those_of_its_tokens_one_by_one(
+    seed: int, draw: Callable[[Random], Case]
+) -> None:
+    case = draw(Random(seed))
     trees = []
     for tree in case.trees(10):
         case.compare(tree)

@@ -64,7 +64,8 @@ def test_python_prints_what_it_says(
 @each_page
 def test_other_blocks_are_read(page: Path) -> None:
     for block in pages.blocks(page.read_text(encoding="utf-8")):
-        if block.language == "python" and page.name in COMPILED_ONLY:
+        is_program = block.title is not None and block.title.endswith(".py")
+        if block.language == "python" and (is_program or page.name in COMPILED_ONLY):
             assert compile(block.text, page, "exec")
         elif block.language == "python":
             assert block.text.startswith(">>> "), "a block of Python is a doctest"
@@ -155,3 +156,27 @@ def test_the_site_says_of_the_language_what_the_manual_says() -> None:
 def test_what_a_page_prints_is_noticed(tmp_path: Path) -> None:
     page = '```text title="a"\nhello\n```\n```console\n$ cat a\nother\n$ echo b\nb\n```\n'
     assert pages.rerun(page, tmp_path) == page.replace("other", "hello")
+
+
+def test_the_program_for_transformers_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    transformers = pytest.importorskip("transformers")
+    text = (DOCS / "decoders" / "transformers.md").read_text(encoding="utf-8")
+    program = next(each for each in pages.blocks(text) if each.title == "generate.py")
+    for name, make in (("AutoModelForCausalLM", hosts.model), ("AutoTokenizer", hosts.tokenizer)):
+        loaded = type(name, (), {"from_pretrained": staticmethod(lambda _, make=make: make())})
+        monkeypatch.setattr(transformers, name, loaded)
+    exec(compile(program.text, "generate.py", "exec"), {"__name__": "generate"})  # noqa: S102
+    assert json.loads(capsys.readouterr().out).keys() == {"ok"}
+
+
+def test_the_picture_of_the_first_page_is_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pages.write_files((DOCS / "README.md").read_text(encoding="utf-8"), tmp_path)
+    assert app.main(["diagram", "order.kbnf", "-o", "order.svg"], standalone_mode=False) == 0
+    assert Path("order.svg").read_text(encoding="utf-8") == (DOCS / "order.svg").read_text(
+        encoding="utf-8"
+    )

@@ -47,8 +47,9 @@ ALLOWED: dict[str, set[str]] = {
         "errors",
         "limits",
     }
-    | {"lint", "version"},
+    | {"lint", "parse", "version"},
     "source": set(),
+    "shipped": set(),
     "version": set(),
     "traversal": set(),
     "collecting": set(),
@@ -105,15 +106,24 @@ ALLOWED: dict[str, set[str]] = {
     | {"kernel", "languages", "mask", "recognise", "vocab"}
     | {f"languages.{each}" for each in ("bnf", "conversion", "kbnf", "lark")},
     # Artifacts and stores take grammars, and what makes one, as values.
+    # Trees of texts; what comes in pieces comes as tokens of a vocabulary.
+    "parse": {"budget", "errors", "limits", "kernel", "mask", "recognise", "vocab"} | RULES,
     "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"vocab"},
-    "grammar": BASE | READING | {"ir", "languages", "lower", "mask", "store", "vocab"},
+    "grammar": BASE
+    | READING
+    | {"ir", "languages", "lower", "mask", "parse", "shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
-    "engine": BASE | {"artifact", "config", "grammar", "kernel", "mask", "recognise", "vocab"},
+    "engine": BASE
+    | {"artifact", "config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
+    # Other engines run in processes of their own: nothing of them is imported here.
+    "targets": BASE
+    | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
+    | {"vocab"},
     "recordings": {"engine", "errors", "mask", "vocab"},
     "trace": {"engine", "errors", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
@@ -121,7 +131,7 @@ ALLOWED: dict[str, set[str]] = {
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | (ENGINE - {"config"}) | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "syntax"},
-    "examples": BASE | RULES | KBNF | {"engine", "recordings"},
+    "examples": BASE | RULES | KBNF | {"engine", "mask", "recordings", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 

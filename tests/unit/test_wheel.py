@@ -109,13 +109,13 @@ def test_the_types_of_what_is_compiled_are_in_the_package(wheel: zipfile.ZipFile
 
 
 def test_grammars_and_pages_are_in_the_package(wheel: zipfile.ZipFile) -> None:
-    there = {name for name in wheel.namelist() if name.startswith("kbnf_cli/shipped_files/")}
+    there = {name for name in wheel.namelist() if name.startswith("kbnf_core/shipped_files/")}
     grammars = {
-        f"kbnf_cli/shipped_files/grammars/{file.name}"
+        f"kbnf_core/shipped_files/grammars/{file.name}"
         for pattern in ("*.kbnf", "*.examples.toml")
         for file in (ROOT / "grammars").glob(pattern)
     }
-    pages = {f"kbnf_cli/shipped_files/man/{file.name}" for file in (ROOT / "man").glob("*.[157]")}
+    pages = {f"kbnf_core/shipped_files/man/{file.name}" for file in (ROOT / "man").glob("*.[157]")}
     assert there == grammars | pages
 
 

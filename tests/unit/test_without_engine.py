@@ -14,7 +14,7 @@ from kbnf_testing.without_arrays import block
 block({how!r})
 """
 COMMAND = RUN + "from kbnf_cli.main import main; import sys; sys.exit(main(sys.argv[1:]))"
-NOT_LOOKED_AT = "not looked at for want of the compiled engine: "
+NOT_LOOKED_AT = "not checked without the compiled engine: "
 
 
 def ran(program: str, *arguments: object, how: str = "uncompiled") -> tuple[int, str, str]:

@@ -34,10 +34,13 @@ Of ``tables``:
 - ``classes`` (uint8), ``entry``, ``accepting`` (uint8), ``edge.start``, ``edge.class``,
   ``edge.target``, ``call.start``, ``call.nonterminal``, ``call.return``, ``call.tail`` (uint8),
   ``token.start``, ``token.terminal``, ``token.target``: the fields of ``tables.Tables``.
+- ``loop.of``, ``loop.row``, ``loop.twin``, ``loop.last``, ``loop.begins`` (uint8),
+  ``loop.is_below`` (uint8), ``loop.low``, ``loop.high``: those of ``tables.Loops``.
 
 Of ``states``:
 
-- ``items.start``, ``items`` (int64): the item sets; an item is state * nonterminals + report.
+- ``items.start``, ``items`` (int64): the item sets; an item is state * nonterminals + report,
+  for the state row + (1 + count) * positions where it is counted.
 - ``origins.start``, ``origins`` ([n, 3]): stack nodes as triples (nonterminal, parent, item set);
   a node refers to itself (-1) and to nodes before it only.
 - ``pairs.start``, ``pairs`` ([n, 2]): states as (stack node, item set); ``exits.start``,
@@ -58,7 +61,7 @@ Of ``walks``:
   sets at which the start is complete.
 """
 
-FORMAT = 3
+FORMAT = 4
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"

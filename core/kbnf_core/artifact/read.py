@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -23,7 +23,7 @@ from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.errors import VocabularyError
 from kbnf_core.limits import Limits
-from kbnf_core.lower.tables import Tables
+from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.mask.token_automaton import StoredMemo
 from kbnf_core.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -196,4 +196,5 @@ def _tables(manifest: Manifest, arrays: Arrays) -> Tables:
         token_terminal=arrays["token.terminal"],
         token_target=arrays["token.target"],
         token_terminals=manifest.token_terminals,
+        loops=Loops(**{each.name: arrays[f"loop.{each.name}"] for each in fields(Loops)}),
     )

@@ -20,6 +20,11 @@ from kbnf_core.recognise.states import BOTTOM, DEAD, EMPTY, INITIAL, SELF, UNKNO
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
+_ROWS = ("of", "row", "twin", "last")
+
+MOST_COUNTED = 2**30
+"""What no bound of a count reaches."""
+
 
 class Checker:
     """Checks arrays of one file; every failure is an ArtifactError that names the array."""
@@ -136,7 +141,38 @@ def check_tables(checker: Checker, nonterminals: int, terminals: int) -> tuple[i
     checker.require(
         len(tails) == len(checker.array("call.return", np.int32)), "call.tail", "is off"
     )
+    _check_loops(checker, positions)
     return positions, class_count
+
+
+def _check_loops(checker: Checker, positions: int) -> None:
+    """Check what is counted: whatever a count is, the recogniser finds a row for it."""
+    of, row, twin, last = (checker.array(f"loop.{x}", np.int32) for x in _ROWS)
+    begins, is_below = (checker.flags(f"loop.{x}") for x in ("begins", "is_below"))
+    low, high = (checker.array(f"loop.{x}", np.int32) for x in ("low", "high"))
+    size = positions if len(low) else 0
+    for name, array in zip(
+        (*_ROWS, "begins", "is_below"), (of, row, twin, last, begins, is_below), strict=True
+    ):
+        checker.require(len(array) == size, f"loop.{name}", "has a wrong length")
+    checker.require(len(high) == len(low), "loop.high", "has a wrong length")
+    checker.within("loop.of", of, -1, len(low))
+    checker.within("loop.row", row, 0, positions)
+    for name, array in (("loop.twin", twin), ("loop.last", last)):
+        checker.within(name, array, -1, positions)
+    checker.within("loop.low", low, 0, MOST_COUNTED)
+    checker.within("loop.high", high, -1, MOST_COUNTED)
+    inside = of >= 0
+    fine = (of[row] == of) & (row[row] == row)
+    checker.require(fine.all(), "loop.row", "stands for no row of its loop")
+    has_twin = twin >= 0
+    other = twin[has_twin]
+    fine = (of[other] == of[has_twin]) & (is_below[other] != is_below[has_twin])
+    checker.require(fine.all(), "loop.twin", "is no twin")
+    checker.require((has_twin | (is_below == 0)).all(), "loop.twin", "is missing")
+    first = row[(begins == 1) & inside]
+    first = np.where(is_below[first] == 1, twin[first], first)
+    checker.require((last[first] >= 0).all(), "loop.last", "is missing")
 
 
 def _check_edges(
@@ -155,7 +191,15 @@ def _check_edges(
 def check_states(checker: Checker, positions: int, nonterminals: int, class_count: int) -> int:
     """Check item sets, stack nodes and states; return the number of item sets."""
     items = checker.lists("items", dtype=np.int64)
-    checker.within("items", items, 0, positions * nonterminals)
+    count, state = np.divmod(items // nonterminals, positions)
+    checker.within("items", items, 0, 2**62)
+    of, low, high = (checker.array(f"loop.{x}", np.int32) for x in ("of", "low", "high"))
+    counted = count > 0
+    checker.require(len(of) or not counted.any(), "items", "points outside of what it points into")
+    loop = of[state[counted]]
+    most = np.where(high[loop] < 0, low[loop], high[loop])
+    fine = (loop >= 0) & (count[counted] <= most)
+    checker.require(fine.all(), "items", "points outside of what it points into")
     _check_numbered(checker, EMPTY, "items")
     item_sets = len(checker.array("items.start", np.int32)) - 1
     stack_nodes = _check_stack(checker, nonterminals, item_sets)

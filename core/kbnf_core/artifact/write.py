@@ -6,6 +6,7 @@ completions are followed to every item set that can wait for them.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,7 +19,7 @@ from kbnf_core.artifact.snapshot import pack_masks, pack_states, pack_walks
 from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import Finish
 from kbnf_core.container import digest, write_container
-from kbnf_core.lower.tables import Tables
+from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import BOTTOM, EMPTY, StateTable
 from kbnf_core.source import Source
@@ -109,12 +110,12 @@ def write_artifact(
         sections["walks"] = pack_walks(masks)
         sections["masks"] = pack_masks(masks)
     arrays = {name: array for part in sections.values() for name, array in part.items()}
-    fields = {
+    about = {
         **manifest(grammar, masks, finish or grammar.finish),
         "key": key,
         "sections": {name: _section(part) for name, part in sections.items()},
     }
-    write_container(path, arrays, {"kbnf": fields, "digest": manifest_digest(fields)})
+    write_container(path, arrays, {"kbnf": about, "digest": manifest_digest(about)})
 
 
 def _section(arrays: Arrays) -> Mapping[str, object]:
@@ -126,7 +127,7 @@ def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
     return {
         name: getattr(tables, field).astype(np.uint8) if field in FLAGS else getattr(tables, field)
         for field, name in COLUMNS.items()
-    }
+    } | {f"loop.{each.name}": getattr(tables.loops, each.name) for each in fields(Loops)}
 
 
 def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
@@ -175,10 +176,12 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
     """Walk every item set from the trie's root; return them in the order they were met."""
     found: list[int] = []
     seen = {EMPTY}
+    # What is far from all bounds of a count has the same walk and goes on in the same way.
+    far = masks.counting.far_items
     scanner = _Scanner(masks.states)
     done = 0
     while done < MAX_WALKS:
-        fresh = scanner.scan() - seen
+        fresh = set(map(far, scanner.scan())) - seen
         found.extend(sorted(fresh))
         seen |= fresh
         if done == len(found):

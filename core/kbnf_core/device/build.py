@@ -106,7 +106,8 @@ def _waiting_first(
     """Return a table that begins with a row for each position in the wait for ``after``."""
     waits = waits_for(after, automaton.masks.vocabulary, len(table.token_class))
     rests = sorted({each for row in waits.outcomes for each in row if isinstance(each, bytes)})
-    begun = [begin_with(automaton, rest) for rest in rests]
+    exact = automaton.masks.counting.exact
+    begun = [exact(begin_with(automaton, rest)) for rest in rests]
     entered = _numbered(np.array(begun, np.int32), kept, len(automaton.masks.states))
     moved = len(after)
     row_of = dict(zip(rests, _moved(entered, moved).tolist(), strict=True))

@@ -41,7 +41,8 @@ class Diagnostic:
     """One finding: what (``code``, ``message``), where (``source``, ``span``), and what to do.
 
     ``label`` stands beside the carets, ``labels`` mark further places in the same source,
-    ``notes`` tell why it matters and ``helps`` what to change.
+    ``notes`` tell why it matters and ``helps`` what to change. ``details`` are names and values for
+    programs, such as the engine that a finding is about.
     """
 
     code: str
@@ -53,6 +54,7 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     helps: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    details: tuple[tuple[str, str], ...] = ()
 
     @property
     def pointer(self) -> str | None:

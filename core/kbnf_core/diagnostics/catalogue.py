@@ -58,7 +58,7 @@ _RULES = (
     Rule("E004", "unterminated-string", "A quoted text has no closing quote."),
     Rule("E005", "unterminated-comment", "A comment has no closing `*)`."),
     Rule("E006", "wrong-definition-sign", "A rule is defined with something else than `::=`."),
-    Rule("E007", "invalid-escape", "A quoted text holds an escape that KBNF does not know."),
+    Rule("E007", "invalid-escape", "A quoted text contains an escape that KBNF does not know."),
     Rule("E008", "other-language", "The file is written in another grammar language."),
     Rule("E009", "invalid-utf8", "The file is not valid UTF-8."),
     Rule("E010", "no-rules", "The file defines no rule."),
@@ -111,6 +111,11 @@ _RULES = (
     Rule("E442", "structural-tag-unsupported", "A part of a structural tag cannot be written."),
     Rule("W441", "structural-tag-approximate", "A field of a structural tag is kept in part only."),
     Rule("W442", "structural-tag-ignored", "A structural tag has a field that means nothing."),
+    # Other engines
+    Rule("E503", "engine-refuses", "An engine that was asked refuses the schema or the grammar."),
+    Rule("W504", "engine-ignores", "An engine that was asked does not enforce this keyword."),
+    Rule("W505", "engine-rejects", "An engine that was asked rejects a document that is valid."),
+    Rule("I506", "engine-costs", "An engine that was asked takes long, or much memory."),
     # The tool
     Rule(
         "E901", "languages-differ", "A grammar has a text that another one should have, and lacks."

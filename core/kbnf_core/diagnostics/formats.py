@@ -6,6 +6,7 @@ The shape of the JSON is published in ``check.schema.json`` beside this file. Po
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
@@ -20,13 +21,44 @@ from kbnf_core.version import __version__
 SCHEMA = "kbnf.check/1"
 
 
-def render_json(diagnostics: Iterable[Diagnostic], files: int) -> str:
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Which targets were asked, and what each did with each schema.
+
+    ``targets`` are names, versions and settings; ``rows`` are the file, the tool (or ``""``), the
+    target and its verdict: ``ok``, ``weak``, ``rejects`` or ``refuses``.
+    """
+
+    targets: tuple[tuple[str, str, str], ...] = ()
+    rows: tuple[tuple[str, str, str, str], ...] = ()
+
+    def value(self) -> dict[str, Any]:
+        """Return the survey as JSON; without targets it is empty."""
+        if not self.targets:
+            return {}
+        names = ("engine", "version", "settings")
+        columns = ("path", "tool", "engine", "verdict")
+        return {
+            "targets": [dict(zip(names, each, strict=True)) for each in self.targets],
+            "matrix": [dict(zip(columns, each, strict=True)) for each in self.rows],
+        }
+
+    @property
+    def said(self) -> str:
+        """Names and versions in a few words."""
+        return ", ".join(f"{name} {version}" for name, version, _ in self.targets)
+
+
+NOBODY = Survey()
+
+
+def render_json(diagnostics: Iterable[Diagnostic], files: int, survey: Survey = NOBODY) -> str:
     """Return the object as text, the same bytes for the same findings; ends with a line break.
 
     The text is ASCII (other characters are escaped), so no terminal or file encoding can
     spoil it, and a lone surrogate in a grammar does no harm.
     """
-    return json.dumps(findings_value(diagnostics, files), indent=2) + "\n"
+    return json.dumps({**findings_value(diagnostics, files), **survey.value()}, indent=2) + "\n"
 
 
 def findings_value(diagnostics: Iterable[Diagnostic], files: int) -> dict[str, Any]:
@@ -60,6 +92,7 @@ def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
         "path": diagnostic.source.path,
         "span": span_value(diagnostic.source, diagnostic.span),
         **({} if pointer is None else {"pointer": pointer}),
+        **dict(diagnostic.details),
         "notes": _notes(diagnostic),
         "fixes": [_fix_value(diagnostic.source, fix) for fix in diagnostic.fixes],
     }
@@ -88,7 +121,7 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schem
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 
 
-def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
+def render_sarif(diagnostics: Sequence[Diagnostic], survey: Survey = NOBODY) -> str:
     """Return the log as text, ASCII only, the same bytes for the same findings.
 
     Columns are code points, ends exclusive. Relative paths are relative to ``SRCROOT``. The rules
@@ -108,6 +141,7 @@ def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
             _result(each, codes.index(each.code), name)
             for each, name in zip(diagnostics, names, strict=True)
         ],
+        **({"properties": survey.value()} if survey.targets else {}),
     }
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
@@ -133,6 +167,7 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str) -> dict[str, A
         "relatedLocations": [_related(diagnostic.source, label) for label in diagnostic.labels],
         "partialFingerprints": {"kbnfLine/v1": fingerprint},
         "fixes": [_sarif_fix(diagnostic.source, fix) for fix in diagnostic.fixes],
+        **({"properties": dict(diagnostic.details)} if diagnostic.details else {}),
     }
 
 
@@ -196,7 +231,7 @@ SHOWN = 10
 _KINDS = {**_LEVELS, Severity.INFO: "notice"}
 
 
-def render_github(diagnostics: Sequence[Diagnostic]) -> str:
+def render_github(diagnostics: Sequence[Diagnostic], survey: Survey = NOBODY) -> str:
     """Return a line for each finding, the worst first, and a last one if GitHub drops some."""
     ordered = sorted(diagnostics, key=lambda each: (-each.severity, each.sort_key()))
     lines = [_command(each) for each in ordered]
@@ -204,6 +239,8 @@ def render_github(diagnostics: Sequence[Diagnostic]) -> str:
     dropped = sum(max(count - SHOWN, 0) for count in counts)
     if dropped:
         lines.append(f"::notice title=kbnf::{dropped} more findings are in the log only")
+    if survey.targets:
+        lines.append(f"::notice title=kbnf::{_data(f'asked {survey.said}')}")
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -233,7 +270,7 @@ JunitCase: TypeAlias = tuple[str, str, dict[str, str], str | None]
 """A test: its title, and unless the tag of its outcome is empty that, its attributes and text."""
 
 
-def render_junit(diagnostics: Sequence[Diagnostic], files: int) -> str:
+def render_junit(diagnostics: Sequence[Diagnostic], files: int, survey: Survey = NOBODY) -> str:
     """Return a suite for each file with findings, a failed test for each of them.
 
     Files without findings are one passed test together. Control characters, which XML has not,
@@ -246,8 +283,9 @@ def render_junit(diagnostics: Sequence[Diagnostic], files: int) -> str:
     if clean > 0:
         suites.append(("clean", "kbnf", [(f"{clean} without findings", "", {}, None)]))
     count = sum(len(cases) for _, _, cases in suites)
+    asked = f" --target {survey.said}" if survey.targets else ""
     return junit_text(
-        {"name": "kbnf check", "failures": str(len(ordered)), "tests": str(count)},
+        {"name": f"kbnf check{asked}", "failures": str(len(ordered)), "tests": str(count)},
         (
             (
                 {

@@ -43,7 +43,7 @@ def _row(each: Diagnostic, text: int) -> tuple[object, ...]:
         for fix in each.fixes
     ]
     extent = tuple(each.span)
-    said = (each.label, labels, each.notes, each.helps, fixes)
+    said = (each.label, labels, each.notes, each.helps, fixes, each.details)
     return (each.code, each.message, text, extent, *said)
 
 
@@ -57,6 +57,7 @@ def _finding(
     notes: Sequence[str],
     helps: Sequence[str],
     fixes: Sequence[Any],
+    details: Sequence[Sequence[str]],
     *,
     sources: Sequence[Source],
 ) -> Diagnostic:
@@ -73,6 +74,7 @@ def _finding(
             Fix(words, tuple(Edit(Span(start, end), new) for start, end, new in edits), safe)
             for words, edits, safe in fixes
         ),
+        tuple((name, value) for name, value in details),
     )
 
 

@@ -5,13 +5,15 @@ stand in one comment, either quote may be used, and escapes are those of KBNF. I
 
     accept = ['{"a": 1}', { hex = "5b5d" }]
     reject = ['{', { text = '01', why = "a leading zero" }]
+    accept = [{ text = '{"a": 1}', captures = { number = "1", string = ['"a"'] } }]
 
     [[next]]
     after = '{'
     allowed = ['"', 125]
     rejected = [',']
 
-``accept`` and ``reject`` hold texts, as strings or as tables with ``text`` or ``hex`` and ``why``.
+``accept`` and ``reject`` hold texts, as strings or as tables with ``text`` or ``hex`` and ``why``;
+in ``accept`` also with ``captures``, the text, or all the texts in order, that a rule has matched.
 ``next`` says which tokens can follow a text, by their own text or by their id.
 """
 
@@ -48,12 +50,14 @@ class Example:
     """A text that is in the language (``accepted``) or is not, and why.
 
     ``name`` says where it stands: ``accept[0]`` in a file, ``line 3`` in a grammar.
+    ``captures`` are rules, each with all the texts that it matched.
     """
 
     name: str
     data: bytes
     accepted: bool
     why: str = ""
+    captures: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +165,24 @@ class _Reader:
     def _example(self, item: Any, place: str, accepted: bool) -> Example:
         if isinstance(item, str):
             return Example(place, item.encode(), accepted)
-        self._check_keys(item, {"text", "hex", "why"}, place)
+        keys = {"text", "hex", "why"}
+        self._check_keys(item, keys | {"captures"} if accepted else keys, place)
         why = item.get("why", "")
         if not isinstance(why, str):
             raise self._error(f"`why` of {place} is not a text")
-        return Example(place, self._data(item, place), accepted, why)
+        captures = self._captures(item.get("captures", {}), place)
+        return Example(place, self._data(item, place), accepted, why, captures)
+
+    def _captures(self, table: Any, place: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        if not isinstance(table, dict):
+            raise self._error(f"`captures` of {place} is not a table of rules and texts")
+        found = []
+        for rule, texts in table.items():
+            listed = [texts] if isinstance(texts, str) else texts
+            if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
+                raise self._error(f"`captures.{rule}` of {place} is no text and no list of texts")
+            found.append((rule, tuple(listed)))
+        return tuple(found)
 
     def _data(self, item: dict[str, Any], place: str) -> bytes:
         match item.get("text"), item.get("hex"):
@@ -241,11 +258,25 @@ def _run_text(engine: Engine, example: Example) -> Outcome:
         message = f"it is refused: {engine.why(example.data).reason}"
         return Outcome(example, Status.FAILED, message, error.byte_offset)
     if engine.can_finish() == example.accepted:
-        return Outcome(example, Status.PASSED)
+        message = _wrong_capture(engine, example) if example.captures else ""
+        return Outcome(example, Status.FAILED if message else Status.PASSED, message)
     if example.accepted:
         message = "it is not complete: more has to follow"
         return Outcome(example, Status.FAILED, message, len(example.data))
     return Outcome(example, Status.FAILED, "it is accepted")
+
+
+def _wrong_capture(engine: Engine, example: Example) -> str:
+    """Return which rule matched other texts than the example says, empty where none did."""
+    tree = engine.grammar.parse(example.data)
+    for rule, wanted in example.captures:
+        if rule not in engine.grammar.parser.names:
+            return f"the grammar has no rule `{rule}`"
+        found = tuple(node.text for node in tree.find_all(rule))
+        if found != wanted:
+            texts = ", ".join(map(repr, found)) or "nothing"
+            return f"`{rule}` matches {texts}, not {', '.join(map(repr, wanted)) or 'nothing'}"
+    return ""
 
 
 def _run_expectation(engine: Engine, expectation: Expectation) -> Outcome:

@@ -1,7 +1,7 @@
 """What derivations use: the rules and alternatives of examples, and the rules of a text's parts."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -27,8 +27,15 @@ class Coverage:
     given_up: int
 
 
-def cover(grammar: Grammar, texts: Iterable[bytes]) -> Coverage:
-    """Return what the derivations of ``texts``, all of the language, go through."""
+def cover(
+    grammar: Grammar, texts: Iterable[bytes], names: Mapping[str, str | None] | None = None
+) -> Coverage:
+    """Return what the derivations of ``texts``, all of the language, go through.
+
+    ``names`` gives the author's name of a rule, where that is another one; None for a rule that a
+    conversion made, which is left out. Several rules of one name are one: it is used if one is.
+    """
+    names = names or {}
     graph = build_graph(grammar)
     reached = _reached(grammar)
     visited: set[int] = set()
@@ -37,13 +44,19 @@ def cover(grammar: Grammar, texts: Iterable[bytes]) -> Coverage:
         found = visited_states(graph, grammar.start, text)
         given_up += found is None
         visited |= found or frozenset()
-    rules = tuple(name for name in grammar.rules if name in reached)
-    alternatives = {each for each in graph.alternatives.values() if each.rule in reached}
-    every = sorted(alternatives, key=lambda each: each.span)
-    used = {graph.alternatives[state] for state in visited & graph.alternatives.keys()}
+    written = {name: names.get(name, name) for name in grammar.rules if name in reached}
+    rules = tuple(dict.fromkeys(name for name in written.values() if name is not None))
+    used_rules = {name for rule, name in written.items() if graph.entry[rule] in visited}
+    alternatives = {
+        state: Alternative(name, each.span)
+        for state, each in graph.alternatives.items()
+        if (name := written.get(each.rule)) is not None
+    }
+    every = sorted(set(alternatives.values()), key=lambda each: each.span)
+    used = {alternatives[state] for state in visited & alternatives.keys()}
     return Coverage(
         rules,
-        tuple(name for name in rules if graph.entry[name] not in visited),
+        tuple(name for name in rules if name not in used_rules),
         tuple(every),
         tuple(each for each in every if each not in used),
         given_up,

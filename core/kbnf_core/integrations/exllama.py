@@ -39,7 +39,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     def __init__(
         self,
         tokenizer: Any,
-        grammar: str | Grammar,
+        grammar: object,
         *,
         vocabulary: Vocabulary | None = None,
         trigger_token: int | None = None,
@@ -51,7 +51,8 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     ) -> None:
         super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
         vocabulary = vocabulary or Vocabulary.of(tokenizer)
-        self._engine = Engine(grammar, vocabulary, after=after, budget=budget, ahead=ahead)
+        made = Grammar.from_any(grammar)
+        self._engine = Engine(made, vocabulary, after=after, budget=budget, ahead=ahead)
         self._prefix = (prefix_str or "").encode()
         self.reset()
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from kbnf_core.grammar import Grammar
 from kbnf_core.integrations.stepwise import Stepwise
 from kbnf_core.mask.ahead import Ahead
 
@@ -32,7 +31,7 @@ class KbnfLogitsProcessor:
 
     def __init__(
         self,
-        grammar: str | Grammar,
+        grammar: object,
         tokenizer: object,
         *,
         eos: int | list[int] | None = None,

@@ -6,6 +6,7 @@ goes on without its constraint, and none takes others along.
 
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from kbnf_core.engine import Engine
 from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
 from kbnf_core.mask.bits import apply_bitmask, pack, row_of
+from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 L = TypeVar("L")
@@ -39,6 +41,18 @@ def fill_or_end(engine: Engine, out: Any, row: int) -> bool:
         fill_ends(engine.vocabulary, row_of(out, row))
         return False
     return True
+
+
+def vocabulary_of(tokenizer: object) -> Vocabulary:
+    """Return the vocabulary of a tokenizer object, a file, or a model in the local cache.
+
+    Raises what ``Vocabulary.of`` and ``load_vocabulary`` raise.
+    """
+    if isinstance(tokenizer, Vocabulary):
+        return tokenizer
+    if isinstance(tokenizer, str | Path):
+        return load_vocabulary(tokenizer)
+    return Vocabulary.of(tokenizer)
 
 
 class Text:
@@ -95,16 +109,17 @@ class Stepwise:
 
     def __init__(
         self,
-        grammar: str | Grammar,
+        grammar: object,
         tokenizer: object,
         eos: int | Sequence[int] | None = None,
         after: str | int | None = None,
         budget: int | None = None,
         ahead: bool = True,
     ) -> None:
-        vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
+        vocabulary = vocabulary_of(tokenizer)
+        made = Grammar.from_any(grammar)
         engine = Engine(
-            grammar, vocabulary, stop_token_ids=eos, after=after, budget=budget, ahead=ahead
+            made, vocabulary, stop_token_ids=eos, after=after, budget=budget, ahead=ahead
         )
         self.ahead = engine.ahead
         self._text = Text(engine)

@@ -24,6 +24,7 @@ from kbnf_core.batch import allocate_bitmask, fill_bitmasks
 from kbnf_core.engine import Engine
 from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.grammar import Grammar
+from kbnf_core.integrations.stepwise import vocabulary_of
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import apply_bitmask, pack
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -77,8 +78,10 @@ class _Text:
 class KbnfLogitsProcessor(LogitsProcessor):
     """Constrains what ``generate`` appends to grammars.
 
-    ``grammar``: text, a ``Grammar``, or a list with one for each prompt of the batch, None where
-    one is free. ``tokenizer``: that of the model, or a ``Vocabulary``. ``eos`` overrides the ids
+    ``grammar``: what ``Grammar.from_any`` takes (text, a ``Grammar``, a JSON Schema as a dict, a
+    pydantic class, a ``Path``), or a list with one for each prompt of the batch, None where one is
+    free. ``tokenizer``: that of the model, a ``Vocabulary``, or what ``load_vocabulary`` takes.
+    ``eos`` overrides the ids
     that end a sequence. ``after``: a text to wait for, as ``"</think>"``; until then all is free.
     ``budget``: the tokens, the end among them, in which each constrained text is over. Only tokens
     count: the end of a JSON text may repeat a name. ``device``: constrain by tables on the device
@@ -93,7 +96,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
 
     def __init__(
         self,
-        grammar: str | Grammar | Sequence[str | Grammar | None],
+        grammar: object,
         tokenizer: object,
         *,
         eos: int | Sequence[int] | None = None,
@@ -103,12 +106,12 @@ class KbnfLogitsProcessor(LogitsProcessor):
         ahead: bool = True,
     ) -> None:
         self.ahead: Ahead | None = ahead_for(ahead)
-        vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
+        vocabulary = vocabulary_of(tokenizer)
         vocabulary = vocabulary if eos is None else vocabulary.ending_with(eos)
         if not vocabulary.eos_token_ids:
             raise ConfigError("this tokenizer names no id that ends a sequence: give `eos=`")
-        several = [grammar] if isinstance(grammar, str | Grammar) else list(grammar)
-        grammars = [Grammar(each) if isinstance(each, str) else each for each in several]
+        several = grammar if isinstance(grammar, list | tuple) else [grammar]
+        grammars = [None if each is None else Grammar.from_any(each) for each in several]
         self._device_rows = (
             _rows_on_device(grammars, vocabulary, after or "", budget) if device else None
         )

@@ -18,6 +18,7 @@ __all__ = [
     "NEVER",
     "Call",
     "Choice",
+    "Counted",
     "Grammar",
     "Literal",
     "Node",
@@ -102,6 +103,11 @@ class Repeat(expression.Repeat[N_co]):
     """``low`` to ``high`` times the body; ``high`` None has no bound."""
 
     span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Counted(Repeat[N_co]):
+    """A repetition that is a loop and a number in the automaton; see ``lower.counts``."""
 
 
 Node: TypeAlias = (

@@ -14,8 +14,6 @@ class AcceptTokenResult(enum.Enum):
     Finished = "finished"
 
 
-# The first position of those that wait for the grammar's beginning; see ``mask/boundary.py``.
-cdef int64_t _WAITS = <int64_t> 1 << 40
 # The state before the first byte; see ``recognise/states.py``.
 cdef int64_t _INITIAL = 1
 
@@ -42,6 +40,7 @@ cdef class EngineCore:
     cdef bint ends_at_bytes
     cdef bint ends_at_tokens
     cdef LazyTable explorer
+    cdef Counting counting
     # A mask alone does not need the tokens' bytes: they are loaded with the first token.
     cdef bint knows_tokens
     cdef const int32_t[::1] starts
@@ -56,6 +55,7 @@ cdef class EngineCore:
         self.ends_at_bytes = automaton.rule.ends_at_bytes
         self.ends_at_tokens = automaton.rule.ends_at_tokens
         self.explorer = automaton.masks.states.explorer
+        self.counting = automaton.masks.counting
         self.knows_tokens = False
         self.prepared = automaton.prepared
         self.unasked = automaton.unasked
@@ -85,10 +85,10 @@ cdef class EngineCore:
     cpdef _look_ahead(self):
         """Have masks made from here on, unless that was done before or nobody works ahead."""
         # Waiting for the grammar is time for its beginning.
-        cdef int64_t position = self._position if self._position < _WAITS else _INITIAL
-        if self._ahead is not None and position >= 0 and position not in self.prepared:
-            self.prepared.add(position)
-            self._ahead.put(id(self), self._automaton, position)
+        cdef int64_t place = _state_at(self._position) if self._position < _WAITS else _INITIAL
+        if self._ahead is not None and place >= 0 and place not in self.prepared:
+            self.prepared.add(place)
+            self._ahead.put(id(self), self._automaton, place)
 
     cdef int64_t _left_after(self, int64_t before, int64_t left, int64_t after) except -2:
         """What is left after a token, -1 where the text could not end in that."""
@@ -111,9 +111,10 @@ cdef class EngineCore:
             return UNKNOWN
         if self.starts[token] == self.ends[token]:
             return UNKNOWN
-        if position >= explorer.capacity:
+        # What is counted is above.
+        state = <int32_t> position
+        if state >= explorer.capacity:
             explorer.refresh()
-        state = position
         for i in range(self.starts[token], self.ends[token]):
             if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
                 return UNKNOWN
@@ -127,7 +128,12 @@ cdef class EngineCore:
             if after == DEAD:
                 return UNKNOWN
             state = after
-        return ~state if self.ends_at_tokens and explorer.completions[state] else state
+        if self.ends_at_tokens and explorer.completions[state]:
+            return ~state
+        if not self.counting.is_needed:
+            return state
+        i = self.starts[token]
+        return self.counting.settle(position, state, &self.blob[i], self.ends[token] - i)
 
     cdef int32_t _explore(self, int32_t state, int32_t i, int32_t end) except -2:
         """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
@@ -148,7 +154,7 @@ cdef class EngineCore:
             explorer.release()
 
     def compute_allowed_token_ids(self):
-        """Compute the tokens that can come next; after the end, none."""
+        """Compute the tokens that are allowed next; after the end, none."""
         self._allowed = self._find_allowed()
 
     def fill_bitmask(self, out, row=None):
@@ -163,21 +169,22 @@ cdef class EngineCore:
         if row is not None or type(out) is not cnp.ndarray or cnp.PyArray_NDIM(out) != 1:
             out = self._row_of(out, row)
         words = self._find_allowed()
-        _copy(out, words if words is not self.nothing else self._last_row(self._position))
+        _copy(out, words if words is not self.nothing else self._last_row(_state_at(self._position)))
         self._allowed = words
 
     cdef object _row_words(self):
         words = self._find_allowed()
-        return words if words is not self.nothing else self._last_row(self._position)
+        return words if words is not self.nothing else self._last_row(_state_at(self._position))
 
     cdef object _find_allowed(self):
+        cdef int64_t place = _state_at(self._position)
         cdef PyObject* found
-        if self._ahead is not None and self.unasked and self._position in self.unasked:
-            self.unasked.discard(self._position)
+        if self._ahead is not None and self.unasked and place in self.unasked:
+            self.unasked.discard(place)
             self._ahead.hits += 1
         if self._left >= 0:
             return self._closing_mask_here()
-        found = PyDict_GetItemWithError(self.words, self._position)
+        found = PyDict_GetItemWithError(self.words, place)
         return <object> found if found is not NULL else self._mask_here()
 
     cpdef int64_t _left_checked(self, int64_t after, what) except -1:
@@ -240,11 +247,12 @@ cdef class EngineCore:
         return 0
 
     cdef object _node_words(self, int64_t position, int64_t left):
+        cdef int64_t place = _state_at(position)
         cdef PyObject* found
         if left >= 0:
             words = self._closing_mask_at(position, left)
         else:
-            found = PyDict_GetItemWithError(self.words, position)
-            words = <object> found if found is not NULL else self._mask_at(position)
-        return words if words is not self.nothing else self._last_row(position)
+            found = PyDict_GetItemWithError(self.words, place)
+            words = <object> found if found is not NULL else self._mask_at(place)
+        return words if words is not self.nothing else self._last_row(place)
 

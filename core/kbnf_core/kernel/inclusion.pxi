@@ -84,7 +84,7 @@ cdef class Inclusion:
     cdef vector[Characters] beginning
     # By position: that after any character of the machine but those refused.
     cdef unordered_map[int32_t, After] afterwards
-    # By pair of a position and a state of the machine. Those of automata are in an array, of which
+    # By pair of a position and a state of the machine. Those of the tables are in an array, of which
     # only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
     cdef Known* of_automata
@@ -320,14 +320,15 @@ cdef class Inclusion:
     cdef int32_t _after_call(self, int32_t state) except DEAD:
         """The position after the call of a nonterminal that reads one character, whatever it is."""
         cdef ItemSets items = self.explorer.items
-        cdef int32_t call, after = _SEVERAL
-        for call in range(items.call_start[state], items.call_start[state + 1]):
-            if not items.call_tail[call] and not items.accepting[items.call_return[call]]:
+        cdef int32_t call, behind, after = _SEVERAL, row = items.row_of(state)
+        for call in range(items.call_start[row], items.call_start[row + 1]):
+            behind = items.target(state, items.call_return[call])
+            if not items.call_tail[call] and not items.accepts(behind):
                 if self._reads_character(items.call_nonterminal[call]):
-                    after = ~items.call_return[call]
+                    after = ~behind
         if after == _SEVERAL or not self._is_silent(state):
             return _SEVERAL
-        if items.call_start[state] + 1 < items.call_start[state + 1] or self._reads_on(state):
+        if items.call_start[row] + 1 < items.call_start[row + 1] or self._reads_on(state):
             self._known(~state, 1).flags |= _AMBIGUOUS
         return after
 
@@ -346,23 +347,25 @@ cdef class Inclusion:
     cdef bint _reads_on(self, int32_t state) noexcept:
         """Whether an automaton state has an edge for a byte that the machine reads somewhere."""
         cdef ItemSets items = self.explorer.items
-        cdef int32_t edge
-        for edge in range(items.edge_start[state], items.edge_start[state + 1]):
+        cdef int32_t edge, row = items.row_of(state)
+        for edge in range(items.edge_start[row], items.edge_start[row + 1]):
             if self.reads[items.edge_class[edge]]:
                 return True
         return False
 
     cdef bint _has_calls(self, int32_t position) noexcept:
         cdef ItemSets items = self.explorer.items
-        return position < 0 and items.call_start[~position] < items.call_start[~position + 1]
+        return position < 0 and items.has_calls(~position)
 
     cdef inline int32_t _step_to_end(self, int32_t position, int32_t byte_class) except? DEAD:
         """The position after a byte at which its nonterminal is complete, and nothing can come."""
         cdef ItemSets items = self.explorer.items
         cdef int32_t state = items.targets_of(~position)[byte_class] - 1
-        if state < 0 or not items.accepting[state] or self._has_calls(~state):
+        cdef int32_t row
+        if state < 0 or not items.accepts(state) or self._has_calls(~state):
             return DEAD
-        return ~state if items.edge_start[state] == items.edge_start[state + 1] else DEAD
+        row = items.row_of(state)
+        return ~state if items.edge_start[row] == items.edge_start[row + 1] else DEAD
 
     cdef bint covers(
         self, int32_t place, int32_t reading, int32_t wanted, Py_ssize_t nodes
@@ -397,11 +400,11 @@ cdef class Inclusion:
 
     cdef inline Known* _known(self, int32_t position, int32_t reading) except NULL:
         """What is known of a pair."""
-        if position >= 0:
+        if position >= 0 or ~position >= self.explorer.items.states:
             return &self.of_states[_key(position, reading)]
         if self.of_automata == NULL:
             self.of_automata = <Known*> calloc(
-                self.explorer.items.accepting.shape[0] * self.moves.size(), sizeof(Known)
+                self.explorer.items.states * self.moves.size(), sizeof(Known)
             )
             if self.of_automata == NULL:
                 raise MemoryError
@@ -432,7 +435,7 @@ cdef class Inclusion:
         if position >= 0:
             return False
         found = items.targets_of(~position)[byte_class]
-        return found == UNKNOWN or found != DEAD and not items.accepting[found - 1]
+        return found == UNKNOWN or found != DEAD and not items.accepts(found - 1)
 
     cdef int32_t _prove(
         self, int32_t position, int32_t reading, int32_t wanted, int32_t pairs
@@ -519,9 +522,10 @@ cdef class Inclusion:
     cdef bint _is_silent(self, int32_t start) except -1:
         """Tell whether nothing completes for as long as the machine reads on, from any of its states.
 
-        A call may read anything.
+        A call may read anything. What is counted is silent where it is so without bounds.
         """
         cdef ItemSets items = self.explorer.items
+        start = items.unbounded(start)
         cdef Known* known = self._known(~start, 0)
         cdef vector[int32_t] found = vector[int32_t](1, start)
         cdef int32_t state, edge, call
@@ -550,9 +554,10 @@ cdef class Inclusion:
 
     cdef bint _goes_on(self, int32_t state, vector[int32_t]& found) except -1:
         """Add a state that is new to the search in progress; tell whether nothing completes there."""
-        cdef Known* known = self._known(~state, 0)
+        state = self.explorer.items.unbounded(state)
         if self.explorer.items.accepting[state]:
             return False
+        cdef Known* known = self._known(~state, 0)
         if known.search != self.search and not known.flags & _SILENT:
             known.search = self.search
             found.push_back(state)

@@ -4,6 +4,11 @@
 # items of a set share one stack node. Everything computed here depends on the item set alone, never
 # on that node, so it is memoised by item set.
 #
+# **Counts.** What a grammar repeats within large bounds is a loop of its tables and a number; see
+# ``lower.counts``. A state behind all of those in the tables is a row of a loop and a count, which
+# gets its number when it is met. A row by itself is one that does not count: it goes round for ever.
+# Outside, such an item is named by row and count alone, the same in every process.
+#
 # References into a deque stay valid while it grows at its end, so vectors are handed out as pointers.
 
 cdef enum:
@@ -27,7 +32,8 @@ cdef class ItemSets:
     """Interns item sets, closed under tail calls, and memoises their transitions and calls.
 
     Sets are named by number, that of the empty one is EMPTY. Not locked: the table is. An item is
-    ``state * radix + nonterminal to report``.
+    ``state * radix + nonterminal to report``. Outside, the state of one that is counted is
+    ``row + (1 + count) * states``, for so many states as the tables have.
     """
 
     cdef _Lists sets
@@ -45,6 +51,20 @@ cdef class ItemSets:
     cdef const int32_t[::1] token_target
     cdef const int32_t[::1] entry
     cdef const uint8_t[::1] accepting
+    # How many states the tables have; and what they count, by state and by loop.
+    cdef int32_t states
+    cdef bint has_loops
+    cdef const int32_t[::1] loop_of
+    cdef const int32_t[::1] loop_row
+    cdef const int32_t[::1] loop_twin
+    cdef const int32_t[::1] loop_last
+    cdef const uint8_t[::1] loop_begins
+    cdef const uint8_t[::1] loop_below
+    cdef const int32_t[::1] loop_low
+    cdef const int32_t[::1] loop_high
+    # Of states that are counted: row and count, by number less ``states``; and the other way round.
+    cdef vector[Pair] counted_states
+    cdef _Map counted_numbers
     # By item set; valid where ``known`` has the bit.
     cdef vector[uint8_t] known
     cdef deque[int32_t] live_sets
@@ -87,6 +107,17 @@ cdef class ItemSets:
         self.accepting = tables.accepting.view("uint8")
         self.single = _Map()
         self.unions = _Map()
+        self.states = <int32_t> self.accepting.shape[0]
+        self.loop_of = tables.loops.of
+        self.loop_row = tables.loops.row
+        self.loop_twin = tables.loops.twin
+        self.loop_last = tables.loops.last
+        self.loop_begins = tables.loops.begins
+        self.loop_below = tables.loops.is_below
+        self.loop_low = tables.loops.low
+        self.loop_high = tables.loops.high
+        self.has_loops = self.loop_low.shape[0] > 0
+        self.counted_numbers = _Map()
 
     def __len__(self):
         return self.sets.contents.size()
@@ -98,23 +129,98 @@ cdef class ItemSets:
 
     def items(self, size_t number):
         """Return the packed items of a set, ascending."""
-        return tuple(self.sets.contents.at(number))
+        cdef vector[int64_t] found = self.sets.contents.at(number)
+        cdef Pair known
+        cdef size_t i
+        if self.has_loops:
+            for i in range(found.size()):
+                if found[i] >= self.states * self.radix:
+                    known = self.counted_states[found[i] // self.radix - self.states]
+                    found[i] = found[i] % self.radix + self.radix * (
+                        known.first + (1 + <int64_t> known.second) * self.states
+                    )
+            sort(found.begin(), found.end())
+        return tuple(found)
 
     def number(self, vector[int64_t] items):
-        """Intern a set that is closed and sorted already."""
+        """Intern a set that is closed already, and sorted as ``items`` returns it."""
+        self._name(items)
         return self.sets.find(items)
 
     def intern(self, vector[int64_t] items):
         """Return the number of the set of ``items``, closed under tail calls."""
+        self._name(items)
         return self._intern(items)
+
+    cdef int _name(self, vector[int64_t]& items) except -1:
+        """Replace names that are used outside."""
+        cdef int64_t state
+        cdef size_t i
+        if self.has_loops:
+            for i in range(items.size()):
+                state = items[i] // self.radix
+                if state >= self.states:
+                    items[i] = items[i] % self.radix + self.radix * <int64_t> self.counted(
+                        state % self.states, <int32_t> (state // self.states) - 1
+                    )
+            sort(items.begin(), items.end())
+        return 0
 
     def pack(self, int64_t state, int64_t nonterminal):
         """Return the item of an automaton state and the nonterminal to report."""
         return state * self.radix + nonterminal
 
     def unpack(self, int64_t item):
-        """Return (automaton state, nonterminal to report)."""
+        """Return (automaton state, nonterminal to report); a state of the tables has its number."""
         return item // self.radix, item % self.radix
+
+    cdef inline int32_t row_of(self, int32_t state) noexcept:
+        """The state of the tables whose edges a state has."""
+        return state if state < self.states else self.counted_states[state - self.states].first
+
+    cdef inline int32_t unbounded(self, int32_t state) noexcept:
+        """The row that can do at some time whatever a state can; itself where nothing is counted."""
+        cdef int32_t row = self.row_of(state)
+        return self.loop_twin[row] if self.has_loops and self.loop_below[row] else row
+
+    cdef inline int32_t target(self, int32_t source, int32_t row) except -1:
+        """The state to which an edge of a state leads that leads to a state of the tables."""
+        if not self.has_loops or self.loop_of[row] < 0:
+            return row
+        return self._count(source, row)
+
+    cdef int32_t _count(self, int32_t source, int32_t row) except -1:
+        """The same for a row of a loop: a row stays one, anything else is counted."""
+        cdef int32_t loop = self.loop_of[row], count = 0
+        cdef bint begins = self.loop_begins[row]
+        row = self.loop_row[row]
+        if source < self.states:
+            if self.loop_of[source] == loop:
+                return row
+        elif self.loop_of[self.row_of(source)] == loop:
+            count = self.counted_states[source - self.states].second
+        if self.loop_below[row]:
+            row = self.loop_twin[row]
+        if begins:
+            count += 1
+            if count == self.loop_high[loop]:
+                return self.loop_last[row]
+            if self.loop_high[loop] < 0 and count >= self.loop_low[loop]:
+                return row
+        return self.counted(row, count)
+
+    cdef int32_t counted(self, int32_t row, int32_t count) except -1:
+        """The state of a row in a repetition with this number, the first one having 1."""
+        cdef int32_t number
+        if self.loop_below[row] != (count < self.loop_low[self.loop_of[row]]):
+            if self.loop_twin[row] >= 0:
+                row = self.loop_twin[row]
+        number = self.counted_numbers.get(_key(row, count))
+        if number == UNKNOWN:
+            number = self.states + <int32_t> self.counted_states.size()
+            self.counted_states.push_back(Pair(row, count))
+            self.counted_numbers.put(_key(row, count), number)
+        return number
 
     def completions(self, size_t number):
         """Return the nonterminals that a set completes, ascending."""
@@ -175,7 +281,7 @@ cdef class ItemSets:
         self.moves.push_back(vector[int32_t](<size_t> self.width, EMPTY))
         moves = self.moves.back().data()
         for i in range(items.size()):
-            state = items[0][i] // self.radix
+            state = self.row_of(<int32_t> (items[0][i] // self.radix))
             for edge in range(self.edge_start[state], self.edge_start[state + 1]):
                 moves[self.edge_class[edge]] = _WAITING
         if item_set >= <int32_t> self.rows.size():
@@ -207,7 +313,7 @@ cdef class ItemSets:
         cdef int32_t state, edges = 0
         cdef size_t i
         for i in range(items.size()):
-            state = items[0][i] // self.radix
+            state = self.row_of(<int32_t> (items[0][i] // self.radix))
             edges += self.edge_start[state + 1] - self.edge_start[state]
         return edges < _FEW * <int32_t> items.size()
 
@@ -225,17 +331,17 @@ cdef class ItemSets:
     cdef int32_t* targets_of(self, int32_t state) except NULL:
         """The row of targets of an automaton state; see ``targets``."""
         cdef int32_t* row
-        cdef int32_t edge
-        if self.targets.empty():
-            self.targets.resize(self.accepting.shape[0], NULL)
+        cdef int32_t edge, here = self.row_of(state)
+        if state >= <int32_t> self.targets.size():
+            self.targets.resize(max(self.states, 2 * state), NULL)
         if self.targets[state] == NULL:
             self.moves.push_back(vector[int32_t](<size_t> self.width, DEAD))
             row = self.targets[state] = self.moves.back().data()
-            for edge in range(self.edge_start[state], self.edge_start[state + 1]):
+            for edge in range(self.edge_start[here], self.edge_start[here + 1]):
                 if row[self.edge_class[edge]] != DEAD:
                     row[self.edge_class[edge]] = UNKNOWN
                 else:
-                    row[self.edge_class[edge]] = self.edge_target[edge] + 1
+                    row[self.edge_class[edge]] = self.target(state, self.edge_target[edge]) + 1
         return self.targets[state]
 
     cdef inline bint _is_alike(self, int32_t one, int32_t other) noexcept:
@@ -271,7 +377,7 @@ cdef class ItemSets:
         cdef int32_t state, call
         cdef size_t i
         for i in range(items.size()):
-            state = items[0][i] // self.radix
+            state = self.row_of(<int32_t> (items[0][i] // self.radix))
             if self.accepting[state] and found == _READS:
                 found = _COMPLETES
             for call in range(self.call_start[state], self.call_start[state + 1]):
@@ -286,12 +392,16 @@ cdef class ItemSets:
         cdef vector[int64_t]* items = self.of(item_set)
         cdef vector[int64_t] reached
         cdef size_t i
-        cdef int32_t state, edge, end
+        cdef int32_t state, row, edge, end
         for i in range(items.size()):
-            state = items[0][i] // self.radix
-            edge, end = self._first_edge(state, byte_class), self.edge_start[state + 1]
+            state = <int32_t> (items[0][i] // self.radix)
+            row = self.row_of(state)
+            edge, end = self._first_edge(row, byte_class), self.edge_start[row + 1]
             while edge < end and self.edge_class[edge] == byte_class:
-                reached.push_back(self.edge_target[edge] * self.radix + items[0][i] % self.radix)
+                reached.push_back(
+                    self.target(state, self.edge_target[edge]) * self.radix
+                    + items[0][i] % self.radix
+                )
                 edge += 1
         return self._intern(reached)
 
@@ -324,8 +434,8 @@ cdef class ItemSets:
         cdef size_t i, j
         closed.reserve(items.size() + 8)
         for i in range(items.size()):
-            state = items[i] // self.radix
-            if self.call_start[state] == self.call_start[state + 1]:
+            state = <int32_t> (items[i] // self.radix)
+            if not self.has_calls(state):
                 closed.push_back(items[i])
                 continue
             states = self._with_tail_calls(state)
@@ -343,13 +453,14 @@ cdef class ItemSets:
         """The closure of an automaton state under tail calls."""
         cdef vector[int32_t]* found
         cdef size_t i = 0
-        cdef int32_t call, callee
+        cdef int32_t call, callee, row
         if not self.tail_called.count(state):
             found = &self.tail_called[state]
             found.push_back(state)
             # The list grows during the iteration.
             while i < found.size():
-                for call in range(self.call_start[found[0][i]], self.call_start[found[0][i] + 1]):
+                row = self.row_of(found[0][i])
+                for call in range(self.call_start[row], self.call_start[row + 1]):
                     callee = self.entry[self.call_nonterminal[call]]
                     if self.call_tail[call] and not _has(found[0], callee):
                         found.push_back(callee)
@@ -369,24 +480,30 @@ cdef class ItemSets:
         return self.live_sets[item_set]
 
     cdef bint _goes_on(self, int32_t state) noexcept:
+        cdef int32_t row = self.row_of(state)
         return (
-            self.edge_start[state] < self.edge_start[state + 1]
-            or self.call_start[state] < self.call_start[state + 1]
-            or self.token_start[state] < self.token_start[state + 1]
+            self.edge_start[row] < self.edge_start[row + 1]
+            or self.call_start[row] < self.call_start[row + 1]
+            or self.token_start[row] < self.token_start[row + 1]
         )
+
+    cdef inline bint accepts(self, int32_t state) noexcept:
+        return self.accepting[self.row_of(state)]
+
+    cdef inline bint has_calls(self, int32_t state) noexcept:
+        cdef int32_t row = self.row_of(state)
+        return self.call_start[row] < self.call_start[row + 1]
 
     cdef inline bint is_plain(self, int32_t state) noexcept:
         """Whether at an automaton state nothing is complete or called."""
-        return (
-            not self.accepting[state] and self.call_start[state] == self.call_start[state + 1]
-        )
+        return not self.accepts(state) and not self.has_calls(state)
 
     cdef bint expects_tokens(self, int32_t item_set) noexcept:
         """Whether a token terminal may come."""
         cdef int64_t item
         cdef int32_t state
         for item in self.of(item_set)[0]:
-            state = <int32_t> (item // self.radix)
+            state = self.row_of(<int32_t> (item // self.radix))
             if self.token_start[state] < self.token_start[state + 1]:
                 return True
         return False
@@ -395,12 +512,16 @@ cdef class ItemSets:
         """The set after one token that some of these terminals match, EMPTY where none does."""
         cdef vector[int64_t] reached
         cdef int64_t item
-        cdef int32_t state, edge
+        cdef int32_t state, row, edge
         for item in self.of(item_set)[0]:
             state = <int32_t> (item // self.radix)
-            for edge in range(self.token_start[state], self.token_start[state + 1]):
+            row = self.row_of(state)
+            for edge in range(self.token_start[row], self.token_start[row + 1]):
                 if terminals.count(self.token_terminal[edge]):
-                    reached.push_back(self.token_target[edge] * self.radix + item % self.radix)
+                    reached.push_back(
+                        self.target(state, self.token_target[edge]) * self.radix
+                        + item % self.radix
+                    )
         return EMPTY if reached.empty() else self._intern(reached)
 
     cdef int add_terminals(self, int32_t item_set, ordered_set[int32_t]& terminals) except -1:
@@ -408,7 +529,7 @@ cdef class ItemSets:
         cdef int64_t item
         cdef int32_t state, edge
         for item in self.of(item_set)[0]:
-            state = <int32_t> (item // self.radix)
+            state = self.row_of(<int32_t> (item // self.radix))
             for edge in range(self.token_start[state], self.token_start[state + 1]):
                 terminals.insert(self.token_terminal[edge])
         return 0
@@ -419,7 +540,7 @@ cdef class ItemSets:
         cdef int64_t item
         if not self._knows(item_set, _COMPLETED):
             for item in self.of(item_set)[0]:
-                if self.accepting[item // self.radix]:
+                if self.accepts(<int32_t> (item // self.radix)):
                     found.insert(item % self.radix)
             self.completed_lists[item_set].assign(found.begin(), found.end())
             self.known[item_set] |= _COMPLETED
@@ -447,13 +568,15 @@ cdef class ItemSets:
         cdef ordered_map[int32_t, vector[int64_t]] after
         cdef vector[Pair] found
         cdef int64_t item
-        cdef int32_t state, call
+        cdef int32_t state, row, call
         for item in self.of(item_set)[0]:
-            state = item // self.radix
-            for call in range(self.call_start[state], self.call_start[state + 1]):
+            state = <int32_t> (item // self.radix)
+            row = self.row_of(state)
+            for call in range(self.call_start[row], self.call_start[row + 1]):
                 if not self.call_tail[call]:
                     after[self.call_nonterminal[call]].push_back(
-                        self.call_return[call] * self.radix + item % self.radix
+                        self.target(state, self.call_return[call]) * self.radix
+                        + item % self.radix
                     )
         for each in after:
             found.push_back(Pair(each.first, self._intern(each.second)))
@@ -476,10 +599,17 @@ cdef class ItemSets:
     cdef int signature(
         self, int32_t item_set, const int32_t[::1] blocks, vector[int64_t]& found
     ) except -1:
-        """The items of a set with the blocks of their states instead of these, ascending."""
+        """The items of a set with the blocks of their states instead of these, ascending.
+
+        What is counted is alike to nothing else.
+        """
         cdef int64_t item
+        cdef int32_t state
         for item in self.of(item_set)[0]:
-            found.push_back(blocks[item // self.radix] * self.radix + item % self.radix)
+            state = <int32_t> (item // self.radix)
+            if state < self.states:
+                state = blocks[state]
+            found.push_back(state * self.radix + item % self.radix)
         sort(found.begin(), found.end())
         found.erase(unique(found.begin(), found.end()), found.end())
         return 0

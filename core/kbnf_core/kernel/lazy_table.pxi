@@ -322,54 +322,65 @@ cdef class LazyTable:
     cdef int32_t _settle(self, vector[Pair]& reached) except -2:
         cdef vector[int32_t] completions
         cdef vector[Pair] done
+        cdef unordered_set[uint64_t] known, known_done
         cdef vector[int32_t]* completed
-        cdef size_t i = 0, j
+        cdef vector[Pair]* waiting
+        cdef Pair what
+        cdef size_t i = 0, j, k
         # The list of pairs grows during the iteration, so each is visited once, in turn.
         while i < reached.size():
             completed = self.items.completed(reached[i].second)
             for j in range(completed.size()):
-                self._complete(Pair(reached[i].first, completed[0][j]), reached, done, completions)
+                what = Pair(reached[i].first, completed[0][j])
+                if not _append(done, known_done, what):
+                    continue
+                if what.first == BOTTOM:
+                    completions.push_back(what.second)
+                    continue
+                waiting = self.stack.waiters(what)
+                for k in range(waiting.size()):
+                    _append(reached, known, waiting[0][k])
             i += 1
         sort(completions.begin(), completions.end())
         return self._intern(reached, completions)
 
-    cdef int _complete(
-        self, Pair what, vector[Pair]& reached, vector[Pair]& done, vector[int32_t]& completions
-    ) except -1:
-        cdef size_t i
-        cdef vector[Pair]* pairs
-        if _holds(done, what):
-            return 0
-        done.push_back(what)
-        if what.first == BOTTOM:
-            completions.push_back(what.second)
-            return 0
-        pairs = self.stack.waiters(what)
-        for i in range(pairs.size()):
-            if not _holds(reached, pairs[0][i]):
-                reached.push_back(pairs[0][i])
-        return 0
-
     cdef int32_t _intern(self, vector[Pair]& reached, vector[int32_t]& completions) except -2:
         cdef vector[Pair] merged, pairs
+        cdef unordered_map[int32_t, size_t] places, narrow_places
         cdef size_t i
         cdef int32_t item_set
         for i in range(reached.size()):
-            self._merge(merged, reached[i])
+            self._merge(merged, places, reached[i])
         for i in range(merged.size()):
             item_set = self.items.live(merged[i].second)
             if item_set != EMPTY:
-                self._merge(pairs, Pair(self.stack.narrow(merged[i].first, item_set), item_set))
+                self._merge(
+                    pairs,
+                    narrow_places,
+                    Pair(self.stack.narrow(merged[i].first, item_set), item_set),
+                )
         sort(pairs.begin(), pairs.end())
         return self._number(pairs, completions)
 
-    cdef int _merge(self, vector[Pair]& pairs, Pair added) except -1:
-        """Add a pair to a list that has each stack node once."""
+    cdef int _merge(
+        self, vector[Pair]& pairs, unordered_map[int32_t, size_t]& places, Pair added
+    ) except -1:
+        """Add a pair to a list that has each stack node once; ``places``: of the nodes of a long one."""
         cdef size_t i
-        for i in range(pairs.size()):
-            if pairs[i].first == added.first:
+        if pairs.size() < _FEW_PAIRS:
+            for i in range(pairs.size()):
+                if pairs[i].first == added.first:
+                    pairs[i].second = self.items.union(pairs[i].second, added.second)
+                    return 0
+        else:
+            if places.empty():
+                for i in range(pairs.size()):
+                    places[pairs[i].first] = i
+            if places.count(added.first):
+                i = places[added.first]
                 pairs[i].second = self.items.union(pairs[i].second, added.second)
                 return 0
+            places[added.first] = pairs.size()
         pairs.push_back(added)
         return 0
 
@@ -453,10 +464,30 @@ def unwritten(Py_ssize_t count, Py_ssize_t width):
     return rows
 
 
-cdef bint _holds(vector[Pair]& pairs, Pair what) noexcept nogil:
-    """Tell whether a short list has a pair."""
+cdef enum:
+    # Pairs that are looked through; of more there is a set.
+    _FEW_PAIRS = 24
+
+
+cdef bint _append(
+    vector[Pair]& pairs, unordered_set[uint64_t]& known, Pair added
+) except -1:
+    """Add a pair to a list that has each once, and tell whether it is new.
+
+    ``known``: the pairs of a long list, of which there is one for each place where a text may turn
+    (``p ::= 'a' p 'a' | 'a'``), so that a step takes time in proportion to them.
+    """
     cdef size_t i
-    for i in range(pairs.size()):
-        if pairs[i] == what:
-            return True
-    return False
+    if pairs.size() < _FEW_PAIRS:
+        for i in range(pairs.size()):
+            if pairs[i] == added:
+                return False
+    else:
+        if known.empty():
+            for i in range(pairs.size()):
+                known.insert(_key(pairs[i].first, pairs[i].second))
+        if known.count(_key(added.first, added.second)):
+            return False
+        known.insert(_key(added.first, added.second))
+    pairs.push_back(added)
+    return True

@@ -12,6 +12,7 @@ cdef class MaskAssembler:
 
     cdef object masks
     cdef LazyTable explorer
+    cdef Counting counting
     cdef Walker walker
     cdef Pool node_sets
     cdef Pool rows
@@ -36,6 +37,7 @@ cdef class MaskAssembler:
     def __cinit__(self, masks):
         self.masks = masks
         self.explorer = masks.states.explorer
+        self.counting = masks.counting
         self.walker = masks.walker
         self.node_sets, self.rows = masks.found
         self.states = masks.states
@@ -200,6 +202,7 @@ cdef class MaskAssembler:
         return 0
 
     cdef Walked* _walk(self, int32_t item_set, int32_t nodes) except NULL:
+        item_set = self.counting.far_set(item_set)
         cdef uint64_t key = _key(item_set, nodes)
         cdef Walked walked
         if not self.walks.count(key):

@@ -8,13 +8,14 @@ from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import Language
 from kbnf_core.json_text import NoJsonError, parse_json
-from kbnf_core.languages.conversion.build_tree import terminal
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.parsed import Parsed, Request
 
 
 def _read(source: Source, request: Request) -> Parsed:
+    from kbnf_core.languages.conversion.build_tree import terminal
+
     del request
     whole = Span(0, len(source.text))
     message, place = "a choice is a JSON list of texts, at least one", whole

@@ -36,21 +36,28 @@ def find_prolonged(tables: Tables, budget: Budget) -> Prolonged | None:
     WorkLimitError where ``budget`` is used up; parts of states are steps.
     """
     states = StateTable(tables)
-    left = DistanceToEnd(states, np.ones(tables.class_count), inf)
+    left: DistanceToEnd | None = None
     ways = readable_bytes(tables.classes)
     texts = {states.initial: b""}
     pending = deque(texts)
     while pending:
         state = pending.popleft()
         text = texts[state]
-        if text and states.completions(state) and left.length(state, budget) <= MAX_LENGTH:
-            return Prolonged(text, text + _completion(states, left, state, ways, budget))
+        share = 1 + len(states.pairs(state))
+        goes_on = False
         for byte_class, byte in ways:
-            budget.spend(1 + len(states.pairs(state)))
+            budget.spend(share)
             after = states.step(state, byte_class)
-            if after != DEAD and after not in texts:
-                texts[after] = text + bytes((byte,))
-                pending.append(after)
+            if after != DEAD:
+                goes_on = True
+                if after not in texts:
+                    texts[after] = text + bytes((byte,))
+                    pending.append(after)
+        if text and goes_on and states.completions(state):
+            # Only here, since the lengths of a large grammar take longer than the search.
+            left = left or DistanceToEnd(states, np.ones(tables.class_count), inf)
+            if left.length(state, budget) <= MAX_LENGTH:
+                return Prolonged(text, text + _completion(states, left, state, ways, budget))
     return None
 
 

@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from kbnf_core.ir import NEVER, Call, Choice, Literal, Regular, Repeat, Sequence, Token
+from kbnf_core.ir import NEVER, Call, Choice, Counted, Literal, Regular, Repeat, Sequence, Token
 from kbnf_core.lower.facts import FACTS
 from kbnf_core.lower.texts import choice_of
 from kbnf_core.syntax import tree
@@ -20,7 +20,7 @@ ctypedef pair[int32_t, int32_t] Ends
 
 cdef object _NEVER = NEVER, _FACTS = FACTS
 cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
-cdef type _Repeat = Repeat, _Sequence = Sequence, _Token = Token
+cdef type _Counted = Counted, _Repeat = Repeat, _Sequence = Sequence, _Token = Token
 
 cdef type _Reference = tree.Reference, _Terminal = tree.Terminal, _Repetition = tree.Repetition
 cdef type _Items = tree.Sequence, _Alternation = tree.Alternation, _Bracket = tree.Bracket
@@ -32,6 +32,7 @@ cdef enum:
     DEAD = -1
     START = 0
     ACCEPT = 1
+    COUNTED_COPIES = 2
 
 
 def meaning_of(root, leaf, defined, budget):
@@ -84,7 +85,7 @@ def parts_of(root):
             stack.extend(node.parts)
         elif kind is _Choice:
             stack.extend(node.branches)
-        elif kind is _Repeat:
+        elif kind is _Repeat or kind is _Counted:
             stack.append(node.body)
         elif kind is _Call:
             callees.append(node.nonterminal)
@@ -135,7 +136,7 @@ def facts_of(nodes, known):
             found = 0
             for i in range(first, <Py_ssize_t> values.size()):
                 found |= values[i]
-        elif kind is _Repeat:
+        elif kind is _Repeat or kind is _Counted:
             first -= 1
             if node.high == 0:
                 found = NULLABLE
@@ -162,6 +163,14 @@ def has_long_run(nodes, Py_ssize_t most):
     return False
 
 
+def has_count(nodes, least):
+    """See ``counts``."""
+    for node in nodes:
+        if type(node) is _Repeat and max(node.low, node.high or 0) >= least:
+            return True
+    return False
+
+
 def estimate_size(nodes, sizes, inlined):
     """See ``inline``."""
     cdef list values = []
@@ -174,6 +183,8 @@ def estimate_size(nodes, sizes, inlined):
             values.append(node.dfa.state_count)
         elif kind is _Call:
             values.append(sizes[node.nonterminal] if node.nonterminal in inlined else 1)
+        elif kind is _Counted:
+            values.append(values.pop() * COUNTED_COPIES)
         elif kind is _Repeat:
             values.append(values.pop() * max(node.low, node.high or 1, 1))
         elif kind is _Token:
@@ -194,7 +205,7 @@ def count_uses(names, nodes, callees):
     for name in names:
         found = nodes[name]
         for node in found:
-            if type(node) is _Repeat:
+            if type(node) is _Repeat or type(node) is _Counted:
                 break
         else:
             for callee in callees[name]:
@@ -206,6 +217,8 @@ def count_uses(names, nodes, callees):
             kind = type(node)
             if kind is _Call:
                 uses[node.nonterminal] = uses.get(node.nonterminal, 0) + times
+            elif kind is _Counted:
+                stack.append((node.body, times * COUNTED_COPIES))
             elif kind is _Repeat:
                 stack.append((node.body, times * max(node.low, node.high or 1, 1)))
             elif kind is _Sequence or kind is _Choice:
@@ -349,6 +362,8 @@ cdef class _Connection:
         elif kind is _Choice:
             for branch in <tuple> node.branches:
                 self.add(branch, begin, end)
+        elif kind is _Counted:
+            self.count(node, begin, end)
         elif kind is _Repeat:
             self.repeat(node, begin, end)
         elif kind is _Regular:
@@ -422,6 +437,14 @@ cdef class _Connection:
                 self.add(body, here, there)
                 here = there
         _free(self.nfa, here, end)
+
+    cdef count(self, node, int32_t begin, int32_t end):
+        cdef int32_t symbol = self.builder.count_symbol((node.low, node.high))
+        cdef int32_t head = self.state(), last = self.state()
+        _link(self.nfa, begin, symbol, head)
+        _link(self.nfa, last, symbol + 1, head)
+        _link(self.nfa, head, symbol + 2, end)
+        self.add(node.body, head, last)
 
     cdef bint is_nullable(self, name) except -1:
         return self.facts[name][0] and name not in self.inlined

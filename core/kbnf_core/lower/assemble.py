@@ -1,6 +1,8 @@
 """Assembles the automata of all nonterminals into one set of tables."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
+from operator import add
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +16,10 @@ from kbnf_core.limits import Limits
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.counts import fold
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
-from kbnf_core.lower.tables import Ids, Tables
+from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
@@ -68,7 +71,7 @@ def build_pieces(
     """Return the automata of the nonterminals that are called, the start first.
 
     Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError
-    where ``budget`` is used up.
+    where ``budget`` is used up, and UncountableError.
     """
     alphabet = number_symbols(grammar, analysis, inlined)
     names = list(alphabet.nonterminals)
@@ -88,7 +91,7 @@ def build_pieces(
         if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
         else:
-            piece = _finished(name, builder, finish)
+            piece = _folded(name, _finished(name, builder, finish), builder)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -112,6 +115,26 @@ def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
         return finish(builder, name)
     except LimitError:
         raise TooManyStatesError(name) from None
+
+
+def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
+    """Return an automaton without the symbols of counts."""
+    first = builder.alphabet.first_count
+    columns = [_ids(column) for column in (piece.source, piece.symbol, piece.target)]
+    if not builder.counts or not (columns[1] >= first).any():
+        return piece
+    builder.budget.spend(len(columns[0]))
+    rows: list[list[tuple[int, int]]] = [[] for _ in piece.accepting]
+    for source, symbol, target in zip(*(column.tolist() for column in columns), strict=True):
+        rows[source].append((symbol, target))
+    accepting = list(map(bool, piece.accepting))
+    rows, accepting, loops = fold(name, rows, accepting, first, list(builder.counts))
+    edges = [(source, *edge) for source, row in enumerate(rows) for edge in row]
+    source_, symbol_, target_ = np.array(edges, np.int32).reshape(-1, 3).T
+    return Piece(
+        source_.tobytes(), symbol_.tobytes(), target_.tobytes(), bytes(accepting),
+        [()] * len(rows), loops,
+    )  # fmt: skip
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
@@ -153,7 +176,32 @@ def assemble(
         token_terminal=_ids(columns[10]),
         token_target=_ids(columns[11]),
         token_terminals=terminals,
+        loops=_loops(list(pieces.values())),
     )
+
+
+def _loops(pieces: list[Piece]) -> Loops:
+    starts = np.cumsum([0, *(piece.state_count for piece in pieces)]).tolist()
+    loops = [
+        loop.renumbered(partial(add, start))
+        for piece, start in zip(pieces, starts, strict=False)
+        for loop in piece.loops
+    ]
+    if not loops:
+        return NO_LOOPS
+    of, twin, last = np.full((3, starts[-1]), -1, np.int32)
+    row, (begins, is_below) = np.arange(starts[-1], dtype=np.int32), np.zeros((2, starts[-1]), "u1")
+    for number, loop in enumerate(loops):
+        rows, below = list(loop.rows), list(loop.below)
+        standing, stands_for = np.array(loop.begins, np.int32).T
+        row[standing], begins[standing] = stands_for, 1
+        of[[*rows, *below, *standing.tolist()]] = number
+        last[rows], is_below[below] = loop.last, 1
+        if below:
+            twin[rows], twin[below] = below, rows
+    low = np.array([loop.low for loop in loops], np.int32)
+    high = np.array([-1 if loop.high is None else loop.high for loop in loops], np.int32)
+    return Loops(of, row, twin, last, begins, is_below, low, high)
 
 
 @compiled

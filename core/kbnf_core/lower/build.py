@@ -14,6 +14,7 @@ from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.assemble import assemble, build_pieces
 from kbnf_core.lower.compact import Piece, compact, spell_out
+from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.inline import Inlined, choose_inlined
 from kbnf_core.lower.nfa import Place
 from kbnf_core.lower.split import split_large
@@ -37,14 +38,37 @@ def build_tables(
     analysis: Analysis | None = None,
     budget: Budget | None = None,
     inlined: Inlined | None = None,
+    counted: bool = False,
 ) -> Tables:
     """Return the tables of ``grammar``; raise TooManyStatesError or WorkLimitError.
 
     ``analysis`` is that of ``grammar``, if it was computed already. ``inlined`` are nonterminals to
-    write out, where the choice is not left to the build; none of them may call itself.
+    write out, where the choice is not left to the build; none of them may call itself. With
+    ``counted`` repetitions with large bounds are loops that the recogniser counts, see
+    ``lower.counts``; without, every count is a state.
     """
     budget = budget or Budget(limits.work)
-    grammar, analysis = _split(grammar, analysis or analyse(grammar, budget), budget)
+    analysis = analysis or analyse(grammar, budget)
+    if not counted:
+        return _build(grammar, analysis, limits, budget, inlined)
+    left_out: set[str] = set()
+    while True:
+        marked = mark_counts(grammar, analysis, left_out)
+        known = analysis if marked is grammar else analyse(marked, budget)
+        try:
+            return _build(marked, known, limits, budget, inlined)
+        except UncountableError as error:
+            left_out.add(str(error).partition("#")[0])
+
+
+def _build(
+    grammar: Grammar,
+    analysis: Analysis,
+    limits: Limits,
+    budget: Budget,
+    inlined: Inlined | None,
+) -> Tables:
+    grammar, analysis = _split(grammar, analysis, budget)
     if inlined is None:
         inlined = choose_inlined(grammar, analysis, budget)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget)

@@ -14,6 +14,7 @@ from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
 from kbnf_core.automata.nfa import Closures
 from kbnf_core.budget import Budget
+from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
 
 
@@ -26,6 +27,7 @@ class Piece:
     target: Column
     accepting: bytes
     places: Sequence[tuple[Place, ...]]
+    loops: Sequence[Loop] = ()
 
     @property
     def state_count(self) -> int:

@@ -15,7 +15,7 @@ from functools import lru_cache
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.budget import Budget
-from kbnf_core.ir import Call, Grammar, Literal, Node, Regular, Repeat, children
+from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat, children
 from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
 
@@ -24,6 +24,9 @@ LARGE = 1_000
 
 FREE_TEXT = 32
 """Bytes that leave a state as it is, from which on an automaton counts as free text."""
+
+COUNTED_COPIES = 2
+"""Copies of what a count repeats: where more must come, and where enough came."""
 
 SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
@@ -53,6 +56,9 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
         if flat.issuperset(analysis.callees[name]):
             flat.add(name)
         if name == grammar.start or "#" in name:
+            continue
+        # Within another count it could not be counted.
+        if any(type(node) is Counted for node in analysis.nodes[name]):
             continue
         times = uses.get(name, 0)
         single = times == 1 and sizes[name] <= LARGE
@@ -91,6 +97,8 @@ def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Coll
                 values.append(dfa.state_count)
             case Call(name):
                 values.append(sizes[name] if name in inlined else 1)
+            case Counted():
+                values.append(COUNTED_COPIES * values.pop())
             case Repeat(_, low, high):
                 values.append(values.pop() * max(low, high or 1, 1))
             case _:
@@ -103,10 +111,10 @@ def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Coll
 def count_uses(
     names: Iterable[str], nodes: Mapping[str, list[Node]], callees: Mapping[str, list[str]]
 ) -> Mapping[str, int]:
-    """Count places of use; a place inside a counted repetition is as many as there are copies."""
+    """Count places of use; a place inside a repetition with a bound is as many as its copies."""
     uses: Counter[str] = Counter()
     for name in names:
-        if not any(type(node) is Repeat for node in nodes[name]):
+        if not any(isinstance(node, Repeat) for node in nodes[name]):
             uses.update(callees[name])
             continue
         stack = [(nodes[name][-1], 1)]
@@ -114,6 +122,8 @@ def count_uses(
             node, times = stack.pop()
             if type(node) is Call:
                 uses[node.nonterminal] += times
+            elif type(node) is Counted:
+                stack.append((node.body, times * COUNTED_COPIES))
             elif type(node) is Repeat:
                 stack.append((node.body, times * max(node.low, node.high or 1, 1)))
             else:

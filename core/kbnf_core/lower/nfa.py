@@ -24,6 +24,7 @@ from kbnf_core.ir import (
     NEVER,
     Call,
     Choice,
+    Counted,
     Literal,
     Node,
     Regular,
@@ -37,6 +38,9 @@ from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.source import Span
 
 Ids = npt.NDArray[np.int32]
+
+Bounds: TypeAlias = tuple[int, int | None]
+"""Of a repetition: the least and the largest number."""
 
 
 class Place(NamedTuple):
@@ -83,6 +87,11 @@ class Alphabet:
     def of_token(self, terminal: TokenTerminal) -> int:
         """Return the symbol of a token terminal."""
         return self.class_count + len(self.nonterminals) + self.terminals[terminal]
+
+    @property
+    def first_count(self) -> int:
+        """The first symbol of counts; see ``lower.counts``."""
+        return self.class_count + len(self.nonterminals) + len(self.terminals)
 
 
 class Nfa:
@@ -202,6 +211,8 @@ class NfaBuilder:
         self.budget = budget
         self.fragments: dict[str, Fragment] = {}
         self.automata: dict[int, Fragment] = {}
+        # What is counted, by its bounds: its number.
+        self.counts: dict[Bounds, int] = {}
         self._nfa = Nfa()
         self._work: list[tuple[Node, int, int]] = []
 
@@ -239,6 +250,8 @@ class NfaBuilder:
                 self._connect_sequence(parts, begin, end)
             case Choice(branches):
                 self._work.extend((branch, begin, end) for branch in branches)
+            case Counted():
+                self._connect_count(node, begin, end)
             case Repeat():
                 self._connect_repeat(node, begin, end)
 
@@ -322,6 +335,18 @@ class NfaBuilder:
                 self._nfa.free(here, end)
                 here = self._connect_copy(node.body, here)
         self._nfa.free(here, end)
+
+    def count_symbol(self, bounds: Bounds) -> int:
+        """Return the first of the three symbols of a count; see ``lower.counts``."""
+        return self.alphabet.first_count + 3 * self.counts.setdefault(bounds, len(self.counts))
+
+    def _connect_count(self, node: Counted[Node], begin: int, end: int) -> None:
+        nfa, symbol = self._nfa, self.count_symbol((node.low, node.high))
+        head = nfa.add_states(2)
+        nfa.link(begin, symbol, head)
+        nfa.link(head + 1, symbol + 1, head)
+        nfa.link(head, symbol + 2, end)
+        self._work.append((node.body, head, head + 1))
 
     def _is_nullable_call(self, body: Node) -> TypeGuard[Call]:
         return (

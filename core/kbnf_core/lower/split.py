@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from kbnf_core.ir import (
     Call,
+    Counted,
     Grammar,
     Node,
     Regular,
@@ -25,6 +26,12 @@ from kbnf_core.lower.inline import LARGE, estimate_size
 
 LONG_RUN = 64
 """Optional parts in a row: any later one may come in place of each, a square of edges."""
+
+BLOCK = 256
+"""Copies that are a rule of their own, of which there are copies in turn, and so forth."""
+
+MANY_COPIES = 16_384
+"""Copies beyond which they are made by blocks."""
 
 LARGE_REPETITION = 4_096
 """States beyond which the body of a counted repetition is called instead of copied."""
@@ -56,6 +63,8 @@ def has_long_run(nodes: Several[Node], most: int) -> bool:
     """Tell whether a repetition has more copies than ``most``, or a sequence more parts."""
     for node in nodes:
         match node:
+            case Counted():
+                count = 0
             case Repeat(_, low, high):
                 count = max(low, high or 1)
             case Sequence(parts):
@@ -91,8 +100,12 @@ class _Splitter:
             return self._call(node)
         if isinstance(node, Sequence) and sum(optional) > LONG_RUN:
             return self._group(node, optional)
-        if isinstance(node, Repeat) and not isinstance(node.body, Call):
-            copies = max(node.low, node.high or 1)
+        if type(node) is not Repeat:
+            return node
+        copies = max(node.low, node.high or 1)
+        if copies > MANY_COPIES and not optional[0]:
+            return self._in_blocks(node)
+        if not isinstance(node.body, Call):
             if copies > LONG_RUN and optional[0]:
                 return Repeat(self._call(node.body), node.low, node.high, node.span)
             if copies > 1 and _size(node.body) * copies > LARGE_REPETITION:
@@ -111,6 +124,36 @@ class _Splitter:
                 found = [self._call(Sequence(group, node.span)) for group in groups]
             parts.extend(found)
         return Sequence(tuple(parts), node.span)
+
+    def _in_blocks(self, node: Repeat[Node]) -> Node:
+        """Write copies by blocks, blocks of blocks and so on."""
+        unit = node.body if isinstance(node.body, Call) else self._call(node.body)
+        blocks: list[Node] = [unit]
+        while BLOCK ** len(blocks) <= max(node.low, node.high or 0):
+            blocks.append(self._call(Repeat(blocks[-1], BLOCK, BLOCK, node.span)))
+
+        def exactly(count: int) -> list[Node]:
+            parts: list[Node] = []
+            for level in reversed(range(len(blocks))):
+                whole, count = divmod(count, BLOCK**level)
+                if whole:
+                    parts.append(Repeat(blocks[level], whole, whole, node.span))
+            return parts
+
+        def at_most(count: int) -> list[Node]:
+            """Fewer whole blocks than fit, and then at most what is left."""
+            parts: list[Node] = []
+            for level in reversed(range(1, len(blocks))):
+                whole, rest = divmod(count, BLOCK**level)
+                if whole > 1:
+                    parts.append(Repeat(blocks[level], 0, whole - 1, node.span))
+                    count = BLOCK**level + rest
+            return [*parts, Repeat(unit, 0, count, node.span)]
+
+        more: list[Node] = [Repeat(unit, 0, None, node.span)]
+        if node.high is not None:
+            more = at_most(node.high - node.low)
+        return Sequence((*exactly(node.low), *more), node.span)
 
     def _call(self, body: Node) -> Call:
         self._count += 1

@@ -11,6 +11,33 @@ from kbnf_core.ir import TokenTerminal
 Ids = npt.NDArray[np.int32]
 
 
+Flags = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Loops:
+    """What is counted in tables; see ``lower.counts``. Without loops all arrays are empty.
+
+    By state, int32: ``of``, its loop, -1 outside of all; ``row``, the one that
+    it stands for, most for themselves; ``twin``, of a row the one below and vice versa, -1
+    without one; ``last``, what a row is in the last repetition, where one begins with it, else -1.
+    By state, uint8: ``begins``, whether a repetition begins there, and ``is_below``.
+    By loop, int32: ``low`` and ``high``, -1 without one.
+    """
+
+    of: Ids
+    row: Ids
+    twin: Ids
+    last: Ids
+    begins: Flags
+    is_below: Flags
+    low: Ids
+    high: Ids
+
+
+NO_LOOPS = Loops(*(np.zeros(0, each) for each in ("i4", "i4", "i4", "i4", "u1", "u1", "i4", "i4")))
+
+
 @dataclass(frozen=True, eq=False)
 class Tables:
     """One automaton per nonterminal, all numbered together.
@@ -26,7 +53,8 @@ class Tables:
 
     Everything is trimmed: each state is reachable and can reach acceptance, and a call consumes
     at least one byte or token (that a nonterminal may be empty is built into its callers).
-    ``classes`` is uint8[256]; all other arrays are int32, flags bool.
+    ``classes`` is uint8[256]; all other arrays are int32, flags bool. What ``loops`` tells of is
+    here as if it had no bounds.
     """
 
     names: tuple[str, ...]
@@ -46,6 +74,7 @@ class Tables:
     token_terminal: Ids
     token_target: Ids
     token_terminals: tuple[TokenTerminal, ...]
+    loops: Loops = NO_LOOPS
 
     @property
     def state_count(self) -> int:

@@ -21,7 +21,7 @@ from kbnf_core.lower.texts import choice_of
 from kbnf_core.source import Source, Span
 from kbnf_core.syntax import tree
 from kbnf_core.syntax.printer import as_read
-from kbnf_core.syntax.suggest import Suggestions
+from kbnf_core.syntax.suggest import Suggestions, listed
 from kbnf_core.traversal import fold
 
 _SUBSTRING_WORK = 16
@@ -56,7 +56,9 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     names = [definition.name.value for definition in document.definitions]
     if start in names or start in document.broken_names or not names:
         return ()
-    guess = Suggestions(names).closest(start) or names[0]
+    used = {use.value for each in document.definitions for use in tree.uses_in(each.body)}
+    roots = [name for name in dict.fromkeys(names) if name not in used] or names[:1]
+    guess = Suggestions(names).closest(start) or roots[0]
     first = document.definitions[0].name.span
     fixes: tuple[Fix, ...] = ()
     if guess.casefold() == start.casefold():
@@ -69,10 +71,11 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
             f"the start nonterminal `{start}` is not defined",
             document.source,
             first,
-            label="this is another name" if fixes else "the first rule stands here",
+            label="this is another name" if fixes else "this is the first rule",
+            notes=(f"no other rule uses {listed(roots)}",) if len(roots) > 1 else (),
             helps=(
-                f"name the start: `--start {guess}`, or `kbnf: start={guess}` in a comment;"
-                f" or define `{start}` as `{guess}`",
+                f"name the start in a comment of the file, `kbnf: start={guess}`, or with"
+                f" `--start {guess}`; or define `{start}` as `{guess}`",
             ),
             fixes=fixes,
         ),
@@ -146,7 +149,7 @@ class _Translator:
         if slip is not None:
             help_ = slip.message
         else:
-            help_ = f"did you mean `{close}`?" if close else "define it, with a rule of its own"
+            help_ = f"did you mean `{close}`?" if close else f"define it: `{name} ::= ... ;`"
         message = f"the nonterminal `{name}` is not defined"
         guess = Fix(f"write `{close}`", (Edit(node.span, close),), safe=False) if close else None
         fixes = tuple(fix for fix in (slip, guess) if fix is not None)
@@ -295,20 +298,28 @@ def slip_at(source: Source, span: Span) -> Fix | None:
     if name == "r" and after in ("'", '"'):
         return Fix("a raw pattern begins with `#r`", (Edit(Span(span.start, span.start), "#"),))
     if name == "i" and before in ("'", '"'):
-        return _any_case(source, span)
-    return None
-
-
-def _any_case(source: Source, span: Span) -> Fix | None:
-    line = source.text.rfind("\n", 0, span.start) + 1
-    all_quoted = list(_QUOTED.finditer(source.text, line, span.start))
-    if not all_quoted or all_quoted[-1].end() != span.start:
+        line = text.rfind("\n", 0, span.start) + 1
+        all_quoted = list(_QUOTED.finditer(text, line, span.start))
+        is_touching = all_quoted and all_quoted[-1].end() == span.start
+        return _any_case(span, all_quoted[-1]) if is_touching else None
+    quoted = _QUOTED.match(text, span.end)
+    if quoted is None:
         return None
-    quoted = all_quoted[-1]
+    if name == "i":
+        return _any_case(span, quoted)
+    if name == "b":
+        return Fix("exact bytes begin with `#b`", (Edit(Span(span.start, span.start), "#"),))
+    return (
+        Fix(f"a text has no prefix: remove `{name}`", (Edit(span, ""),)) if name in "fu" else None
+    )
+
+
+def _any_case(span: Span, quoted: "re.Match[str]") -> Fix | None:
+    """Return the fix for a text whose mark ``i``, at ``span``, touches it on either side."""
     inner = quoted[0][1:-1]
     if "\\" in inner:
         return None
     spelled = "".join("\\\\" * (c in _SIGNIFICANT) + c for c in inner)
     pattern = f"#{quoted[0][0]}(?i-u:{spelled}){quoted[0][0]}"
-    edit = Edit(Span(quoted.start(), span.end), pattern)
+    edit = Edit(Span(min(quoted.start(), span.start), max(quoted.end(), span.end)), pattern)
     return Fix(f"for any case write `{pattern}`", (edit,))

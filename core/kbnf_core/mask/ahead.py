@@ -20,6 +20,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import sleep, thread_time
 
+from kbnf_core.mask.masks import STATE
 from kbnf_core.mask.token_automaton import TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 
@@ -61,6 +62,9 @@ def prepare(
     """
     masks, states = automaton.masks, automaton.masks.states
     work, pause = 0, pause_after
+    if position > STATE:
+        # Far from its bounds a count does not matter.
+        position &= STATE
     seen = {position}
     ahead = deque([position])
     while ahead and work < budget and not masks.is_half_full:
@@ -75,10 +79,10 @@ def prepare(
         except TableFullError:
             break
         for byte_class in states.live_classes(here):
-            after = states.step(here, byte_class)
-            if after != DEAD and automaton.settle(after) not in seen:
-                seen.add(automaton.settle(after))
-                ahead.append(automaton.settle(after))
+            after = automaton.settle(masks.counting.far(states.step(here, byte_class)) & STATE)
+            if after != DEAD and after not in seen:
+                seen.add(after)
+                ahead.append(after)
         work += _MASK_WORK + _counted(automaton) - before
         if work >= pause:
             sleep(0)

@@ -1,7 +1,7 @@
 """The boundary: a text or a token after which the grammar begins, and until which all is free.
 
 While the text has not come, a position is how many of its bytes the last bytes are, the most there
-are (Knuth, Morris and Pratt 1977), above all numbers of states: ``WAITING`` and a few more. So
+are (Knuth, Morris and Pratt 1977), above all states and counts: ``WAITING`` and a few more. So
 waiting is a position like others; copies, rollbacks and drafts need to know nothing of it.
 
 The text may end within a token. What is behind it there belongs to the grammar; where the grammar
@@ -14,13 +14,11 @@ import numpy as np
 
 from kbnf_core.errors import ConfigError, RejectedError, UnknownTokenError
 from kbnf_core.mask.bits import Bitmask, pack
+from kbnf_core.mask.masks import WAITING
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.vocab.trie import ABSENT
 from kbnf_core.vocab.vocabulary import Vocabulary
-
-WAITING = 1 << 40
-"""The first position of those that wait; ``kernel/engine_core.pxi`` has the same number."""
 
 After = str | int
 """The text to wait for, or the id of a token."""

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel import ARRAY_BYTES, MaskAssembler, Walker
+from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Walker
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
@@ -53,6 +53,17 @@ SHARE_AFTER = 128
 Finding equivalent positions takes a millisecond or more, in the middle of a text, so that it pays
 only where many walks have shown that there will be many more.
 """
+
+STATE = (1 << 32) - 1
+"""The bits of a position that name its state; those above are a count (``kernel/counting.pxi``)."""
+
+WAITING = 1 << 62
+"""The first position of those that wait for the grammar; ``kernel/counting.pxi`` has it, too."""
+
+
+def state_at(position: int) -> int:
+    """Return a position without what is counted beside its state; its mask is the same."""
+    return position & STATE if 0 <= position < WAITING else position
 
 
 class Viable(NamedTuple):
@@ -100,6 +111,7 @@ class Masks:
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = stored.found if stored else nothing_found(vocabulary)
         self.walker = Walker(states, parts_of(vocabulary))
+        self.counting = Counting(states, vocabulary.trie.max_depth)
         self.unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
         self.shared_rows = shared_rows(vocabulary)
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))

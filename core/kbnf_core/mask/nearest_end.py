@@ -18,27 +18,30 @@ Two things keep them few. A node that was an exit before is none later. And once
 with no token begun after K tokens, a node is dropped where the rest of each token below it can be
 spelled by tokens of its own in as many as it is late: that way is no longer.
 
-With eager ends a token may not go on behind a complete text, which exits do not know of. There they
-are a bound, by which states are searched (A*, Hart et al. 1968).
+What is counted (``lower.counts``) has no bounds among exits, so that they are finitely many. With
+counts, and with eager ends (a token may not go on behind a complete text, which exits do not know
+of), exits are a bound, by which states are searched (A*, Hart et al. 1968). A way that was found
+behind one count is tried behind the others first.
 """
 
 import heapq
 from collections.abc import Callable
 from functools import cached_property
-from math import inf
+from math import ceil, inf
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.budget import Budget
+from kbnf_core.errors import EngineError
 from kbnf_core.kernel import EndWalker, chosen_bits, rest_costs
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import FinishPolicy
-from kbnf_core.mask.masks import Masks
+from kbnf_core.mask.masks import STATE, Masks
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.distance import DistanceToEnd, most_left_open
+from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import BOTTOM
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -46,12 +49,18 @@ Nodes = npt.NDArray[np.int32]
 Exits = list[tuple[int, int]]
 """Pairs of a nonterminal and the number of a set of trie nodes."""
 
+_Content = tuple[tuple[tuple[int, int], ...], tuple[int, ...]]
+"""The pairs and the completions of a place."""
+
 ROOT_SET = 0
 """The number of the set that holds just the trie's root."""
 
 _ROOT_ALONE = np.zeros(1, np.int32)
 
 _NO_LIMIT = 1 << 60
+
+MOST_SEARCHED = 256
+"""States whose tokens one search follows before everything is looked at, count by count."""
 
 KEPT_BYTES = 1 << 24
 """Size of the ends of tokens, and of masks, that are kept."""
@@ -188,8 +197,9 @@ def _costs_of(vocabulary: Vocabulary) -> npt.NDArray[np.int16]:
 class _Exits:
     """The summaries of one table and vocabulary."""
 
-    def __init__(self, masks: Masks, walker: EndWalker) -> None:
+    def __init__(self, masks: Masks, walker: EndWalker, unbounded: Callable[[int], int]) -> None:
         self._masks = masks
+        self._unbounded = unbounded
         self._costs = _costs_of(masks.vocabulary)
         self._most_cost = int(self._costs.max())
         self._walker = walker
@@ -197,6 +207,7 @@ class _Exits:
         self._numbers = {_ROOT_ALONE.tobytes(): ROOT_SET}
         self._items: dict[tuple[int, int], _Items] = {}
         self._places: dict[int, _Place] = {}
+        self._contents: dict[_Content, _Place] = {}
         self._resumed: dict[tuple[int, int, int], _Resumed] = {}
         # How much was found, beginnings and exits, and the greatest level that was looked for.
         self._found = 0
@@ -223,6 +234,7 @@ class _Exits:
 
     def of_items(self, item_set: int, nodes: int) -> _Items:
         """Return the summary of an item set above BOTTOM."""
+        item_set = self._unbounded(item_set)
         found = self._items.get((item_set, nodes))
         if found is None:
             self._found += 1
@@ -233,8 +245,13 @@ class _Exits:
         """Return the summary of a place, ``~item_set`` for one that is above BOTTOM."""
         found = self._places.get(place)
         if found is None:
-            self._found += 1
-            found = self._places[place] = _Place(*self._walker.place(place))
+            pairs, completions = self._walker.place(place)
+            content = tuple((node, self._unbounded(items)) for node, items in pairs), completions
+            found = self._contents.get(content)
+            if found is None:
+                self._found += 1
+                found = self._contents[content] = _Place(*content)
+            self._places[place] = found
         return found
 
     def resumed(self, stack_node: int, nonterminal: int, nodes: int) -> _Resumed:
@@ -340,19 +357,25 @@ class NearestEnd:
     """How few tokens end the texts of one token automaton, and which tokens leave enough of them.
 
     Numbers of tokens count the one that ends the sequence, where there is one. ``step``: the
-    automaton's, without room made.
+    automaton's, without room made. A position may have a count beside its state; a state has not.
     """
 
     def __init__(self, masks: Masks, rule: FinishPolicy, step: Callable[[int, int], int]) -> None:
         self._masks = masks
+        self._counting = masks.counting
         self._rule = rule
         self._step = step
         parts = parts_of(masks.vocabulary)
         self._walker = EndWalker(masks.states, parts, rule.ends_at_bytes)
+        # By state: how many tokens it takes, or what does not suffice; tokens that do, where a
+        # search found them; bounds.
         self._needs: dict[int, float] = {}
+        self._too_few: dict[int, float] = {}
+        self._ways: dict[int, tuple[int, ...]] = {}
         self._bounds: dict[int, float] = {}
         self._spelled: dict[int, float] = {}
         trie = masks.vocabulary.trie
+        self._longest = trie.max_depth
         self._token_ids = trie.token_ids
         kept = max(4, KEPT_BYTES // (4 * len(self._token_ids) + 1))
         self._ends: LruDict[int, tuple[list[int], Nodes]] = LruDict(self._find_ends, kept)
@@ -362,27 +385,65 @@ class NearestEnd:
 
     def least(self, position: int) -> float:
         """Return the fewest tokens in which a text is over; infinite where none lead there."""
-        return self._need(position, inf)
+        return self._need(self._counting.exact(position), inf)
 
     def fits(self, position: int, left: int) -> bool:
         """Tell whether a text can be over in ``left`` tokens."""
         if position < 0 or left < self._end_cost:
             return left >= 0 > position
-        return self._spelled_left(position) <= left or self._need(position, left) <= left
+        if self._spelled_left(self._state_near(position)) <= left:
+            return True
+        return self._need(self._counting.exact(position), left) <= left
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of a mask after which a text can be over in what is left then."""
         if left < 1:
             return self._masks.no_words
-        if self.is_bounded(position, left - 1):
+        state = self._state_near(position)
+        if self.is_bounded(state, left - 1):
             return words
-        ends, _ = self._ends[position]
-        chosen = np.array([self.fits(self._settled(each), left - 1) for each in ends], np.uint8)
-        row = self._rows[position, chosen.tobytes()]
-        odd = [each for each in self._odd(position) if self._leaves(position, each, left - 1)]
+        chosen = None
+        if position > STATE:
+            chosen = self._chosen_far(state, left - 1, self._counting.room(position))
+        if chosen is None:
+            state = self._counting.exact(position)
+            ends, _ = self._ends[state]
+            chosen = [self.fits(self._settled(each), left - 1) for each in ends]
+        row = self._rows[state, bytes(chosen)]
+        odd = [each for each in self._odd(state) if self._leaves(state, each, left - 1)]
         if not odd:
             return row
         return row | pack(odd, self._masks.vocabulary.size)
+
+    def _state_near(self, position: int) -> int:
+        """Return the state without its count where enough came, else the one that is counted.
+
+        From the former a text is as soon over, but where the upper bound is met before.
+        """
+        if position > STATE and self._counting.room(position):
+            return position & STATE
+        return self._counting.exact(position)
+
+    def _chosen_far(self, state: int, left: int, room: int) -> list[bool] | None:
+        """Return for each end of a token whether a text can be over in ``left`` tokens from there.
+
+        ``state`` stands for one with a count, behind which so many repetitions have room. None if
+        they may be too few.
+        """
+        if not room or self._masks.states.token_terminals(state):
+            return None
+        chosen: list[bool] = []
+        for each in self._ends[state][0]:
+            after = self._settled(each)
+            chosen.append(self.fits(after, left))
+            if chosen[-1] and after >= 0 and self._spelled_left(after) > left:
+                way = self._ways.get(after)
+                if way is None or self._longest + self._bytes_of(way) > room:
+                    return None
+        return chosen
+
+    def _bytes_of(self, way: tuple[int, ...]) -> int:
+        return sum(len(self._masks.vocabulary.token(each) or b"") for each in way)
 
     def is_bounded(self, state: int, left: int) -> bool:
         """Tell whether it is known at once that after any token the rest fits in ``left``."""
@@ -394,30 +455,33 @@ class NearestEnd:
 
     def way(self, position: int) -> tuple[int, ...] | None:
         """Return the fewest tokens that complete a text, None where none do."""
-        left = self._need(position, inf) - self._end_cost
+        state = self._counting.exact(position)
+        left = self._need(state, inf) - self._end_cost
         if left == inf:
             return None
         found: list[int] = []
         while left > 0:
             left -= 1
-            token_id, position = self._nearer(position, left + self._end_cost)
+            token_id, state = self._nearer(state, left + self._end_cost)
             found.append(token_id)
         return tuple(found)
 
-    def _nearer(self, position: int, need: float) -> tuple[int, int]:
-        """Return a token, and the position after it, from which so many tokens end the text."""
-        ends, of_token = self._ends[position]
+    def _nearer(self, state: int, need: float) -> tuple[int, int]:
+        """Return a token, and the state after it, from which so many tokens end the text."""
+        ends, _ = self._ends[state]
         for number, each in enumerate(ends):
-            after = self._settled(each)
-            if self._need(after, need) <= need:
-                place = int((of_token == number).argmax())
-                token_id = int(self._token_ids[place])
-                return token_id, self._step(position, token_id)
-        for token_id in self._odd(position):
-            after = self._step(position, token_id)
+            if self._need(self._settled(each), need) <= need:
+                token_id = self._token_to(state, number)
+                return token_id, self._step(state, token_id)
+        for token_id in self._odd(state):
+            after = self._step(state, token_id)
             if self._need(after, need) <= need:
                 return token_id, after
         raise AssertionError("no token leads nearer to the end")
+
+    def _token_to(self, state: int, number: int) -> int:
+        """Return a token that leads from a state to its end with a number."""
+        return int(self._token_ids[int((self._ends[state][1] == number).argmax())])
 
     def _settled(self, state: int) -> int:
         over = self._rule.ends_at_tokens and self._masks.is_complete(state)
@@ -427,67 +491,136 @@ class NearestEnd:
         # Where ends come with tokens, a state is complete before the first of them only.
         return not self._rule.ends_at_tokens and self._masks.is_complete(state)
 
-    def _odd(self, position: int) -> list[int]:
+    def _odd(self, state: int) -> list[int]:
         """Return the tokens that can come by their ids: named ones, and the end of sequence."""
         masks = self._masks
-        terminals = masks.states.token_terminals(position) if masks.terminals else frozenset()
+        terminals = masks.states.token_terminals(state) if masks.terminals else frozenset()
         named = ids_of(masks.terminals.mask(terminals), masks.vocabulary.size).tolist()
-        ends = self._rule.takes_eos(masks.is_complete(position))
+        ends = self._rule.takes_eos(masks.is_complete(state))
         return [*named, *sorted(masks.vocabulary.eos_token_ids)] if ends else named
 
-    def _leaves(self, position: int, token_id: int, left: int) -> bool:
-        return self.fits(self._step(position, token_id), left)
+    def _leaves(self, state: int, token_id: int, left: int) -> bool:
+        return self.fits(self._step(state, token_id), left)
 
-    def _find_ends(self, position: int) -> tuple[list[int], Nodes]:
+    def _find_ends(self, state: int) -> tuple[list[int], Nodes]:
         of_token = np.empty(len(self._token_ids), np.int32)
-        return self._walker.from_state(position, of_token), of_token
+        return self._walker.from_state(state, of_token), of_token
 
     def _find_row(self, key: tuple[int, bytes]) -> Bitmask:
-        position, chosen = key
+        state, chosen = key
         words = np.zeros(self._masks.word_count, np.uint32)
         flags = np.frombuffer(chosen, np.uint8)
-        chosen_bits(self._ends[position][1], self._token_ids, flags, words)
+        chosen_bits(self._ends[state][1], self._token_ids, flags, words)
         words.setflags(write=False)
         return words
 
-    def _need(self, position: int, most: float) -> float:
+    def _need(self, state: int, most: float) -> float:
         """Return the least number of tokens, or any above ``most`` for one that is."""
-        if position < 0:
+        if state < 0:
             return 0
-        known = self._needs.get(position)
+        known = self._needs.get(state)
         if known is not None:
             return known
-        if self._may_end(position):
+        if self._may_end(state):
             return self._end_cost
-        find = self._searched if self._rule.ends_at_bytes else self._exits.fewest
-        found = find(position, most - self._end_cost) + self._end_cost
+        if most <= self._too_few.get(state, -1):
+            return most + 1
+        found = self._find_need(state, most - self._end_cost) + self._end_cost
         if found <= most:
-            self._needs[position] = found
+            self._needs[state] = found
+        else:
+            self._too_few[state] = most
         return found
 
-    def _searched(self, position: int, most: float) -> float:
-        """Return the fewest tokens with eager ends."""
-        front = [(self._exits.fewest(position, most), 0, position)]
+    def _find_need(self, state: int, most: float) -> float:
+        if not (self._counting.is_needed or self._rule.ends_at_bytes):
+            return self._exits.fewest(state, most)
+        bound = self._least_from(state, most)
+        if bound > most:
+            return bound
+        free = self._counting.without_bound(state) if self._counting.room(state) else state
+        if free != state:
+            # Without the upper bound it takes no more, and mostly the same tokens do.
+            least = self._need(free, most + self._end_cost) - self._end_cost
+            if least > most or self._ends_with(state, self._ways.get(free)):
+                return least
+        found = self._searched(state, most)
+        return self._bounded_exits.fewest(state, most) if found is None else found
+
+    def _ends_with(self, state: int, way: tuple[int, ...] | None) -> bool:
+        """Tell whether tokens end the text, and note them if they do."""
+        if way is None:
+            return False
+        position = state
+        for token_id in way:
+            try:
+                position = self._step(position, token_id)
+            except EngineError:
+                return False
+        if position >= 0 and not self._may_end(position):
+            return False
+        self._ways[state] = way
+        return True
+
+    def _searched(self, state: int, most: float) -> float | None:
+        """Return the fewest tokens, and note the ways; None where there is too much to look at.
+
+        With eager ends there is no limit.
+        """
+        front = [(self._least_from(state, most), 0, state)]
+        # By state: how many tokens lead there, from where, and which: an end of ``_ends`` by its
+        # number, or the complement of an id.
+        reached: dict[int, tuple[int, int, int]] = {state: (0, state, 0)}
         met: set[int] = set()
         while front:
-            bound, taken, state = heapq.heappop(front)
+            bound, taken, here = heapq.heappop(front)
             if bound > most or bound == inf:
                 return bound
-            if state < 0:
-                return -taken
-            if state in met:
+            if here < 0 or here in self._needs or self._may_end(here):
+                self._note_way(state, here, reached)
+                return bound
+            if here in met:
                 continue
-            met.add(state)
-            afters = {self._settled(each) for each in self._ends[state][0]}
-            afters |= {self._step(state, each) for each in self._odd(state)}
-            for after in afters:
-                count = 1 - taken
-                if after < 0:
-                    heapq.heappush(front, (count, -count, after))
-                elif after not in met:
-                    rest = self._exits.fewest(after, most - count)
+            if len(met) >= MOST_SEARCHED and not self._rule.ends_at_bytes:
+                return None
+            met.add(here)
+            count = 1 - taken
+            ends = [(self._settled(each), k) for k, each in enumerate(self._ends[here][0])]
+            ends += [(self._step(here, each), ~each) for each in self._odd(here)]
+            for after, by in ends:
+                if after in met or reached.get(after, (inf,))[0] <= count:
+                    continue
+                rest = self._least_from(after, most - count)
+                if count + rest <= most and rest < inf:
+                    reached[after] = count, here, by
                     heapq.heappush(front, (count + rest, -count, after))
         return inf
+
+    def _note_way(self, state: int, end: int, reached: dict[int, tuple[int, int, int]]) -> None:
+        """Note the tokens from a state to an end, or to where they are known."""
+        way = () if end < 0 or self._may_end(end) else self._ways.get(end)
+        need = self._need(end, inf) if end >= 0 else 0
+        while end != state:
+            _, before, by = reached[end]
+            token_id = ~by if by < 0 else self._token_to(before, by)
+            if way is not None:
+                way = self._ways[before] = token_id, *way
+            need += 1
+            self._needs[before] = need
+            end = before
+
+    def _least_from(self, state: int, most: float) -> float:
+        """Return a bound of the tokens before the end of sequence; the number where it is known."""
+        if state < 0 or self._may_end(state):
+            return 0
+        known = self._needs.get(state)
+        if known is not None:
+            return known - self._end_cost
+        fewest = self._exits.fewest(state, most)
+        if not self._has_least or fewest > most:
+            return fewest
+        steps = self._steps_left.length(state, Budget(_NO_LIMIT))
+        return max(fewest, ceil(steps / self._longest)) if steps < inf else inf
 
     def _spelled_left(self, state: int) -> float:
         """Return how many tokens of one byte end the text, and the end of sequence."""
@@ -499,7 +632,24 @@ class NearestEnd:
 
     @cached_property
     def _exits(self) -> _Exits:
-        return _Exits(self._masks, self._walker)
+        return _Exits(self._masks, self._walker, self._counting.unbounded_items)
+
+    @cached_property
+    def _bounded_exits(self) -> _Exits:
+        return _Exits(self._masks, self._walker, lambda item_set: item_set)
+
+    @cached_property
+    def _has_least(self) -> bool:
+        """Whether something must be repeated."""
+        return bool((self._masks.states.tables.loops.low > 1).any())
+
+    @cached_property
+    def _steps_left(self) -> DistanceToEnd:
+        """Lengths in bytes that some token has, a token terminal counting as much as one."""
+        states = self._masks.states
+        byte = np.full(states.tables.class_count, inf)
+        byte[states.tables.classes[self._masks.vocabulary.trie.byte[1:]]] = 1
+        return DistanceToEnd(states, byte, token=1)
 
     @cached_property
     def _bytes_left(self) -> DistanceToEnd:
@@ -516,5 +666,4 @@ class NearestEnd:
 
     @cached_property
     def _most_open(self) -> float:
-        longest = self._masks.vocabulary.trie.max_depth
-        return most_left_open(self._masks.states.tables, self._bytes_left.to_end, longest)
+        return self._bytes_left.most_open(self._longest)

@@ -15,13 +15,14 @@ The idea is that of LLGuidance's slicer; its containment check works on regular 
 one on the states of any grammar.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel import Parts
+from kbnf_core.kernel import Parts, count_starts, deepest_below, read_down, unite_down_and_up
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.vocab.trie import Part, TokenTrie, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -144,19 +145,28 @@ class _Characters(NamedTuple):
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:
     """Return the bits of the first 0, 1, 2, .. runs of tokens."""
     ids, count = trie.token_ids, len(trie.token_ids) // RUN
-    runs = [pack(ids[:0], size), *(pack(ids[k * RUN : (k + 1) * RUN], size) for k in range(count))]
-    return np.bitwise_or.accumulate(runs)
+    return _growing(
+        (ids[max(k, 0) * RUN : (k + 1) * RUN] for k in range(-1, count)), count + 1, size
+    )
 
 
 def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitmask:
     """Return the tokens up to each length, and all; a character that was begun is one."""
-    begun = np.zeros(trie.node_count, np.int32)
-    for nodes in _levels(trie):
-        begun[nodes] = begun[trie.parent[nodes]] + (reading[trie.parent[nodes]] == 1)
+    begun = count_starts(trie.parent, reading)
     lengths = np.repeat(begun, np.diff(trie.token_start))
+    order = trie.token_ids[np.argsort(lengths, kind="stable")]
+    counts = np.bincount(lengths, minlength=MOST_SHORT + 2)
     most = min(MOST_SHORT, int(begun.max()))
-    added = [pack(trie.token_ids[lengths == length], size) for length in range(most + 1)]
-    return np.bitwise_or.accumulate([*added, pack(trie.token_ids, size)])
+    added = np.split(order, np.cumsum(counts))[: most + 1]
+    return _growing((*added, trie.token_ids), most + 2, size)
+
+
+def _growing(added: Iterable[npt.NDArray[np.int32]], count: int, size: int) -> Bitmask:
+    """Return ``count`` rows: the bits of the first ids, of them and the next ones, and so on."""
+    rows = np.zeros((count, word_count(size)), np.uint32)
+    for place, ids in enumerate(added):
+        np.bitwise_or(rows[place - 1] if place else 0, pack(ids, size), out=rows[place])
+    return rows
 
 
 def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
@@ -172,29 +182,35 @@ def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
 def _characters(trie: TokenTrie, machine: Machine) -> _Characters:
     """Return the characters of tokens and nodes: from the root down, and from the leaves up."""
     number = numbers_of(machine)
-    levels = _levels(trie)
-    own = [_bits(number[trie.byte], first) for first in (0, 64)]
-    path, under = [each.copy() for each in own], [np.zeros_like(each) for each in own]
-    for before, after, here in zip(path, under, own, strict=True):
-        for nodes in levels:
-            before[nodes] |= before[trie.parent[nodes]]
-        for nodes in reversed(levels):
-            np.bitwise_or.at(after, trie.parent[nodes], after[nodes] | here[nodes])
+    own = np.stack([_bits(number, first) for first in (0, 64)], axis=1)[trie.byte]
+    way, under = unite_down_and_up(trie.parent, own)
     large = np.flatnonzero(trie.token_start[trie.skip] - trie.token_start[:-1] >= LEAST_BELOW)
-    sets, which = np.unique(np.stack(under, axis=1)[large], axis=0, return_inverse=True)
+    sets, which = _distinct(under[large])
     below = np.zeros(trie.node_count, np.uint16)
     # So many sets are not met; the others stand for all characters.
     below[large] = np.where(which < 2**16 - 1, which + 1, 0)
     singles = np.count_nonzero(machine[1] == 1)
-    low, high = (before | after for before, after in zip(path, under, strict=True))
+    low, high = (way | under).T
     longer = high >> np.uint64(singles - 64) if singles >= 64 else low >> np.uint64(singles)
     return _Characters(
-        np.repeat(np.stack(path, axis=1), np.diff(trie.token_start), axis=0),
+        np.repeat(way, np.diff(trie.token_start), axis=0),
         number,
         np.concatenate((np.full((1, 2), ~np.uint64(0)), sets)),
         below,
         longer.astype(np.uint16),
     )
+
+
+def _distinct(
+    sets: npt.NDArray[np.uint64],
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """Return the sets that differ, and which one each is."""
+    order = np.lexsort(sets.T)
+    ordered = sets[order]
+    is_new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
+    which = np.empty(len(sets), np.int64)
+    which[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], which
 
 
 def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
@@ -204,26 +220,13 @@ def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
     return np.where(fits, np.uint64(1) << np.where(fits, place, 0).astype(np.uint64), np.uint64(0))
 
 
-def _levels(trie: TokenTrie) -> list[npt.NDArray[np.int64]]:
-    """Return the nodes of each depth but the root's."""
-    by_depth = np.argsort(trie.depth, kind="stable")
-    return np.split(by_depth, np.cumsum(np.bincount(trie.depth))[:-1])[1:]
-
-
 def _reading(trie: TokenTrie, machine: Machine) -> npt.NDArray[np.uint8]:
     """Return the machine's state at each node."""
-    found = np.zeros(trie.node_count, np.uint8)
-    found[0] = 1
-    for nodes in _levels(trie):
-        found[nodes] = machine[found[trie.parent[nodes]], trie.byte[nodes]]
-    return found
+    return read_down(trie.parent, trie.byte, machine)
 
 
 def _heights(trie: TokenTrie) -> npt.NDArray[np.uint16]:
-    deepest = trie.depth.copy()
-    for nodes in reversed(_levels(trie)):
-        np.maximum.at(deepest, trie.parent[nodes], deepest[nodes])
-    return deepest - trie.depth
+    return deepest_below(trie.parent, trie.depth) - trie.depth
 
 
 def _text() -> Machine:

@@ -3,7 +3,9 @@
 ``TokenAutomata`` are those of one grammar, with the state table that they share.
 
 A *position* is what an engine holds: the number of a state, or its complement (``~state``) where
-the text is over. So a token's step is one lookup, by position and token id packed into one integer.
+the text is over; where a count does not matter yet, the count is above the state
+(``kernel/counting.pxi``). So a token's step is one lookup, by position and token id packed into one
+integer.
 """
 
 from collections.abc import Callable
@@ -24,7 +26,7 @@ from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
-from kbnf_core.mask.masks import Masks, StoredMasks
+from kbnf_core.mask.masks import STATE, Masks, StoredMasks
 from kbnf_core.recognise.distance import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -129,19 +131,21 @@ class TokenAutomaton:
         """Do what ``feed`` does, also in a full table."""
         if position < 0:
             raise FinishedError
-        state, taken = self.rule.feed(self.masks.states, position, data)
-        if state == DEAD:
-            raise RejectedError(None, data, taken)
-        return self.settle(state) if data else position
+        after = self.masks.counting.feed(position, data, self.rule.ends_at_bytes)
+        if after == DEAD:
+            state = self.masks.counting.exact(position)
+            raise RejectedError(None, data, self.rule.feed(self.masks.states, state, data)[1])
+        return self.settle(after) if data else position
 
     def can_finish(self, position: int) -> bool:
         """Tell whether the text is over, or may be ended by the end of sequence."""
         return position < 0 or self.rule.takes_eos(self.masks.is_complete(position))
 
-    def settle(self, state: int) -> int:
-        """Return the position of a state that was reached with a token's end."""
+    def settle(self, position: int) -> int:
+        """Return the position, over or not, where a token's end was reached."""
+        state = position & STATE
         over = self.rule.ends_at_tokens and self.masks.is_complete(state)
-        return ~state if over else state
+        return ~state if over else position
 
     def _make_room(self) -> None:
         if self.masks.is_full:

@@ -133,7 +133,7 @@ class Why:
         except RejectedError:
             return False, self._special_reason(what) if isinstance(what, int) else ""
         if data:
-            return True, "it can come here"
+            return True, "it fits the grammar here"
         if isinstance(what, int) and self._vocabulary.is_special(what):
             return True, "the grammar takes this special token here, or the text may end"
         return False, "it is empty: never offered, and accepting it changes nothing"
@@ -154,7 +154,7 @@ class Why:
                 " `finish=eager` ends it there:"
                 " `(* kbnf: finish=eos *)`, or `--finish eos`, lets the model choose the end"
             )
-        return f"byte {taken} ({show_byte(data[taken])}) cannot come here"
+        return f"byte {taken} ({show_byte(data[taken])}) is not expected here"
 
 
 class RuleFollower:

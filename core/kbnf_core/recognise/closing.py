@@ -8,6 +8,8 @@ state, and a grammar without recursion in the midst of a rule has finitely many.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import numpy as np
+
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
@@ -108,8 +110,11 @@ def _named(tables: Tables, nonterminals: list[int]) -> str:
 
 
 def longest_rule(tables: Tables) -> tuple[int, int]:
-    """Return the nonterminal with the most positions, and how many it has."""
-    counts = [len(states_of(tables, entry)) for entry in tables.entry.tolist()]
+    """Return the nonterminal with the most positions, and how many: one for each count."""
+    times = np.ones(tables.state_count, np.int64)
+    inside = np.flatnonzero(tables.loops.of >= 0)
+    times[inside] = np.maximum(tables.loops.low, tables.loops.high)[tables.loops.of[inside]]
+    counts = [int(times[states_of(tables, entry)].sum()) for entry in tables.entry.tolist()]
     most = max(counts)
     return counts.index(most), most
 

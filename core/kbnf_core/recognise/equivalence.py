@@ -18,6 +18,12 @@ def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
     calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
     symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
     target = np.concatenate((tables.edge_target, tables.call_return))
+    rows = np.flatnonzero(tables.loops.of >= 0).astype(np.int32)
+    if len(rows):
+        # A loop has bounds that its rows do not show: each is like itself alone.
+        own = (symbol.max(initial=0) + 1 + tables.loops.of[rows]).astype(np.int32)
+        source, target = (np.concatenate((each, rows)) for each in (source, target))
+        symbol = np.concatenate((symbol, own))
     columns = (source.tobytes(), symbol.tobytes(), target.tobytes())
     return AUTOMATA.blocks(*columns, tables.accepting.tobytes(), rounds)
 

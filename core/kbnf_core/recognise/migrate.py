@@ -12,8 +12,14 @@ class Migration:
         self._stack = {BOTTOM: BOTTOM}
 
     def position(self, position: int) -> int:
-        """Return the new number of a state, or the complement of it for one that is over."""
-        return self.state(position) if position >= 0 else ~self.state(~position)
+        """Return the new number of a state, or the complement of it for one that is over.
+
+        What is counted beside a state, in the bits above, is kept.
+        """
+        if position < 0:
+            return ~self.state(~position)
+        count = position >> 32 << 32
+        return count | self.state(position - count)
 
     def state(self, state: int) -> int:
         """Return the number in the new table of a state of the old one."""

@@ -45,7 +45,7 @@ class Mistake:
 
     @property
     def word(self) -> Token | None:
-        """The word that cannot stand here; None at the end."""
+        """The word that is not allowed here; None at the end."""
         return self.words[self.index] if self.index < len(self.words) else None
 
     @property
@@ -73,7 +73,7 @@ class Mistake:
 
     @property
     def found(self) -> str:
-        """What cannot stand here, for a message."""
+        """What is not allowed here, for a message."""
         return "the end of the file" if self.word is None else shown(self.word.value)
 
     def finding(self, code: str, message: str, label: str = "", *helps: str) -> Diagnostic:

@@ -1,6 +1,6 @@
 """Suggestions of names: the known name that a misspelled one resembles most."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 COMPARISONS = 50_000
 """Names that are compared; a text in which more are misspelled was cut off or pasted by half."""
@@ -32,6 +32,15 @@ class Suggestions:
             return min(longer, key=lambda known: (len(known), known))
         close = get_close_matches(name, self._names, n=1)
         return close[0] if close else None
+
+
+_LISTED = 5
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return some names, in backticks, for a message."""
+    shown = ", ".join(f"`{name}`" for name in names[:_LISTED])
+    return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
 
 
 def edits(first: str, second: str) -> int:

@@ -8,6 +8,7 @@ bytes, which ids are special, and which end a sequence.
 import json
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any
 
 from kbnf_core.errors import VocabularyError
@@ -38,6 +39,11 @@ def read_tokenizer(tokenizer: object) -> tuple[Contents, Encode]:
             ends = _named_ends(tokenizer) or _named_ends(inner) or contents.eos
             special = _with_names(contents.special_tokens, inner, ends)
             return Contents(contents.tokens, special, ends), kind.encoder(inner)
+    if isinstance(tokenizer, str | PathLike):
+        raise VocabularyError(
+            f"{str(tokenizer)!r} is a name, not a tokenizer: `load_vocabulary({str(tokenizer)!r})`"
+            " reads a file, a folder, or a model in Hugging Face's local cache"
+        )
     known = ", ".join(kind.name for kind in KINDS)
     raise VocabularyError(f"{type(tokenizer).__name__} is no tokenizer known here; known: {known}")
 

@@ -52,7 +52,7 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
         if self.is_closed:
             raise ValueError("this text was closed, since its mask could not be made")
         if not self.engine.is_finished() and not self.engine.accept_tokens([token]):
-            raise ValueError(f"token {token} cannot come here")
+            raise ValueError(f"token {token} is not allowed here")
 
     def rollback(self, k: int) -> None:
         """Undo tokens."""

@@ -26,10 +26,12 @@ _SYNTAX = HERE.parent / "syntax"
 # E009 is about bytes that are no text, E017 about texts too large to keep here; W40x are what
 # conversions lose, but for the two that reading GBNF and bnf_sampler's dialect loses; W421 is what
 # cutting into lexemes loses, W424 what another lexing than a check's finds; E80x are about JSON
-# Schema, x44x about structural tags, E901 and E902 about two grammars: all have tests beside what
+# Schema, x44x about structural tags, E901 and E902 about two grammars, E503 to
+# I506 what engines say that are asked: all have tests beside what
 # finds them.
 _ELSEWHERE = {"E009", "E017", "I309", "W401", "W403", "W404", "W421", "W424", "E901", "E902"}
 _ELSEWHERE |= {"E441", "E442", "W441", "W442"}
+_ELSEWHERE |= {"E503", "W504", "W505", "I506"}
 _ELSEWHERE |= {code for code in CATALOGUE if code[1] == "8"}
 
 _ASCII = Vocabulary(

@@ -57,7 +57,7 @@ CASES = {
     ),
     "secondary": Diagnostic(
         "W104",
-        "this alternative stands here twice",
+        "this alternative is written twice",
         _SOURCE,
         _in_grammar("itme", 2),
         label="again",

@@ -1,7 +1,8 @@
 """Budgets of tokens, against a search through all texts: ``python -m kbnf_testing.budgets``.
 
-``PYTHONPATH=tests/support python -m kbnf_testing.budgets --cases 10000``. The search goes breadth
-first over the positions of an engine without a budget, one token after the other.
+``PYTHONPATH=tests/support python -m kbnf_testing.budgets --cases 10000 [--counted]``. The search
+goes breadth first over the positions of an engine without a budget, one token after the other. What
+counts (``--counted``) is compared with an engine that has a state for every count.
 """
 
 import argparse
@@ -13,10 +14,11 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import Engine, Grammar
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.errors import ConfigError, EngineError
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
+from kbnf_testing.counts import counted_pair, counting_vocabulary, object_vocabulary
 from kbnf_testing.generate import Features, random_tokens
 
 MOST_POSITIONS = 2_000
@@ -74,16 +76,33 @@ def allowed(engine: Engine) -> list[int]:
 
 
 class Case:
-    """A random grammar and vocabulary; ``settings`` are those of an engine."""
+    """A random grammar and vocabulary; ``settings`` are those of an engine.
 
-    def __init__(self, random: Random) -> None:
+    ``plain`` is the same grammar, for the search.
+    """
+
+    def __init__(self, random: Random, grammar: Grammar, plain: Grammar, vocabulary: Vocabulary):
         self._random = random
-        sample = random_sample(random, Features())
-        self.vocabulary = subject.vocabulary_of(random_tokens(random, sample.alphabet))
-        self.grammar = Grammar(sample.text)
+        self.vocabulary = vocabulary
+        self.grammar = grammar
         self.settings: dict[str, Any] = {"finish": random.choice(FINISHES)}
-        self.free = Engine(self.grammar, self.vocabulary, **self.settings)
+        self.free = Engine(plain, self.vocabulary, **self.settings)
         self._search = Search()
+
+    @classmethod
+    def drawn(cls, random: Random) -> "Case":
+        """Return a case of any grammar."""
+        sample = random_sample(random, Features())
+        grammar = Grammar(sample.text)
+        vocabulary = subject.vocabulary_of(random_tokens(random, sample.alphabet))
+        return cls(random, grammar, grammar, vocabulary)
+
+    @classmethod
+    def counted(cls, random: Random) -> "Case":
+        """Return a case of a grammar that counts."""
+        counting, plain = counted_pair(random, random.choice((4, 8, 16)))
+        kind = object_vocabulary if counting.language.is_json else counting_vocabulary
+        return cls(random, counting, plain, kind(random, random.choice((2, 5, 9))))
 
     def compare(self, texts: int = 3) -> int:
         """Play texts with budgets from the least one on; return how many steps were compared."""
@@ -143,11 +162,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare budgets with a search.")
     parser.add_argument("--cases", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--counted", action="store_true")
     asked = parser.parse_args()
+    draw = Case.counted if asked.counted else Case.drawn
     cases = steps = given_up = 0
     while cases < asked.cases:
         try:
-            steps += Case(Random(f"{asked.seed} {cases}")).compare()
+            steps += draw(Random(f"{asked.seed} {cases}")).compare()
         except GivenUpError:
             given_up += 1
         except (AssertionError, EngineError):

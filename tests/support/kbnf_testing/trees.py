@@ -1,7 +1,8 @@
 """Trees of drafts, with a boundary, padding and ends, against one token played after the other.
 
-``PYTHONPATH=tests/support python -m kbnf_testing.trees --trees 1000000``. What is played is an
-engine without a boundary, which is begun where a search in the bytes so far finds the text.
+``PYTHONPATH=tests/support python -m kbnf_testing.trees --trees 1000000 [--counted]``. What is
+played is an engine without a boundary, which is begun where a search in the bytes so far finds the
+text; of what counts (``--counted``) it is one that has a state for every count.
 """
 
 import argparse
@@ -19,6 +20,7 @@ from kbnf_core import Engine, Grammar, Vocabulary, fill_tree_bitmasks
 from kbnf_core.errors import EngineError, RejectedError
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
+from kbnf_testing.counts import counted_pair, counting_vocabulary, object_vocabulary
 from kbnf_testing.generate import EOS, Features, random_tokens
 
 Tree = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
@@ -90,21 +92,46 @@ def played(play: Play, tree: Tree, words: int) -> npt.NDArray[np.int32]:
 
 
 class Case:
-    """A random grammar and vocabulary, and what may come before the grammar."""
+    """A random grammar and vocabulary, and what may come before the grammar.
 
-    def __init__(self, random: Random) -> None:
+    ``plain`` is the same grammar, for the play; ``alphabet``: what a text before it is made of.
+    """
+
+    def __init__(
+        self,
+        random: Random,
+        grammar: Grammar,
+        plain: Grammar,
+        vocabulary: Vocabulary,
+        alphabet: str,
+        ends: tuple[int, ...],
+    ) -> None:
         self._random = random
-        sample = random_sample(random, Features())
-        self.tokens = random_tokens(random, sample.alphabet)
-        vocabulary = subject.vocabulary_of(self.tokens)
-        self.after = self._draw_after(sample.alphabet, vocabulary)
-        stops = random.choice((None, None, EOS[0], EOS))
-        grammar = Grammar(sample.text)
+        self.ids = [each for each in range(vocabulary.size) if each in vocabulary]
+        self.after = self._draw_after(alphabet, vocabulary)
+        stops = random.choice((None, None, ends[0], ends))
         finish = random.choice(FINISHES)
         settings: dict[str, Any] = {"finish": finish, "stop_token_ids": stops}
         self.engine = Engine(grammar, vocabulary, after=self.after, **settings)
-        self._play = Play(Engine(grammar, vocabulary, **settings), self.after)
+        self._play = Play(Engine(plain, vocabulary, **settings), self.after)
         self._words = (self.engine.vocabulary.size + 31) // 32 + SPARE_WORDS
+
+    @classmethod
+    def drawn(cls, random: Random) -> "Case":
+        """Return a case of any grammar."""
+        sample = random_sample(random, Features())
+        grammar = Grammar(sample.text)
+        vocabulary = subject.vocabulary_of(random_tokens(random, sample.alphabet))
+        return cls(random, grammar, grammar, vocabulary, sample.alphabet, EOS)
+
+    @classmethod
+    def counted(cls, random: Random) -> "Case":
+        """Return a case of a grammar that counts, far from its bounds at times."""
+        counting, plain = counted_pair(random, random.choice((4, 8, 40)))
+        kind = object_vocabulary if counting.language.is_json else counting_vocabulary
+        vocabulary = kind(random, random.choice((2, 5, 9)))
+        ends = (vocabulary.size - 1, vocabulary.size - 2)
+        return cls(random, counting, plain, vocabulary, "abc", ends)
 
     def _draw_after(self, alphabet: str, vocabulary: Vocabulary) -> str | int | None:
         random = self._random
@@ -112,9 +139,10 @@ class Case:
         if kind == 0:
             return None
         if kind == 1:
-            return random.choice([each for each in self.tokens.ids() if each in vocabulary])
-        if kind == 2 and self.tokens.special:
-            return random.choice(list(self.tokens.special))
+            return random.choice(self.ids)
+        if kind == 2 and vocabulary.special_ids:
+            names = [vocabulary.token_string(each) for each in vocabulary.special_ids]
+            return random.choice([each for each in names if each] or [None])
         return "".join(random.choice(alphabet) for _ in range(random.randint(1, 3)))
 
     def trees(self, count: int) -> Iterator[Tree]:
@@ -126,7 +154,7 @@ class Case:
 
     def _move(self) -> None:
         ids = self.engine_ids()
-        token_id = self._random.choice(ids or self.tokens.ids())
+        token_id = self._random.choice(ids or self.ids)
         after = self._play.followed_by(token_id)
         taken = self.engine.accept_tokens([token_id])
         assert taken == (after is not None)
@@ -141,12 +169,12 @@ class Case:
         random = self._random
         nodes = random.randint(1, 12)
         allowed = self.engine_ids()
-        parents, tokens = [-1], [random.choice(self.tokens.ids())]
+        parents, tokens = [-1], [random.choice(self.ids)]
         for node in range(1, nodes):
             parents.append(
                 -1 if random.random() < 0.05 else random.randrange(max(0, node - 4), node)
             )
-            near = allowed if allowed and random.random() < 0.4 else [*self.tokens.ids(), 40, 200]
+            near = allowed if allowed and random.random() < 0.4 else [*self.ids, 40, 200]
             tokens.append(-1 if random.random() < 0.1 else random.choice(near))
         return np.array(parents), np.array(tokens)
 
@@ -181,10 +209,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare trees of drafts with plays.")
     parser.add_argument("--trees", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--counted", action="store_true")
     asked = parser.parse_args()
+    draw = Case.counted if asked.counted else Case.drawn
     compared = cases = 0
     while compared < asked.trees:
-        case = Case(Random(f"{asked.seed} {cases}"))
+        case = draw(Random(f"{asked.seed} {cases}"))
         for tree in case.trees(100):
             case.compare(tree)
             compared += 1

@@ -19,6 +19,7 @@ FULL = Diagnostic(
     ("note", "another"),
     ("help",),
     (Fix("mend", (Edit(Span(5, 5), "x"), Edit(Span(6, 7), "")), safe=False),),
+    (("engine", "name"),),
 )
 
 

@@ -37,7 +37,7 @@ def test_a_text_is_taken_as_finish_says(
 @pytest.mark.parametrize(
     ("text", "accepted", "message", "offset"),
     [
-        (b"ax", True, "it is refused: byte 1 ('x', 0x78) cannot come here", 1),
+        (b"ax", True, "it is refused: byte 1 ('x', 0x78) is not expected here", 1),
         (b"a", True, "it is not complete: more has to follow", 1),
         (b"ab", False, "it is accepted", None),
     ],

@@ -138,7 +138,7 @@ INVALID: list[tuple[str, str, str]] = [
     (of({**TEXT, "excludes": [""]}), "E441", "/format/excludes: `excludes` is a text that is not"),
     (of({"type": "or", "elements": []}), "E441", "`elements` is a list that is not empty"),
     (of({"type": "sequence", "elements": [const("a"), 1]}), "E441", "/format/elements/1: a format"),
-    (of({**CALLS, "tags": [TEXT]}), "E441", "/format/tags/0/type: only tags stand here"),
+    (of({**CALLS, "tags": [TEXT]}), "E441", "/format/tags/0/type: only tags are allowed here"),
     (of({**CALLS, "triggers": ["<g"]}), "E441", "/format/tags/0/begin: this tag begins with none"),
     (of({**CALLS, "triggers": ["<", "<f"]}), "E441", "begins with more than one trigger"),
     (of({**CALLS, "triggers": []}), "E441", "/format/triggers: `triggers` is a list that is not"),
@@ -401,3 +401,12 @@ def test_no_text_makes_the_reader_raise() -> None:
         end = min(len(whole), start + random.randrange(12))
         text = whole[:start] + random.choice(["", *values]) + whole[end:]
         STRUCTURAL_TAG.parse(Source(text), Request())
+
+
+def test_schemas_in_a_tag_have_the_lints_of_schemas() -> None:
+    schema = {"type": "object", "properties": {"a": {"maxlength": 3}}}
+    content = {"type": "json_schema", "json_schema": schema}
+    text = of({"type": "tag", "begin": "<a>", "content": content, "end": "</a>"})
+    found = check(text, "a.structural_tag")
+    places = [(each.code, each.pointer) for each in found]
+    assert places == [("W821", "/format/content/json_schema/properties/a/maxlength")]

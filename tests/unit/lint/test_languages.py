@@ -20,6 +20,7 @@ TEXTS = {
 }
 
 TEXTS["JSON Schema"] = '{"type": "strng"}'
+TEXTS["Tool list"] = '[{"name": "f", "parameters": {"type": "strng"}}]'
 TEXTS["regex"] = "(a"
 TEXTS["choice"] = "[1]"
 TEXTS["Structural tag"] = """{"type": "structural_tag", "format": {"type": "or", "elements": [

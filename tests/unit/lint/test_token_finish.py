@@ -29,7 +29,7 @@ def _found(
 
 
 def test_the_language_of_a_bnf_is_cut_as_its_finish_says() -> None:
-    assert _found(DNA) == {"W307": "'AA' is generated only by a token that goes on behind 'A'"}
+    assert _found(DNA) == {"W307": "'AA' is generated only if one token spans the end of 'A'"}
     assert _found(DNA, finish="eos") == {}
     cut = {"W307": "'AA' can never be generated: 'A' is complete before it"}
     assert _found(DNA, finish="eager") == cut

@@ -27,9 +27,10 @@ class MemoryWorld:
         start: str | None,
         finish: str | None,
         vocabulary: "Vocabulary | None" = None,
+        from_: str | None = None,
     ) -> Grammar:
         """Open a grammar among the files; none of them asks for a vocabulary."""
-        del vocabulary
+        del vocabulary, from_
         text = self.read(path).decode()
         return Grammar(text, start=start, finish=finish, path=str(path))
 

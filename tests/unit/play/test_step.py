@@ -55,13 +55,13 @@ def accepted(reply: Reply) -> tuple[int | bytes, ...]:
         (["say", " "], (0, 1)),
         (["say hello"], (2, 3)),
         (["#2 #4,#5"], (2, 4, 5)),
-        ([":text say "], (b"s", b"a", b"y", b" ")),
-        ([":tok say "], (2,)),
-        ([":text say h"], (b"s", b"a", b"y", b" ", b"h")),
-        ([":tok say hello, h\\u00e9"], (2, 3, 6, 8, 9)),
-        ([":text", "say"], (b"s", b"a", b"y")),
-        ([":tok", "say hello"], (2, 3)),
-        ([":tok", ":token", "say"], (0,)),
+        ([":bytes say "], (b"s", b"a", b"y", b" ")),
+        ([":text say "], (2,)),
+        ([":bytes say h"], (b"s", b"a", b"y", b" ", b"h")),
+        ([":text say hello, h\\u00e9"], (2, 3, 6, 8, 9)),
+        ([":bytes", "say"], (b"s", b"a", b"y")),
+        ([":text", "say hello"], (2, 3)),
+        ([":text", ":token", "say"], (0,)),
         ([":token say\\x20"], (2,)),
     ],
 )
@@ -92,9 +92,9 @@ def test_lines_are_tokens(
         ("\\x4", Verdict.MISUSED, "\\x"),
         ("\\", Verdict.MISUSED, "\\"),
         ("\\ud800", Verdict.MISUSED, "no character"),
-        (":text sap", Verdict.REFUSED, "step 3 of 3, nothing was taken"),
-        (":tok zzz", Verdict.MISUSED, "no tokens"),
-        (":tok \\xff", Verdict.MISUSED, "takes text"),
+        (":bytes sap", Verdict.REFUSED, "step 3 of 3, nothing was taken"),
+        (":text zzz", Verdict.MISUSED, "no tokens"),
+        (":text \\xff", Verdict.MISUSED, "takes text"),
         (":", Verdict.MISUSED, "no command"),
         (":alowed", Verdict.MISUSED, "did you mean `:allowed`"),
         (":allowed x", Verdict.MISUSED, "slashes"),
@@ -283,7 +283,7 @@ def test_quitting_is_told(session: Session, world: World) -> None:
 
 
 def test_modes_are_kept_in_the_session(session: Session, world: World) -> None:
-    assert run(session, world, ":tok").session.settings.mode is Mode.TOK
+    assert run(session, world, ":text").session.settings.mode is Mode.TEXT
 
 
 def test_a_step_forgets_what_was_undone_and_marked_behind_it(

@@ -29,7 +29,7 @@ def test_file_of_another_language(path: Path) -> None:
     parsed = parse_kbnf(Source(path.read_bytes().decode(), str(path)))
     assert [finding.code for finding in parsed.diagnostics] == ["E008"]
     assert LANGUAGES[path.suffix] in parsed.diagnostics[0].message
-    assert f"kbnf convert-{path.suffix[1:]} {path}" in parsed.diagnostics[0].helps[0]
+    assert f"kbnf convert --from {path.suffix[1:]} {path}" in parsed.diagnostics[0].helps[1]
     assert parsed.document.definitions == ()
 
 

@@ -229,7 +229,7 @@ def test_the_texts_of_a_file_have_a_bound(tmp_path: Path, monkeypatch: pytest.Mo
 def test_texts_are_cut_by_llama_cpp(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write("gpt2", ["a", "b"], [NORMAL] * 2)
     monkeypatch.setitem(sys.modules, "llama_cpp", None)
-    with pytest.raises(MissingExtraError, match=r"kbnf-toolkit\[gguf\]"):
+    with pytest.raises(MissingExtraError, match="llama-cpp-python"):
         load_vocabulary(path).encode("ab")
 
     class Llama:

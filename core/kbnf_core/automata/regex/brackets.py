@@ -162,7 +162,7 @@ def _read_primitive(reader: Reader) -> Escape:
 def _check_byte(reader: Reader, item: Escape) -> Escape:
     if item.literal is not None and item.literal > 0x7F and not reader.flags.unicode:
         reader.report(
-            "a class under (?-u) holds ASCII characters only",
+            "a class under (?-u) contains ASCII characters only",
             item.start,
             item.end,
             code=UNSUPPORTED,
@@ -178,7 +178,7 @@ def _add(reader: Reader, level: _Level, item: Escape) -> None:
     elif item.points is not None:
         level.sets.append(item.points)
     elif item.look is not None:
-        reader.report("an assertion cannot stand in a class", item.start, item.end)
+        reader.report("assertions are not allowed in a class", item.start, item.end)
 
 
 def _range_end(reader: Reader, item: Escape) -> int | None:

@@ -210,9 +210,9 @@ _UNSUPPORTED = {
         "negative look-ahead is not supported",
         "for text without some words write except!('..') or #ex\"..\"",
     ),
-    "?<=": ("look-behind is not supported", "write what comes before as a symbol of its own"),
+    "?<=": ("lookbehind is not supported", "write what comes before as a symbol of its own"),
     "?<!": (
-        "negative look-behind is not supported",
+        "negative lookbehind is not supported",
         "for text without some words write except!('..') or #ex\"..\"",
     ),
     "?>": ("atomic groups are not supported", "write (?:..); nothing is backtracked here"),

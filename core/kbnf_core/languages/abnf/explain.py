@@ -18,7 +18,7 @@ _FOREIGN = {
     "+": "one or more is written in front: `1*x`",
     "?": "none or one is written `[x]`",
     "{": "counts are written in front: `2*5x`",
-    ",": "what stands side by side follows one another, without commas",
+    ",": "elements side by side follow one another, without commas",
     "#": 'lists are no part of ABNF: write `x *( "," x )`',
     "_": "names are made of letters, digits and hyphens",
     "=": "every rule begins on a line of its own",
@@ -46,7 +46,7 @@ def wrong_sign(source: Source, word: Token) -> Diagnostic:
 def not_indented(source: Source, word: Token) -> Diagnostic:
     """Return the finding for a line that neither begins a rule nor is indented."""
     message = f"{shown(word.value)} begins no rule, and is not indented to go on with one"
-    helps = ("indent the line, or write `=` behind the name of a rule",)
+    helps = ("indent the line, or write `=` after the name of a rule",)
     return Diagnostic("E001", message, source, span_of(word), helps=helps)
 
 
@@ -87,14 +87,14 @@ def explain(mistake: Mistake) -> Diagnostic:
     code = "E003" if word is not None and word.type in CLOSING else "E001"
     hint = _FOREIGN.get(word.value[:1]) if word is not None else None
     return mistake.finding(
-        code, f"{mistake.found} cannot stand here", "", *([hint] if hint else [])
+        code, f"{mistake.found} is not allowed here", "", *([hint] if hint else [])
     )
 
 
 def _nothing_to_repeat(mistake: Mistake) -> Diagnostic:
     word = mistake.before
     message = f"{shown(word.value)} has nothing to repeat"
-    helps = ("counts stand in front of what is repeated: `1*x`",)
+    helps = ("a count is written before its element: `1*x`",)
     return Diagnostic("E001", message, mistake.source, span_of(word), helps=helps)
 
 

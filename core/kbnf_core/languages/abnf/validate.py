@@ -52,7 +52,7 @@ def _check_string(source: Source, word: Token) -> Iterator[Diagnostic]:
     start = span_of(word).start
     for place, char in enumerate(word.value, start):
         if not (char.isascii() and char.isprintable()):
-            message = f"{character(char)} cannot stand in a string of ABNF"
+            message = f"{character(char)} is not allowed in a string of ABNF"
             helps = (f"write its value: `%x{ord(char):X}`",)
             yield Diagnostic("E001", message, source, Span(place, place + 1), helps=helps)
 

@@ -101,13 +101,13 @@ def _split(text: str) -> list[Statement]:
 def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     word = mistake.word
     if word is None:
-        helps = ("an alternative holds at least one name or text",)
+        helps = ("an alternative contains at least one name or text",)
         message = "this production is not complete"
         return Diagnostic("E011", message, source, mistake.span, helps=helps)
     if word.type in _OPEN:
         start = span_of(word).start
         return Diagnostic("E004", _OPEN[word.type], source, Span(start, start + 1))
-    message = f"{shown(word.value)} cannot stand here"
+    message = f"{shown(word.value)} is not allowed here"
     helps = ("a production is written `<name>::='text'<name>|...`; there are no comments",)
     return Diagnostic("E001", message, source, span_of(word), helps=helps)
 

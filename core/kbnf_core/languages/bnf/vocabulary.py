@@ -147,7 +147,7 @@ def _excluded(
 def _first_tokens(
     rough: Document, name: str, vocabulary: "Vocabulary", limits: Limits
 ) -> tuple[bytes, ...]:
-    """Return the tokens that may come first in a rule, as bnf_sampler lists them."""
+    """Return the allowed tokens first in a rule, as bnf_sampler lists them."""
     from kbnf_core.lower.build import build_tables
     from kbnf_core.mask.bits import ids_of
     from kbnf_core.mask.masks import Masks

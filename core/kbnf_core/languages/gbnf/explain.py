@@ -105,7 +105,7 @@ def _left_over(mistake: Mistake) -> Diagnostic:
         helps = ("a token is written `<[id]>` or `<text>`",)
     if word is not None and word.value in ("/", "%"):
         helps = _LARK
-    message = f"{mistake.found} cannot stand here"
+    message = f"{mistake.found} is not allowed here"
     notes = (llama_says("expecting newline or end at"),)
     return Diagnostic(code, message, mistake.source, mistake.span, notes=notes, helps=helps)
 
@@ -114,7 +114,7 @@ def reads_on(source: Source, last: Token) -> Diagnostic:
     """Return the finding for a rule that ends in ``::=`` or ``|``, with another rule behind."""
     return Diagnostic(
         "W411",
-        f"llama.cpp does not end a rule behind {shown(last.value)}",
+        f"llama.cpp does not end a rule after {shown(last.value)}",
         source,
         span_of(last),
         notes=(llama_says("expecting newline or end at"),),

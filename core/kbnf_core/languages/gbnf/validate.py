@@ -206,7 +206,7 @@ def _check_redefinitions(
         if definition is not last:
             name = definition.name
             message = f"this definition of `{name.value}` is replaced by a later one"
-            label = Label(last.name.span, "this one holds")
+            label = Label(last.name.span, "this one counts")
             notes = ("llama.cpp says nothing; other readers refuse the file, KBNF joins them",)
             yield Diagnostic("W412", message, source, name.span, labels=(label,), notes=notes)
 

@@ -84,7 +84,7 @@ def _listed_values(place: Place, most: int) -> Iterator[Expression]:
 def _each(place: Place, document: Document, keyword: str) -> list[Expression]:
     count = len(take_list(place, keyword))
     if not count:
-        raise invalid(f"`{keyword}` holds at least one schema", pointer_to(place, keyword))
+        raise invalid(f"`{keyword}` contains at least one schema", pointer_to(place, keyword))
     return [document.inside(place, keyword, str(i)) for i in range(count)]
 
 

@@ -83,7 +83,7 @@ class Arrays:
             yield Arrays(low=len(self.prefix) + 1)
         elif self.rest != ANYTHING:
             if self.prefix:
-                raise unsupported("`not` over `items` behind `prefixItems`", "")
+                raise unsupported("`not` over `items` after `prefixItems`", "")
             yield Arrays(contains=(Contains(other(self.rest), 1, None),))
 
 

@@ -137,7 +137,7 @@ class Document:
         self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
         if has_marks(value):
             self._marks.read(value)
-        self._dialect = _dialect(value)
+        self.dialect = dialect_of(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
         self.ignored: list[Problem] = []
 
@@ -152,11 +152,21 @@ class Document:
         return _pointers(self._value, self._depth)
 
     @cached_property
+    def _specification(self) -> "Specification[Json]":
+        """The rules of the draft for what resources and identifiers are."""
+        from referencing.jsonschema import DRAFT202012, specification_with
+
+        named = self._value.get("$schema") if isinstance(self._value, dict) else None
+        if not isinstance(named, str):
+            return DRAFT202012
+        return specification_with(named, default=DRAFT202012)
+
+    @cached_property
     def _resolver(self) -> "Resolver[Json]":
         """What references of the document as a whole are relative to."""
         # The meta-schemas; the module has no types.
         registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
-        resource = self._dialect.create_resource(self._value)
+        resource = self._specification.create_resource(self._value)
         resolver = registry.resolver_with_root(resource)
         return resolver.in_subresource(resource) if _has_id(self._value) else resolver
 
@@ -197,7 +207,7 @@ class Document:
             return ANYTHING
         if value is not self._value and _has_id(value):
             around = resolver or self._resolver
-            resolver = around.in_subresource(self._dialect.create_resource(value))
+            resolver = around.in_subresource(self._specification.create_resource(value))
             scope = self._entered(scope, value, resolver)
         return self._named(value, pointer, resolver, scope, closing)
 
@@ -234,16 +244,11 @@ class Document:
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
         for keyword in beside:
-            message = f"in {self._dialect.name} what stands beside `$ref` is ignored"
+            message = f"in {self.dialect} keywords beside `$ref` are ignored"
             hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
             where = f"{pointer}/{escape(keyword)}"
             self.ignored.append(without_effect(message, where, hint))
         return {"$ref": value["$ref"]}
-
-    @property
-    def dialect(self) -> str:
-        """The name of the draft."""
-        return self._dialect.name
 
     @cached_property
     def has_plain_references(self) -> bool:
@@ -275,7 +280,7 @@ class Document:
         They are the same number. To drafts 3 and 4 only ``1`` is an integer, though, so there both
         are allowed in schemas that ask for no integers.
         """
-        if self._dialect.name in _INTEGERS_HAVE_NO_FRACTION:
+        if self.dialect in _INTEGERS_HAVE_NO_FRACTION:
             return self.by_draft and not self._names_integers
         return self.by_draft
 
@@ -303,11 +308,11 @@ class Document:
     @property
     def contains_evaluates(self) -> bool:
         """Tell whether items that fit ``contains`` count as evaluated."""
-        return self._dialect.name != "draft2019-09"
+        return self.dialect != "draft2019-09"
 
     @property
     def _is_old(self) -> bool:
-        return self.by_draft and self._dialect.name in _REFERENCES_STAND_ALONE
+        return self.by_draft and self.dialect in _REFERENCES_STAND_ALONE
 
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
@@ -390,7 +395,7 @@ class Document:
 
     def refused(self, contents: dict[str, Json]) -> str | None:
         """Return a keyword of draft 3 that is not read, and would be ignored."""
-        if not self.by_draft or self._dialect.name != "draft-03":
+        if not self.by_draft or self.dialect != "draft-03":
             return None
         known = [keyword for keyword in _ONLY_IN_DRAFT_3 if keyword in contents]
         return next(iter(known), "required" if contents.get("required") is True else None)
@@ -525,13 +530,22 @@ def _as_number(text: str) -> int | float:
     return int(text) if len(text) < 400 else float(text)
 
 
-def _dialect(value: Json) -> "Specification[Json]":
-    from referencing.jsonschema import DRAFT202012, specification_with
+_DRAFTS = {
+    "https://json-schema.org/draft/2020-12/schema": "draft2020-12",
+    "https://json-schema.org/draft/2019-09/schema": "draft2019-09",
+    "http://json-schema.org/draft-07/schema": "draft-07",
+    "http://json-schema.org/draft-06/schema": "draft-06",
+    "http://json-schema.org/draft-04/schema": "draft-04",
+    "http://json-schema.org/draft-03/schema": "draft-03",
+}
+"""The names of the drafts by the addresses of their meta-schemas, as ``referencing`` has them: few
+schemas need more of it, and importing it takes longer than reading them."""
 
+
+def dialect_of(value: Json) -> str:
+    """Return the name of the draft that a schema names, the newest without a known one."""
     named = value.get("$schema") if isinstance(value, dict) else None
-    if not isinstance(named, str):
-        return DRAFT202012
-    return specification_with(named, default=DRAFT202012)
+    return _DRAFTS.get(named.rstrip("#") if isinstance(named, str) else "", "draft2020-12")
 
 
 def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:

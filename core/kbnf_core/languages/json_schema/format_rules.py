@@ -8,6 +8,7 @@ from functools import cache
 
 from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS, PORT, formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard
+from kbnf_core.languages.json_schema.regex_syntax import RULES
 from kbnf_core.languages.kbnf.parse import parse_kbnf
 from kbnf_core.source import Source
 from kbnf_core.syntax import tree
@@ -127,8 +128,8 @@ port ::= #'[0-9]*';
 
 FORMAT_RULES = frozenset(
     {
-        "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri",
-        "uri-reference", "uuid",
+        "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "regex", "time",
+        "uri", "uri-reference", "uuid",
     }
 )  # fmt: skip
 """The formats that have rules."""
@@ -143,7 +144,7 @@ def format_rules(name: str, pattern: str) -> tuple[tuple[str, tree.Expression], 
     if name not in FORMAT_RULES:
         return ()
     is_plain = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN)[name] == pattern
-    parsed = _parsed(_TEXT + (_PLAIN if is_plain else _RFC))
+    parsed = _parsed(RULES if name == "regex" else _TEXT + (_PLAIN if is_plain else _RFC))
     order = [f"{name.replace('-', '_')}_string"]
     for rule in order:
         nodes = tree.postorder(parsed[rule])

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from kbnf_core.languages.json_schema.options import Formats, Standard
+from kbnf_core.languages.json_schema.regex_syntax import LEFT_OUT, REGEX
 
 _MONTHS = r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
@@ -128,8 +129,7 @@ FORMATS: dict[str, str] = {
     "uri-template": _URI_TEMPLATE,
     "json-pointer": _POINTER,
     "relative-json-pointer": rf"(?:0|[1-9][0-9]*)(?:#|{_POINTER})",
-    # Which texts are a regular expression is beyond a regular language.
-    "regex": "",
+    "regex": REGEX,
     "unknown": "",
     # Draft 3.
     "color": rf"#[0-9A-Fa-f]{{3}}(?:[0-9A-Fa-f]{{3}})?|[A-Za-z]+|rgb\({_PART}(?:,{_PART}){{2}}\)",
@@ -211,14 +211,17 @@ _THEIRS = {
     "date-time": rf"{_THEIR_DATE}[Tt]{_THEIR_TIME}",
     "date": _THEIR_DATE,
     "time": _THEIR_TIME,
+    "regex": "",
 }
 
 HALF_ENFORCED = {
-    "regex": "nothing enforces the syntax of a regular expression",
     "idn-hostname": "of `idn-hostname` the letters are enforced, not IDNA's tables",
     "idn-email": "of `idn-email` the letters are enforced, not IDNA's tables",
 }
 """What is said of formats that are beyond a regular language."""
+
+NARROWED = {"regex": LEFT_OUT}
+"""What is left out of such a format, so that nothing passes that it refuses."""
 
 
 @cache

@@ -17,7 +17,8 @@ class SchemaLimits:
     arrays or of objects that one place tells apart. ``overlaps``: combinations of patterns that
     share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of
     the grammar. ``steps``: states of a counted object or array. ``distinct``: values that
-    ``uniqueItems`` keeps apart. ``orders``: properties that may come in any order. ``bound``: the
+    ``uniqueItems`` keeps apart. ``orders``: properties of an
+    object that may come in any order. ``bound``: the
     largest count of items or members, those of one ``properties`` too; ``length``: that of
     characters (``maxLength``). ``states``: states that the values of one ``enum`` take. ``work``:
     counted steps of the conversion.
@@ -94,6 +95,7 @@ class Service(enum.Enum):
 
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
 
 
 class Standard(enum.Enum):

@@ -4,11 +4,23 @@ A pattern may match anywhere in a string; the result matches the whole string. `
 ``\b`` are ASCII, ``\s`` is ECMA's. Look-ahead at the start of a pattern is a condition of its own
 on the whole string. Other look-around and back-references stay as they are: the dialect's parser
 says what is wrong with them.
+
+A pattern that counts characters (``^[a-z].{0,2000}$``) is taken apart: what may come, and how many
+characters in all. So a count is a number, as in ``maxLength``, and not as many copies of a state.
 """
 
 import re
 
-_ANY = "(?s:.)*"
+from kbnf_core.automata.codepoints import ANY
+from kbnf_core.automata.expression import Builder, Expression, print_expression
+from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.expression import Repeat
+from kbnf_core.expression import Sequence as Items
+from kbnf_core.languages.json_schema.atoms import Length
+
+ANY_TEXT = "(?s:.)*"
+"""The regular expression of all strings."""
+
 _SPACES = (
     r"\t\n\x0b\x0c\r \u{a0}\u{1680}\u{2000}-\u{200a}\u{2028}\u{2029}\u{202f}\u{205f}"
     r"\u{3000}\u{feff}"
@@ -42,6 +54,76 @@ def conditions(pattern: str) -> list[tuple[str, bool]]:
     return [(to_whole(rest), True), *found]
 
 
+LARGE = 64
+"""Counts up to this one are states."""
+
+_COUNT = re.compile(r"\{(?:[0-9]*,)?0*[1-9][0-9]+\}|\{0*[1-9][0-9]+,\}")
+"""A count that may be large."""
+
+
+def without_count(whole: str) -> tuple[str, Length | None]:
+    """Return a regular expression of whole strings without its large count, and the lengths.
+
+    The strings of both together are those of ``whole``: one character is repeated, and whatever is
+    around it has one length. None where there is no such count.
+    """
+    if not _COUNT.search(whole):
+        return whole, None
+    builder = Builder()
+    read = builder.read(whole)
+    if read is None:
+        return whole, None
+    items = _at_least_beside_any(builder, read)
+    loops = [place for place, item in enumerate(items) if _is_large(item)]
+    around = [_fixed_length(item) for place, item in enumerate(items) if place not in loops]
+    lengths = [length for length in around if length is not None]
+    if len(loops) != 1 or len(lengths) < len(around):
+        return print_expression(builder.sequence(items)), None
+    loop = items[loops[0]]
+    assert isinstance(loop, Repeat)  # noqa: S101 - as a large count is
+    high = None if loop.high is None else loop.high + sum(lengths)
+    items[loops[0]] = builder.repetition(loop.body, 0, None)
+    found = print_expression(builder.sequence(items))
+    return found, Length(loop.low + sum(lengths), high)
+
+
+def _at_least_beside_any(builder: Builder, read: Expression) -> list[Expression]:
+    """Return the items of a sequence; beside any text it is enough to repeat as often as needed."""
+    items = list(read.parts if isinstance(read, Items) else (read,))
+    for place, item in enumerate(items):
+        beside = [*items[max(place - 1, 0) : place], *items[place + 1 : place + 2]]
+        if isinstance(item, Repeat) and item.high is not None and any(map(_is_any, beside)):
+            items[place] = builder.repetition(item.body, item.low, item.low)
+    whole = builder.sequence(items)
+    return list(whole.parts if isinstance(whole, Items) else (whole,))
+
+
+def _is_any(item: Expression) -> bool:
+    """Tell whether an item is any text, or all texts from some length on."""
+    return (
+        isinstance(item, Repeat)
+        and item.high is None
+        and isinstance(item.body, Characters)
+        and item.body.points == ANY
+    )
+
+
+def _is_large(item: Expression) -> bool:
+    """Tell whether an item is a character that is repeated, to a large bound."""
+    if not isinstance(item, Repeat) or not isinstance(item.body, Characters):
+        return False
+    return item.low != item.high and max(item.low, item.high or 0) > LARGE
+
+
+def _fixed_length(item: Expression) -> int | None:
+    """Return how many characters an item has, where that is one number that is quickly found."""
+    if isinstance(item, Characters):
+        return 1
+    if isinstance(item, Repeat) and isinstance(item.body, Characters) and item.low == item.high:
+        return item.low
+    return None
+
+
 _REPEATED = re.compile(r"[*+?{]")
 
 
@@ -63,7 +145,7 @@ def to_whole(pattern: str) -> str:
     inner = translated[starts : len(translated) - ends]
     if "|" in inner and not (starts and ends):
         inner = f"(?:{inner})"
-    return f"{'' if starts else _ANY}{inner}{'' if ends else _ANY}"
+    return f"{'' if starts else ANY_TEXT}{inner}{'' if ends else ANY_TEXT}"
 
 
 def _translate(pattern: str) -> tuple[str, bool]:

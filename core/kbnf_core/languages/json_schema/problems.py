@@ -66,7 +66,7 @@ def narrowed(message: str, pointer: str) -> Problem:
 
 def repeated(pointer: str) -> Problem:
     """Return the note on members of one name, each of which counts."""
-    message = "a name may come twice in a text, and both members count"
+    message = "a name may occur twice in a text, and both members count"
     hint = "list the names, or refuse texts that repeat one where they are read"
     return Problem(REPEATED, message, pointer, hint)
 

@@ -16,7 +16,7 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.budget import Budget
 from kbnf_core.ir import calls
 from kbnf_core.languages.json_schema.atoms import Length
-from kbnf_core.languages.json_schema.build_tree import Form, call, known, meaning
+from kbnf_core.languages.json_schema.build_tree import Form, call, known, meaning, repeated
 from kbnf_core.languages.json_schema.counted import counted
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.emptiness import is_void
@@ -168,6 +168,9 @@ FEWER = 2
 
 class RunScalars(ScalarWriter):
     """Writes sets of strings and numbers as their automata."""
+
+    def _times(self, unit: Form, length: Length) -> Form:
+        return repeated(unit, length.low, length.high)
 
     def _texts(self, values: Sequence[str]) -> Form:
         spelling = self._prelude.spelling

@@ -1,6 +1,6 @@
 """What hosted services refuse in strict schemas: checks, each with what to do.
 
-The rules are those of the services' documents as they could be read on 2026-11-22, which
+The rules are those of the services' documents as they could be read on the day ``AS_OF``, which
 docs/json-schema.md names; they change.
 """
 
@@ -14,15 +14,21 @@ from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
 
+AS_OF = "2026-11-23"
+"""The day on which the services' documents were read."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
     """The bounds of a service; None has no bound.
 
-    ``refused`` are keywords, with what to do; ``formats`` those that are known. Of an ``enum`` with
-    more than ``long_enum[0]`` strings these have at most ``long_enum[1]`` characters together.
+    ``refused`` are keywords, with what to do, and ``only`` those that are known, if they are
+    listed; ``formats`` those that are known. Of an ``enum`` with more than ``long_enum[0]`` strings
+    these have at most ``long_enum[1]`` characters together.
     ``is_compiled`` stands for what Anthropic's compiler leaves out: look-around and references in
     patterns, ``minItems`` above 1, objects and arrays in ``enum``, ``$ref`` inside ``allOf``.
+    ``enum_of_scalars``: it lists strings and numbers; ``lone_reference``: nothing is beside
+    ``$ref``.
     """
 
     refused: dict[str, str]
@@ -38,6 +44,9 @@ class _Rules:
     recursion: bool = True
     long_enum: tuple[int, int] | None = None
     is_compiled: bool = False
+    only: frozenset[str] | None = None
+    enum_of_scalars: bool = False
+    lone_reference: bool = False
 
 
 _COMBINING = dict.fromkeys(
@@ -75,6 +84,39 @@ _RULES = {
         recursion=False,
         is_compiled=True,
     ),
+    # `responseJsonSchema`, and `parametersJsonSchema` of functions.
+    Service.GEMINI: _Rules(
+        {},
+        frozenset(("date-time", "date", "time")),
+        only=frozenset(
+            (
+                "$schema",
+                "$id",
+                "$defs",
+                "$ref",
+                "$anchor",
+                "type",
+                "format",
+                "title",
+                "description",
+                "enum",
+                "items",
+                "prefixItems",
+                "minItems",
+                "maxItems",
+                "minimum",
+                "maximum",
+                "anyOf",
+                "oneOf",
+                "properties",
+                "additionalProperties",
+                "required",
+                "propertyOrdering",
+            )
+        ),
+        enum_of_scalars=True,
+        lone_reference=True,
+    ),
 }
 
 
@@ -97,9 +139,15 @@ def check_service(schema: Json, service: Service) -> list[Problem]:
         ]
         pending += reversed(inner)
     found += _totals(counts, rules)
-    by = f"{service.value} refuses this in strict mode: "
+    by = f"{service.value} {_REFUSES[service]}: "
     return [Problem(NOT_FOR_SERVICE, by + message, at, help_) for at, message, help_ in found]
 
+
+_REFUSES = {
+    Service.OPENAI: "refuses this in strict mode",
+    Service.ANTHROPIC: "refuses this in strict mode",
+    Service.GEMINI: "does not support this",
+}
 
 _Finding = tuple[str, str, str]
 """A pointer, what is wrong there, what to do."""
@@ -128,12 +176,18 @@ def _one(
     """Yield what is wrong with one schema object; count what has bounds of its own."""
     for keyword in value.keys() & rules.refused.keys():
         yield f"{pointer}/{keyword}", f"`{keyword}`", rules.refused[keyword]
+    if rules.only is not None:
+        for keyword in value.keys() - rules.only:
+            yield f"{pointer}/{keyword}", f"`{keyword}`", _AFTERWARDS
+    if rules.lone_reference and "$ref" in value and any(not key.startswith("$") for key in value):
+        yield f"{pointer}/$ref", "keywords beside `$ref`", "put them where it leads"
     properties = value.get("properties")
     names = list(properties) if isinstance(properties, dict) else []
     listed = value.get("required")
     required = set(listed) if isinstance(listed, list) else set()
     missing = [name for name in names if name not in required]
-    if value.get("type") == "object" and value.get("additionalProperties") is not False:
+    is_open = value.get("type") == "object" and value.get("additionalProperties") is not False
+    if rules.only is None and is_open:
         yield (
             pointer,
             "`additionalProperties` is not false",
@@ -149,7 +203,11 @@ def _one(
     if not rules.recursion and isinstance(value.get("$ref"), str):
         reference = value["$ref"].removeprefix("#")
         if reference == "" or f"{pointer}/".startswith(f"{reference}/"):
-            yield f"{pointer}/$ref", "a schema that holds itself", "nest it as often as it may come"
+            yield (
+                f"{pointer}/$ref",
+                "a schema that contains itself",
+                "nest it as often as it may occur",
+            )
     yield from _of_value(value, pointer, rules)
     values = value.get("enum")
     listed_values = values if isinstance(values, list) else []
@@ -182,6 +240,10 @@ def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_
     reference = value.get("$ref")
     if isinstance(reference, str) and not reference.startswith("#"):
         yield f"{pointer}/$ref", "a reference to another document", "put it under `$defs`"
+    if rules.enum_of_scalars and isinstance(values, list):
+        others = [each for each in values if each is None or isinstance(each, bool | dict | list)]
+        if others:
+            yield f"{pointer}/enum", "what is no string or number in `enum`", "use `anyOf`"
     if rules.is_compiled:
         yield from _not_compiled(value, pointer)
 
@@ -193,7 +255,7 @@ def _not_compiled(value: dict[str, Json], pointer: str) -> Iterator[_Finding]:
     pattern = value.get("pattern")
     if isinstance(pattern, str) and _BEYOND_COMPILER.search(pattern):
         what = "look-around, a back-reference or a word boundary in a pattern"
-        yield f"{pointer}/pattern", what, "write out what may come"
+        yield f"{pointer}/pattern", what, "write out what is allowed"
     values = value.get("enum")
     if isinstance(values, list) and any(isinstance(each, dict | list) for each in values):
         yield f"{pointer}/enum", "an object or array in `enum`", "use `anyOf` with schemas of them"

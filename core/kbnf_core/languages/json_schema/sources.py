@@ -33,7 +33,7 @@ def _adapter(source: object) -> Any:
         return import_module("pydantic").TypeAdapter(source)
     except ImportError:
         raise ConfigError(
-            "a schema of a Python type needs pydantic: pip install 'kbnf-toolkit[pydantic]'"
+            "a schema of a Python type needs pydantic: pip install pydantic"
         ) from None
 
 

@@ -31,14 +31,15 @@ from kbnf_core.languages.json_schema.arrays import Arrays, Contains
 from kbnf_core.languages.json_schema.atoms import Compared, Length, Literal, Matching, Multiple
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
-from kbnf_core.languages.json_schema.formats import HALF_ENFORCED
+from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
 from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_void
 from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.patterns import conditions
+from kbnf_core.languages.json_schema.patterns import ANY_TEXT, conditions, without_count
 from kbnf_core.languages.json_schema.problems import (
     UNKNOWN_FORMAT,
     Problem,
     invalid,
+    narrowed,
     too_large,
     unsupported,
     without_effect,
@@ -113,6 +114,8 @@ def read_format(
         raise invalid("`format` is a string", pointer)
     if name in HALF_ENFORCED:
         notes.append(without_effect(HALF_ENFORCED[name], pointer))
+    if name in NARROWED and formats.get(name):
+        notes.append(narrowed(NARROWED[name], pointer))
     if name not in formats:
         hint = "say with `pattern` what it means"
         notes.append(Problem(UNKNOWN_FORMAT, f"the format `{name}` is not known", pointer, hint))
@@ -131,10 +134,16 @@ def matching(pattern: object, pointer: str) -> Iterator[Literal]:
     if not isinstance(pattern, str):
         raise invalid("a pattern is a string", pointer)
     for whole, wanted in conditions(pattern):
+        length = None
+        if wanted:
+            whole, length = without_count(whole)  # noqa: PLW2901 - the rest of it
         problems = compile_regex(whole).problems
         if problems:
             raise unsupported(f"in the pattern `{pattern}`: {problems[0].message}", pointer)
-        yield Matching(whole), wanted
+        if whole != ANY_TEXT:
+            yield Matching(whole), wanted
+        if length is not None:
+            yield length, True
 
 
 def read_items(place: Place, document: Document) -> Arrays:

@@ -1,6 +1,9 @@
-"""Writes so many of something, without a state for each count."""
+"""Writes so many of something, without a state for each count.
 
-from collections.abc import Sequence
+In a text that is by rules; where rules are run, a count is a parameter (``lower.counts``).
+"""
+
+from collections.abc import Callable, Sequence
 
 from kbnf_core.automata.expression import Expression, Spell, print_expression
 from kbnf_core.automata.regex.syntax import Characters
@@ -83,6 +86,9 @@ def _level(count: int) -> int:
     return level
 
 
+Times = Callable[[Form, Length], Form]
+"""Writes so many of a form."""
+
 MOST_BRANCHES = 12
 """Ways through an expression that are counted one by one."""
 
@@ -92,11 +98,9 @@ def is_looped(whole: Expression) -> bool:
     return _branches([whole]) is not None
 
 
-def write_one_loop(
-    whole: Expression, length: Length, counter: Counter, spell: Spell
-) -> Form | None:
+def write_one_loop(whole: Expression, length: Length, times: Times, spell: Spell) -> Form | None:
     """Return what an expression that ``is_looped`` matches of some lengths; None for nothing."""
-    forms = [_one_loop(items, length, counter, spell) for items in _branches([whole]) or ()]
+    forms = [_one_loop(items, length, times, spell) for items in _branches([whole]) or ()]
     found = [form for form in forms if form is not None]
     return alternation(found) if found else None
 
@@ -131,7 +135,7 @@ def _ways(item: Expression) -> list[tuple[Expression, ...]] | None:
 
 
 def _one_loop(
-    items: Sequence[Expression], length: Length, counter: Counter, spell: Spell
+    items: Sequence[Expression], length: Length, times: Times, spell: Spell
 ) -> Form | None:
     """Return the strings of one way; None where none of them has a length that is allowed."""
     place = next((i for i, item in enumerate(items) if _is_loop(item)), len(items))
@@ -150,7 +154,7 @@ def _one_loop(
     if counts.high is not None and counts.high < counts.low:
         return None
     unit = regex(_in_group(loop.body, spell))
-    return sequence(before, counter.times(unit, counts), after)
+    return sequence(before, times(unit, counts), after)
 
 
 def _print(items: Sequence[Expression], spell: Spell) -> Form:

@@ -7,6 +7,7 @@ apart, so otherwise they may repeat, and a note says so.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from math import comb
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ from kbnf_core.languages.json_schema.expressions import (
 from kbnf_core.languages.json_schema.linear import Step, write_linear
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Order, Standard
-from kbnf_core.languages.json_schema.problems import too_large, unsupported
+from kbnf_core.languages.json_schema.problems import narrowed, too_large, unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 
 if TYPE_CHECKING:
@@ -55,8 +56,7 @@ def write_object(part: Objects, writer: "Writer", wish: str) -> Form | None:
     layout = _Layout(part, writer, wish)
     if layout.impossible:
         return None
-    any_order = writer.options.order is Order.ANY and len(layout.names) > 1
-    if any_order or part.present or part.high is not None or part.low > 1:
+    if layout.any_order or part.present or part.high is not None or part.low > 1:
         content = _Counted(layout).write()
     else:
         content = _plain(layout)
@@ -90,6 +90,18 @@ class _Layout:
                 self.members.append((form, required))
             elif required:
                 self.impossible = True
+
+    @cached_property
+    def any_order(self) -> bool:
+        """Whether the named members come in any order; a note tells of objects with too many."""
+        if self.writer.options.order is Order.DECLARED or len(self.names) < 2:
+            return False
+        most = self.writer.limits.orders
+        if len(self.names) > most:
+            message = f"objects with more than {most} properties have them in the declared order"
+            pointer = self.writer.pointer("properties")
+            self.writer.schemas.notes.append(narrowed(message, pointer))
+        return len(self.names) <= most
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member; None if it cannot be."""
@@ -205,13 +217,8 @@ class _Counted:
     def __init__(self, layout: _Layout) -> None:
         self._layout = layout
         self._part = layout.part
-        self._any = layout.writer.options.order is Order.ANY
+        self._any = layout.any_order
         limits = layout.writer.limits
-        if self._any and len(layout.members) > limits.orders:
-            raise unsupported(
-                f"more than {limits.orders} properties in any order", layout.writer.pointer(),
-                "use the declared order",
-            )  # fmt: skip
         if len(self._part.present) > limits.orders:
             raise unsupported("too many members that must be there", layout.writer.pointer())
         self._most = max(self._part.low, self._part.high or 0, 1)

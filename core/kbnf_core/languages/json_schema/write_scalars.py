@@ -129,8 +129,12 @@ class ScalarWriter:
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             character = self._prelude.use("character")
-            return sequence(text('"'), self._counter.times(character, atom), text('"'))
+            return sequence(text('"'), self._times(character, atom), text('"'))
         return self._remembered(part, wish)
+
+    def _times(self, unit: Form, length: Length) -> Form:
+        """Return so many of ``unit``."""
+        return self._counter.times(unit, length)
 
     def _texts(self, values: Sequence[str]) -> Form:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
@@ -296,7 +300,7 @@ class ScalarWriter:
         return None if form is None else sequence(text('"'), form, text('"'))
 
     def _looped(self, whole: Regex, length: Length) -> Form | None:
-        return write_one_loop(whole, length, self._counter, self._prelude.spelling.spell)
+        return write_one_loop(whole, length, self._times, self._prelude.spelling.spell)
 
     def _set(self, points: CodePoints) -> Form:
         """Return one character of a set; a long one is a rule."""

@@ -16,23 +16,23 @@ class _Language(NamedTuple):
     """Another language; ``sign`` is something that it has and KBNF has not."""
 
     name: str
-    command: str
+    option: str
     sign: re.Pattern[str]
 
 
 # LLGuidance's JSON form.
-_LIST = _Language("Lark", "convert-lark", re.compile(r'\A\s*+\{\s*+"grammars"\s*+:'))
+_LIST = _Language("Lark", "lark", re.compile(r'\A\s*+\{\s*+"grammars"\s*+:'))
 # No rule begins with a bracket.
-_JSON = _Language("JSON Schema", "convert-json-schema", re.compile(r"\A\s*+\{"))
+_JSON = _Language("JSON Schema", "json-schema", re.compile(r"\A\s*+\{"))
 _BNF = _Language(
     "bnf_sampler's BNF",
-    "convert-bnf",
+    "bnf",
     re.compile(r"^[ \t]*<[^<>\s]++>[ \t]*::=", re.MULTILINE),
 )
 # A directive, or a rule: its mark, name, priority, parameters, and a colon.
 _LARK = _Language(
     "Lark",
-    "convert-lark",
+    "lark",
     re.compile(
         r"^[ \t]*(?:%(?:import|ignore|declare|override|extend|llguidance)\b"
         r"|[?!]?[A-Za-z_]\w*+(?:\.-?\d++)?(?:\{[^}\n]*+\})?(?:\[[^\]\n]*+\])?[ \t]*:(?![:=]))",
@@ -42,7 +42,7 @@ _LARK = _Language(
 # `=/`, a name with hyphens, or a value such as `%x41`.
 _ABNF = _Language(
     "ABNF",
-    "convert-abnf",
+    "abnf",
     re.compile(
         r"^[ \t]*(?:[A-Za-z][\w-]*+[ \t]*=/|[A-Za-z]\w*+-[\w-]*+[ \t]*=(?!=)"
         r"|[A-Za-z][\w-]*+[ \t]*=[^;\n]*%[xXdDbB][0-9A-Fa-f])",
@@ -52,7 +52,7 @@ _ABNF = _Language(
 # A character class, a `#` comment, a name with hyphens, or `root` in the place of `start`.
 _GBNF = _Language(
     "GBNF",
-    "convert-gbnf",
+    "gbnf",
     re.compile(
         r"\[\^|\[(?=[^\[\]\n]*+[\\-])[^\[\]\n'(){}|]++\]"
         r"|^[ \t]*(?:\#(?:[ \t]|$)|root[ \t]*::=|[A-Za-z]\w*+-[\w-]*+[ \t]*::=)",
@@ -72,8 +72,12 @@ def other_language(source: Source) -> Diagnostic | None:
         return None
     language, span = found
     message = f"this file is written in {language.name}, not in KBNF"
-    help_ = f"convert it: `kbnf {language.command} {source.path or 'FILE'}`"
-    return Diagnostic("E008", message, source, span, "not KBNF", helps=(help_,))
+    file = source.path or "FILE"
+    helps = (
+        f"--from reads it in its language: `kbnf check --from {language.option} {file}`",
+        f"or convert it: `kbnf convert --from {language.option} {file}`",
+    )
+    return Diagnostic("E008", message, source, span, "not KBNF", helps=helps)
 
 
 def other_name(source: Source) -> str | None:
@@ -99,5 +103,8 @@ def _recognise(source: Source) -> tuple[_Language, Span] | None:
 
 def _ends_rule(line: str) -> bool:
     """Tell whether ``line`` ends with ``;`` and is no comment of another language."""
-    code = line.partition("(*")[0].strip()
-    return code.endswith(";") and not code.startswith(("#", "//"))
+    code = _COMMENT.split(line, maxsplit=1)[0].strip()
+    return code.endswith(";")
+
+
+_COMMENT = re.compile(r"\(\*|//|#(?=[ \t!]|$)")

@@ -4,8 +4,11 @@ Each function looks at the words around a mistake, and returns a finding if it k
 the first that does is believed.
 """
 
-from kbnf_core.diagnostics import Diagnostic, Label
+import re
+
+from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.languages.kbnf.explain_statements import missing_semicolon, open_comment
+from kbnf_core.source import Span
 from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, shown, span_of
 from kbnf_core.syntax.statements import NAMES, SIGNS
 
@@ -21,7 +24,11 @@ _FOREIGN_CHARACTERS = {
     **dict.fromkeys("‘’“”„`´", "texts are quoted with `'` or `\"`"),
     **dict.fromkeys("<>", "names are written without `<` and `>`"),
     "/": 'a regex is written `#"..."`, a comment `(* ... *)`',
-    "!": "only `except!` has a `!`, without a blank before it",
+    "!": "KBNF has no negation: `except!('b')` matches texts that do not contain `b`,"
+    ' `#"[^b]"` one character other than `b`',
+    "&": "KBNF has no lookahead: write what comes next itself",
+    "~": 'KBNF has no complement of a rule: `#ex"..."` matches texts without a match of a pattern',
+    ".": 'any character but a line break is the pattern `#"."`, any character `#"(?s:.)"`',
 }
 
 
@@ -77,11 +84,15 @@ def _wrong_closer(mistake: Mistake) -> Diagnostic | None:
 def _empty_alternative(mistake: Mistake) -> Diagnostic | None:
     if mistake.kind not in _AFTER_ALTERNATIVE or mistake.before.type not in _BEFORE_ALTERNATIVE:
         return None
-    return mistake.finding(
+    place = Span(mistake.span.start, mistake.span.start)
+    return Diagnostic(
         "E011",
         "this alternative is empty",
+        mistake.source,
+        mistake.span,
         "expected a symbol before this point",
-        "write `''` for the empty text, or `[x]` for something that may be missing",
+        helps=("write `''` for the empty text, or `[x]` for an optional part",),
+        fixes=(Fix("write `''`", (Edit(place, "'' "),), safe=False),),
     )
 
 
@@ -91,11 +102,44 @@ def _operator(mistake: Mistake) -> Diagnostic | None:
     code = "E013" if mistake.kind == "COUNT_OPEN" else "E001"
     written = "`{...}`" if mistake.kind == "COUNT_OPEN" else mistake.found
     if mistake.before.type in _BEFORE_SYMBOL:
-        return mistake.finding(code, f"{written} has nothing to repeat", "expected a symbol")
+        helps = _group_of_regex(mistake)
+        return mistake.finding(
+            code, f"{written} has nothing to repeat", "expected a symbol", *helps
+        )
     message = f"{written} follows another operator"
     first = "{...}" if mistake.before.type == "RBRACE" else mistake.before.value
     help_ = f"use parentheses: `(x{first}){written[1:]}"
     return mistake.finding("E015", message, "a symbol takes one operator", help_)
+
+
+_REGEX_GROUP = re.compile(r"\((\?(?:[imsux-]*\)|[:=!<P]|[imsux-]+:))")
+
+
+def _group_of_regex(mistake: Mistake) -> tuple[str, ...]:
+    """Return the help for a group as regular expressions write it, ``(?:...)`` or ``(?i)``."""
+    begin = span_of(mistake.before).start
+    match = _REGEX_GROUP.match(mistake.source.text, begin)
+    if mistake.before.type != "LPAR" or match is None:
+        return ()
+    if match[1] == "?:":
+        return ("groups of rules are plain brackets: `(...)`",)
+    return (f'`{match[0]}` belongs in a pattern: `#"{match[0]}..."`',)
+
+
+def _count_in_front(mistake: Mistake) -> Diagnostic | None:
+    """Explain ``3*"a"``, ABNF's repetition."""
+    match = _ABNF_COUNT.match(mistake.source.text, mistake.span.start)
+    if match is None or mistake.before.type not in _BEFORE_SYMBOL | {*_ENDS_SYMBOL}:
+        return None
+    low, star, high = match.groups()
+    count = f"{{{low}}}" if not star else f"{{{low or 0},{high}}}"
+    return mistake.finding(
+        "E001", f"unexpected {mistake.found}", "", f"a count follows its symbol: `x{count}`"
+    )
+
+
+_ABNF_COUNT = re.compile(r"""([0-9]*)(\*?)([0-9]*)(?=["'(A-Za-z])(?<=[0-9*])""")
+_ENDS_SYMBOL = frozenset(("NAME", "STRING", "RPAR", "RSQB", "RBRACE"))
 
 
 def _mark(mistake: Mistake) -> Diagnostic | None:
@@ -109,10 +153,32 @@ def _mark(mistake: Mistake) -> Diagnostic | None:
 
 
 def _character(mistake: Mistake) -> Diagnostic | None:
-    help_ = _FOREIGN_CHARACTERS.get(mistake.word.value) if mistake.word is not None else None
+    value = "" if mistake.word is None else mistake.word.value
+    help_ = _FOREIGN_CHARACTERS.get(value)
     if help_ is None:
         return None
-    return mistake.finding("E001", f"unexpected {mistake.found}", "", help_)
+    fixes = _straight_quotes(mistake) if value in _OPENING else ()
+    return Diagnostic(
+        "E001",
+        f"unexpected {mistake.found}",
+        mistake.source,
+        mistake.span,
+        helps=(help_,),
+        fixes=fixes,
+    )
+
+
+_OPENING = {"“": "”“", "„": "“”", "‘": "’‘"}
+
+
+def _straight_quotes(mistake: Mistake) -> tuple[Fix, ...]:
+    """Return the fix that writes straight quotes around a text in typographic ones, on one line."""
+    text, start = mistake.source.text, mistake.span.start
+    match = re.compile(f'[^\\n"\\\\]*?[{_OPENING[text[start]]}]').match(text, start + 1)
+    if match is None:
+        return ()
+    edits = (Edit(Span(start, start + 1), '"'), Edit(Span(match.end() - 1, match.end()), '"'))
+    return (Fix("write straight quotes", edits),)
 
 
 def _unexpected(mistake: Mistake) -> Diagnostic:
@@ -174,6 +240,7 @@ _EXPLANATIONS = (
     _arguments,
     _bracket,
     _empty_alternative,
+    _count_in_front,
     _operator,
     _mark,
     _character,

@@ -45,7 +45,14 @@ def _pair(source: Source, span: Span, high: int, low: int) -> Diagnostic:
     return _replaced(source, span, span, text, message)
 
 
-def _doubled(source: Source, span: Span, written: str) -> Diagnostic:
+def meant_for_regex(source: Source, piece: Piece) -> Diagnostic:
+    r"""Return the finding for ``\b`` in a pattern whose other backslashes are the regex's."""
+    written = source.slice(piece.span)
+    name = {"\b": "a backspace", "\f": "a form feed"}[piece.value or ""]
+    return _doubled(source, piece.span, written, f"{shown(written)} is {name} here")
+
+
+def _doubled(source: Source, span: Span, written: str, message: str = "") -> Diagnostic:
     r"""Explain ``#"\\d"``, where the backslash is meant for the regex."""
     place = Span(span.start, span.start)
     fix = Fix("double the backslash", (Edit(place, "\\"),))
@@ -53,7 +60,7 @@ def _doubled(source: Source, span: Span, written: str) -> Diagnostic:
         f"write {shown(chr(92) + written)}, because string escapes are decoded before the regex;"
         ' or a raw pattern, `#r"..."`'
     )
-    message = f"{shown(written)} is no escape"
+    message = message or f"{shown(written)} is no escape"
     return Diagnostic("E007", message, source, span, helps=(help_,), fixes=(fix,))
 
 

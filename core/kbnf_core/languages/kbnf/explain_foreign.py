@@ -75,13 +75,13 @@ def class_fix(written: str, span: Span) -> Fix:
 
 def _class(source: Source, span: Span) -> Diagnostic:
     fix = class_fix(source.slice(span), span)
-    message = "a character class stands in a pattern"
+    message = "character classes are only allowed inside a regular expression"
     return Diagnostic(
         "E001",
         message,
         source,
         span,
-        notes=("brackets alone hold something that may be missing",),
+        notes=("`[...]` outside of one means that its content is optional",),
         helps=(fix.message,),
         fixes=(fix,),
     )
@@ -112,7 +112,7 @@ def _range(mistake: Mistake) -> Foreign | None:
     written = "[" + "-".join("\\" * (end in _SPECIAL) + end for end in ends) + "]"
     span = span_of(low).cover(span_of(high))
     fix = class_fix(written, span)
-    message = "a range of characters stands in a pattern"
+    message = "ranges of characters are only allowed inside a regular expression"
     finding = Diagnostic("E001", message, mistake.source, span, helps=(fix.message,), fixes=(fix,))
     return Foreign(finding, mistake.index - 1, behind + 1)
 
@@ -140,7 +140,49 @@ _ENDS_SYMBOL = frozenset(
     ("NAME", "STRING", "RPAR", "RSQB", "RBRACE", "QUESTION", "STAR", "PLUS", "BAD_NAME")
 )
 
-_FORMS = (_class_in_brackets, _range, _slash)
+_PREFIXES = frozenset("!&~")
+_BEGINS_SYMBOL = frozenset(("NAME", "STRING", "LPAR", "LSQB", "REGEX", "RAW"))
+
+
+def _prefix(mistake: Mistake) -> Foreign | None:
+    """Explain ``!"b"``, an operator in front of a symbol, which is read without it."""
+    word, behind = mistake.word, mistake.index + 1
+    if word is None or word.value not in _PREFIXES or mistake.before.type not in _BEFORE_PREFIX:
+        return None
+    if behind >= len(mistake.words) or mistake.words[behind].type not in _BEGINS_SYMBOL:
+        return None
+    return Foreign(explain(mistake), mistake.index, behind)
+
+
+_BEFORE_PREFIX = _ENDS_SYMBOL | {"DEFINE", "WRONG_SIGN", "_OR", "_COMMA", "LPAR", "LSQB", "LBRACE"}
+
+
+def _second_operator(mistake: Mistake) -> Foreign | None:
+    """Explain ``"a"**``: the rule is read without the second operator."""
+    finding = explain(mistake)
+    if finding.code != "E015" or mistake.kind == "COUNT_OPEN":
+        return None
+    return Foreign(finding, mistake.index, mistake.index + 1)
+
+
+_FORMS = (_class_in_brackets, _range, _slash, _prefix, _second_operator)
+
+
+def line_comment(source: Source, span: Span) -> Diagnostic:
+    """Return the finding for a comment after ``#`` or ``//``, up to the end of its line."""
+    inner = source.slice(span).lstrip("#/!").strip()
+    fixes: tuple[Fix, ...] = ()
+    if "*)" not in inner:
+        fixes = (Fix(f"write `(* {inner} *)`", (Edit(span, f"(* {inner} *)"),)),)
+    mark = "//" if source.slice(span).startswith("//") else "#"
+    return Diagnostic(
+        "E001",
+        f"a comment does not begin with `{mark}`",
+        source,
+        span,
+        helps=("a comment is written `(* ... *)`",),
+        fixes=fixes,
+    )
 
 
 def _behind(words: list[Token], index: int, end: int) -> int:

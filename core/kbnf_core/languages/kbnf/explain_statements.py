@@ -74,12 +74,22 @@ def no_definition(source: Source, statement: Statement) -> Diagnostic:
         case _:
             message = f"unexpected {shown(first.value)}"
             helps = (_COMMENT,) if first.value in _COMMENT_MARKS else (_RULE,)
+            following = words[1].value if len(words) > 1 else ""
+            if first.value == "%":
+                message = f"unexpected `%{following}`"
+                helps = (_DIRECTIVES.get(following, "KBNF has no directives: " + _RULE),)
             return Diagnostic(
                 "E001", message, source, span_of(first), "expected a rule", (), (), helps
             )
 
 
-_COMMENT_MARKS = frozenset({"#", "/", "-", "--", "//", "%"})
+_COMMENT_MARKS = frozenset({"/", "-", "--"})
+
+_DIRECTIVES = {
+    "ignore": 'nothing is ignored in KBNF: write a rule such as `ws ::= #"[ \\t]{0,8}";` and'
+    " name it wherever blanks are allowed",
+    "import": "KBNF has no imports: write the rules into this file",
+}
 
 
 def _no_sign(source: Source, words: list[Token]) -> Diagnostic:

@@ -11,6 +11,7 @@ from pathlib import Path
 from lark import Lark, Token
 
 from kbnf_core.languages.kbnf.build import Builder
+from kbnf_core.source import Span
 from kbnf_core.syntax.mistake import span_of
 from kbnf_core.syntax.parser import Lexer, load_parser
 from kbnf_core.syntax.statements import NAMES, SIGNS, Statement
@@ -31,14 +32,20 @@ def kbnf_parser() -> Lark:
     return load_parser(Path(__file__).parent, Builder())
 
 
+_LINE_COMMENT = re.compile(r"""(?:\#(?=[ \t!]|$)(?![ \t]*['"])|//)[^\n]*""", re.MULTILINE)
+"""A comment as other languages write it, up to the end of its line. A pattern is ``#"..."``."""
+
+
 class Words:
     """Reads the words of a text, from the start or from any position on.
 
-    ``comments`` are those passed so far; a byte order mark in front is skipped.
+    ``comments`` are those passed so far, ``foreign_comments`` the places of those that are written
+    as in other languages; a byte order mark in front is skipped.
     """
 
     def __init__(self, text: str) -> None:
         self.comments: list[Comment] = []
+        self.foreign_comments: list[Span] = []
         self._text = text
         self._lexer = Lexer(kbnf_parser(), text)
         self._budget = _REREAD * len(text)
@@ -52,11 +59,23 @@ class Words:
         self._go_to(index)
         while self.comments and self.comments[-1].span.start >= index:
             self.comments.pop()
+        while self.foreign_comments and self.foreign_comments[-1].start >= index:
+            self.foreign_comments.pop()
         return True
 
     def _go_to(self, index: int | None) -> None:
-        self._words = self._lexer.words(index)
+        self._words = self._without_foreign_comments(self._lexer.words(index))
         self._held: list[Token] = []
+
+    def _without_foreign_comments(self, words: Iterator[Token]) -> Iterator[Token]:
+        for word in words:
+            if word.value in ("#", "/"):
+                comment = _LINE_COMMENT.match(self._text, span_of(word).start)
+                if comment is not None:
+                    self.foreign_comments.append(Span(*comment.span()))
+                    self._lexer.place = comment.end()
+                    continue
+            yield word
 
     def statements(self) -> Iterator[Statement]:
         """Yield the statements; ``odd`` are the blanks between their words that are none."""

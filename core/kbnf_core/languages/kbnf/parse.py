@@ -47,6 +47,10 @@ def parse_kbnf(
     metasyntax = _Kbnf(source, limits, words)
     read = parse_statements(words.statements(), metasyntax)
     findings = [*read.findings, *metasyntax.unended]
+    if words.foreign_comments:
+        from kbnf_core.languages.kbnf.explain_foreign import line_comment
+
+        findings += [line_comment(source, span) for span in words.foreign_comments]
     if not (read.trees or findings):
         from kbnf_core.languages.kbnf import explain_statements as about
 

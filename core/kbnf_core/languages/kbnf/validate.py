@@ -40,11 +40,17 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
 def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagnostic]:
     if "\\" not in word.value:
         return
-    for piece in pieces(word.value, span_of(word).start):
-        if piece.value is None:
-            from kbnf_core.languages.kbnf.explain_escapes import bad_escape
+    found = list(pieces(word.value, span_of(word).start))
+    if all(piece.value is not None for piece in found):
+        return
+    from kbnf_core.languages.kbnf.explain_escapes import bad_escape, meant_for_regex
 
+    for piece in found:
+        if piece.value is None:
             yield bad_escape(source, piece, in_regex)
+        elif in_regex and piece.value in ("\b", "\f"):
+            # Beside `\w` it is the regex that was meant, and one fix must not settle the other.
+            yield meant_for_regex(source, piece)
 
 
 def _lacks_mark(words: list[Token], index: int) -> bool:

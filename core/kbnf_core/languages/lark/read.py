@@ -44,10 +44,11 @@ from kbnf_core.languages.lark.reader.modules import (
 from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
-from kbnf_core.languages.lark.reader.tree import Definition, Document, Use
+from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateUse, Use, postorder
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.source import Source, Span, pointers
 from kbnf_core.syntax import tree
+from kbnf_core.syntax.suggest import listed
 from kbnf_core.syntax.tree import Comment
 
 _MOST_NESTED = 16
@@ -321,7 +322,7 @@ class _Reader:
             "E102",
             f"no start rule found: `{start}` is not defined",
             Span(0, min(1, len(self.document.source.text))),
-            "name it with `--start`",
+            _start_advice(gathered),
         )
         return None
 
@@ -350,6 +351,25 @@ class _Reader:
                 places["allow_invalid_utf8"],
             )
         return merged
+
+
+def _start_advice(gathered: Gathered) -> str:
+    """Return how to name the start, with the rules that nothing uses: one of them is it."""
+    used = {
+        node.name.value
+        for entries in gathered.entries.values()
+        for entry in entries
+        for node in postorder(entry.definition.body)
+        if isinstance(node, Use | TemplateUse)
+    }
+    rules = [name for name in gathered.entries if name.islower() and name not in used]
+    if not rules:
+        return "name it in a comment of the file, `kbnf: start=NAME`, or with `--start NAME`"
+    which = "" if len(rules) == 1 else f"; no other rule uses {listed(rules)}"
+    return (
+        f"name it in a comment of the file, `kbnf: start={rules[0]}`, or with"
+        f" `--start {rules[0]}`{which}"
+    )
 
 
 def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:

@@ -391,11 +391,11 @@ class Program:
         inner = [*postorder(node.body)]
         if node.is_ahead:
             if any(isinstance(part, Look) and not part.is_ahead for part in inner):
-                raise PatternError("a look-behind inside a look-ahead has no counterpart")
+                raise PatternError("a lookbehind inside a lookahead has no counterpart")
             number = self._number(beginnings(node.body))
             return self._add(Instruction(Kind.AHEAD, (after,), number, node.is_negated))
         if any(isinstance(part, Look | Edge) for part in inner):
-            raise PatternError("a look-behind that looks around has no counterpart")
+            raise PatternError("a lookbehind that looks around has no counterpart")
         anything = operations.complement(operations.empty())
         dfa = operations.concatenate(anything, matcher(node.body, ordered=False).dfa)
         return self._look_behind(dfa, after, node.is_negated)

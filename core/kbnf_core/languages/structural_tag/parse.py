@@ -1,9 +1,14 @@
 """The reader of structural tags: from JSON to a tree of KBNF with the places of the tag."""
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.languages.conversion.rewrite import at, placed
+from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.languages.json_schema.parse import diagnostic
+from kbnf_core.languages.structural_tag.contents import options_of
 from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, write_rules
 from kbnf_core.limits import DEFAULT_LIMITS, Limits
@@ -25,7 +30,25 @@ def parse_structural_tag(
     tokens needs. Each finding begins with the JSON Pointer of its place.
     """
     report = Report(source)
-    return parsed(read_tag(source, report, limits), report, limits, vocabulary)
+    found = parsed(read_tag(source, report, limits), report, limits, vocabulary)
+    if report.errors:
+        return found
+    return found._replace(lint=lambda: tuple(_lint(source, limits)))
+
+
+def _lint(source: Source, limits: Limits) -> Iterator[Diagnostic]:
+    """Yield what is suspicious in the schemas of a tag, which is read again."""
+    from kbnf_core.languages.json_schema.lint import lint_schema
+
+    report = Report(source)
+    for node in read_tag(source, report, limits):
+        if node.kind in OF_SCHEMAS:
+            schema = node.fields["json_schema"]
+            options = guided(schema, options_of({"style": "qwen_xml", **node.fields}))
+            for problem in lint_schema(schema, options):
+                pointer = f"{node.pointer}/json_schema{problem.pointer}"
+                found = diagnostic(replace(problem, pointer=pointer), source)
+                yield replace(found, span=report.span(pointer), fixes=())
 
 
 def parsed(

@@ -198,7 +198,7 @@ class _Reader:
             self._report.error(where, what, f"there are {listed}")
             return None
         if must_be_tag and kind != "tag":
-            self._report.error(f"{pointer}/type", "only tags stand here")
+            self._report.error(f"{pointer}/type", "only tags are allowed here")
             return None
         return self._checked(kind, value, pointer, ends)
 

@@ -43,7 +43,7 @@ from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
 from kbnf_core.syntax.tree import Exception_
 
-RULES = (Rule("W307", "cut-by-eager", "Generation ends texts that the grammar would let go on."),)
+RULES = (Rule("W307", "cut-by-eager", "Generation ends texts that the grammar would continue."),)
 NEEDS = Needs.GRAMMAR
 
 MOST_WORK = min(200_000, DEFAULT_LIMITS.work)
@@ -155,13 +155,13 @@ def _finding(subject: Subject, shorter: str, longer: str) -> Diagnostic:
     if reading.finish is Finish.EAGER:
         notes = (
             f"`finish=eager`, the default, ends at the first complete text: {shorter} is the end",
-            f"{by_token} {longer} takes a token that goes on behind {shorter}",
+            f"{by_token} {longer} is generated only if one token spans the end of {shorter}",
         )
     elif vocabulary is None:
-        message = f"{longer} is generated only by a token that goes on behind {shorter}"
+        message = f"{longer} is generated only if one token spans the end of {shorter}"
         notes = (
             f"{by_token} {shorter} is complete",
-            "`--vocab` tells whether a vocabulary has such tokens",
+            "--vocab shows whether a vocabulary has such tokens",
         )
     else:
         notes = (f"{by_token} all ways to cut {longer} into tokens have such an end before",)

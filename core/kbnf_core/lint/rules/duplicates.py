@@ -9,7 +9,7 @@ from kbnf_core.source import Span
 from kbnf_core.syntax.printer import print_expression
 from kbnf_core.syntax.tree import Alternation, Expression, postorder
 
-RULES = (Rule("W104", "duplicate-alternative", "The same alternative stands twice in a rule."),)
+RULES = (Rule("W104", "duplicate-alternative", "A rule has the same alternative twice."),)
 NEEDS = Needs.DOCUMENT
 
 
@@ -47,8 +47,8 @@ def _duplicate(
         fixes = (Fix("remove the second one", (edit,)),)
     return reading.finding(
         "W104",
-        "this alternative stands here twice",
+        "this alternative is written twice",
         branch.span,
-        labels=(Label(first, "it stands here first"),),
+        labels=(Label(first, "first written here"),),
         fixes=fixes,
     )

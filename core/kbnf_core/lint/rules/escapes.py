@@ -75,7 +75,8 @@ def _in_escapes(reading: Reading, text: Text) -> Iterator[Diagnostic]:
 def _as_code(reading: Reading, piece: Piece, message: str) -> Diagnostic:
     same = f"\\x{ord(piece.value or ''):02x}"
     note = "escapes are decoded before the regular expression is read"
-    fix = Fix(f"write `{same}`", (Edit(piece.span, same),))
+    # It keeps the language, but if the regex was meant, it hides the mistake.
+    fix = Fix(f"write `{same}`", (Edit(piece.span, same),), safe=False)
     return _finding(reading, piece, message, note, fix)
 
 

@@ -12,7 +12,7 @@ from kbnf_core.lower.excepted import ExcludedWords
 from kbnf_core.syntax.tree import Exception_, Sequence, Terminal
 
 RULES = (
-    Rule("W305", "excepted-at-border", "An excluded text can come about where `except!` ends."),
+    Rule("W305", "excepted-at-border", "An excluded text can arise where `except!` ends."),
     Rule("W306", "odd-exception-limit", "The limit of an `except!` is not what it seems."),
 )
 NEEDS = Needs.GRAMMAR
@@ -46,7 +46,7 @@ def _border(
             node.span,
             labels=(Label(following.span, "the text before it does not count here"),),
             notes=(f"{show(head)} is allowed by the exception, and {show(after)} may follow it",),
-            helps=("let what follows begin with something that no excluded text holds",),
+            helps=("let what follows begin with something that no excluded text contains",),
         )
         return
 

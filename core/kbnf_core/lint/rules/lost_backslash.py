@@ -66,7 +66,7 @@ def _in_pattern(reading: Reading, text: Text) -> Iterator[Diagnostic]:
             continue
         yield Diagnostic(
             "W205",
-            "this class goes on behind `\\]`, which does not end it",
+            "this class continues after `\\]`, which does not end it",
             source,
             text.spell(start, end),
             notes=as_read(text, source),

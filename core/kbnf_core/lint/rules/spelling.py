@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 RULES = (
-    Rule("W602", "special-token-text", "A literal holds the text of a special token."),
+    Rule("W602", "special-token-text", "A literal contains the text of a special token."),
     Rule("W603", "unspellable", "No token contains a byte that a terminal needs."),
     Rule("E604", "unknown-token", "A `#token` is not in the vocabulary."),
 )
@@ -85,7 +85,7 @@ def _special_text(
     for name in specials.within(data):
         yield reading.finding(
             "W602",
-            f"this text holds the special token {name}, but never is one",
+            f"this text contains the special token {name}, but never is one",
             node.span,
             notes=("a literal is spelled with ordinary tokens only",),
             helps=(f'write #token"{name}" for the token itself',),

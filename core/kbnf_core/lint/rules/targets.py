@@ -199,7 +199,7 @@ def _in_definition(statement: "lark.Definition") -> Iterator[Refused]:
 
     place = statement.name.span
     if statement.template:
-        yield Refused("a template", place, "write out what it stands for")
+        yield Refused("a template", place, "write out its definition")
     if statement.priority is not None:
         yield Refused("a priority", place, "make the terminals differ, or mark one `[lazy]`")
     if statement.definer is not lark.Definer.NEW:

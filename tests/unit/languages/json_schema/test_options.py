@@ -59,6 +59,16 @@ def test_members_in_any_order(judge: Prepare) -> None:
     assert not any(map(allows, ["{}", '{"b": null}', '{"a": 1, "a": 2}', '{"a": 1, "x": 1}']))
 
 
+def test_large_objects_keep_the_declared_order() -> None:
+    properties: dict[str, Any] = {name: {"type": "null"} for name in "abcdefghi"}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    conversion = from_json_schema(json.dumps(schema), Options(order=Order.ANY))
+    assert [(note.code, note.pointer) for note in conversion.notes] == [("W808", "/properties")]
+    declared = from_json_schema(json.dumps(schema))
+    assert (conversion.text, conversion.exact) == (declared.text, False)
+    assert declared.notes == ()
+
+
 def test_objects_may_be_closed(judge: Prepare) -> None:
     allows = judge(PAIR, Options(closed=True))
     assert allows('{"a": 1}')

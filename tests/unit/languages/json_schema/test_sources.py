@@ -115,7 +115,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("anthropic", {"allOf": [{"$ref": "#/$defs/a"}], "$defs": {"a": {}}}, "inside `allOf`"),
     ("anthropic", {"$ref": "https://example.org/a"}, "another document"),
     ("anthropic", {"format": "json-pointer"}, "`json-pointer`"),
-    ("anthropic", {**CLOSED, "properties": {"a": {"$ref": "#"}}}, "a schema that holds itself"),
+    ("anthropic", {**CLOSED, "properties": {"a": {"$ref": "#"}}}, "a schema that contains itself"),
     ("anthropic", {**CLOSED, "properties": {f"p{i}": {} for i in range(25)}}, "25 optional"),
     (
         "anthropic",

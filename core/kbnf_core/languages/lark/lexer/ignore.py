@@ -292,8 +292,8 @@ def open_ends(grammar: LexicalGrammar, confusable: Confusable, report: Report) -
             report.loss(
                 LEXING,
                 f"LLGuidance takes ignored text after this `{leaf.terminal.title}` only where the"
-                " lexemes before it can also be read as a text that goes on; here it always may"
-                " come",
+                " lexemes before it can also be read as a text that goes on; here it is always"
+                " allowed",
                 leaf.span,
             )
         skip: Node = Repeat(Lexeme(ignored, leaf.span), 0, 1, leaf.span)
@@ -337,8 +337,8 @@ def _check_start(grammar: LexicalGrammar, positions: Positions, report: Report) 
         if isinstance(leaf, Lexeme) and leaf.terminal.is_nullable and not grammar.skips_first:
             report.loss(
                 LEXING,
-                f"`{leaf.terminal.title}` may be empty, and LLGuidance takes ignored text behind"
-                " that too; here none may come before the first text",
+                f"`{leaf.terminal.title}` may be empty, and LLGuidance takes ignored text after"
+                " that too; here none is allowed before the first text",
                 leaf.span,
             )
 

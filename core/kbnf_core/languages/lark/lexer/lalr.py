@@ -338,7 +338,7 @@ def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> No
             report.note(
                 COLLISION,
                 f"`{first.title}` and `{second.title}` both match {text!r}{before}; Lark's lexer"
-                f" takes `{first.title}`, which stands first in its order",
+                f" takes `{first.title}`, the first in its order",
                 second.span,
                 "give one of them a priority (`NAME.2`), or let it exclude the other's texts",
             )

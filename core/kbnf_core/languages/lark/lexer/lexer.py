@@ -218,7 +218,7 @@ class Lexed:
                 self.report.loss(
                     LEXING,
                     f"the end of `{node.terminal.title}` may be matched again by what is embedded"
-                    " behind it; here it never is",
+                    " after it; here it never is",
                     leaf.span,
                 )
         for length in range(1, len(own) + 1):
@@ -230,7 +230,7 @@ class Lexed:
                 self.report.loss(
                     LEXING,
                     f"whether the end of `{node.terminal.title}` is matched again depends on what"
-                    " else may stand here; here it never is",
+                    " else is allowed there; here it never is",
                     _shown(node),
                 )
                 continue
@@ -318,8 +318,9 @@ class Lexed:
                 word, text = (operations.shortest_word(d) or b"" for d in (part.dfa, left.dfa))
                 self.report.loss(
                     LEXING,
-                    f"whether `{node.terminal.title}` ends after {_spelt(word)} depends on more"
-                    f" than the next byte; here it always may, as before {_spelt(text)}",
+                    f"Lark's longest match of `{node.terminal.title}` needs more than one byte of"
+                    f" look-ahead after {_spelt(word)}, and is not kept: here it may end before"
+                    f" {_spelt(text)}, too",
                     node.terminal.span,
                 )
         return LexemeSplit(tuple(classes), found.doubts)

@@ -312,7 +312,7 @@ def _are_attributes(given: dict[str, lark.Attribute], module: Module, report: Re
         return False
     if "suffix" in given and "stop" in given:
         report.error(
-            INVALID, "`stop` and `suffix` cannot stand together", module.place(given["stop"].span)
+            INVALID, "`stop` and `suffix` exclude each other", module.place(given["stop"].span)
         )
         return False
     return True

@@ -245,7 +245,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     expected = sorted(_SHOWN[name] for name in mistake.expected if name in _SHOWN)
     found = f"`{word.value}`" if word.value else "the end of the line"
     helps = (f"expected {', '.join(expected)}",) if expected else ()
-    message = f"{found} cannot stand here in a Lark grammar"
+    message = f"{found} is not allowed here in a Lark grammar"
     if word.type == "DEFINE":
         message = "`::=` does not define Lark rules; this is `:`, or the file is GBNF"
         helps = ("convert GBNF with `kbnf convert --from gbnf FILE`",)

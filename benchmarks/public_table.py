@@ -1,0 +1,260 @@
+"""The public table over MaskBench, by GRID's protocol: one process, one thread, cold beside warm.
+
+``python -m benchmarks.public_table run FOLDER OUT.jsonl`` takes each schema by each engine
+in turn, from the text to the first mask, then through all its values token by token, mask and
+accept, and once more through those that it takes (*warm*). Each schema has 120 s and 4 GiB. A line
+of the file is one schema and one engine; lines that are there already are not made again, so that
+a run can be cut off. ``python -m benchmarks.public_table summarise OUT.jsonl`` prints the table:
+what passes, what is refused, valid values that are rejected (*order*: taken with their members in
+the order of the schema), invalid ones that are accepted; percentiles of the time to the first mask
+and of a step. Times are those of the processor. ``--figures FOLDER`` draws their distributions as
+SVG, ``--causes`` lists what does not pass.
+"""
+
+import json
+import resource
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from time import process_time, thread_time
+from typing import Any, TextIO
+
+import click
+import numpy as np
+
+from benchmarks.bounded import TooLongError, bounded
+from benchmarks.coverage import declared_orders
+from benchmarks.maskbench import Build, Case, RefusedError, Session, read_case
+from benchmarks.measure import PROCESSOR_CLOCK, resident
+from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
+from benchmarks.vocabulary import Setting, read_setting
+
+SECONDS = 120
+MEMORY = 4 << 30
+"""Of one schema: time, and bytes of address space beyond what the engines take."""
+
+MARKS = (50, 90, 99, 99.9)
+
+Line = dict[str, Any]
+
+
+def judge(case: Case, name: str, build: Build, setting: Setting) -> Line:
+    """Return the line of a schema and an engine."""
+    line: Line = {"schema": case.name, "engine": name, "status": "pass", "wrong": []}
+    before = resident()
+    try:
+        with bounded(SECONDS):
+            _measure(line, case, build, setting)
+    except RefusedError as error:
+        line |= {"status": "refused", "reason": " ".join(str(error).split())[:200]}
+    except TooLongError:
+        line |= {"status": "timeout"}
+    except MemoryError:
+        line |= {"status": "memory"}
+    line["mb"] = round(resident() - before, 1)
+    return line
+
+
+def _measure(line: Line, case: Case, build: Build, setting: Setting) -> None:
+    began = process_time()
+    begin = build(case.schema)
+    begin().mask()
+    line["first_us"] = round(1e6 * (process_time() - began), 1)
+    line["cold_us"], line["warm_us"] = [], []
+    taken = []
+    for text, valid in case.values:
+        tokens = setting.encode(text)
+        accepted = _accepts(begin(), tokens, line["cold_us"])
+        if accepted:
+            taken.append(tokens)
+        if accepted != valid:
+            kind = "invalid accepted" if accepted else "valid rejected"
+            if valid and _fits_reordered(begin, text, case.schema, setting):
+                kind = "order"
+            line["wrong"].append([kind, text[:200]])
+            line["status"] = kind if line["status"] in ("pass", "order") else line["status"]
+    for tokens in taken:
+        _accepts(begin(), tokens, line["warm_us"])
+
+
+def _accepts(session: Session, tokens: Sequence[int], times: list[float]) -> bool:
+    for token in tokens:
+        began = thread_time()
+        session.mask()
+        fits = session.accept(token)
+        times.append(round(1e6 * (thread_time() - began - PROCESSOR_CLOCK), 1))
+        if not fits:
+            return False
+    return session.complete()
+
+
+def _fits_reordered(begin: Any, text: str, schema: Any, setting: Setting) -> bool:
+    """Tell whether a value is taken with its members in the order of the schema."""
+    orders = declared_orders(schema)
+
+    def ordered(value: Any) -> Any:
+        if isinstance(value, list):
+            return [ordered(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        best = max(orders, key=lambda order: len(value.keys() & set(order)), default=[])
+        names = [*(name for name in best if name in value), *value]
+        return {name: ordered(value[name]) for name in dict.fromkeys(names)}
+
+    written = json.dumps(ordered(json.loads(text)), ensure_ascii=False)
+    return written != text and _accepts(begin(), setting.encode(written), [])
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Yield the lines of a file that are whole."""
+    for text in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
+        try:
+            yield json.loads(text)
+        except ValueError:
+            continue
+
+
+@click.group()
+def main() -> None:
+    """Make the public table."""
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--engine", multiple=True, default=(OURS, LLGUIDANCE), help="Engines to measure.")
+@click.option("--number", type=int, help="Draw so many schemas.")
+@click.option("--seed", default=1, help="Which ones are drawn.")
+def run(folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int) -> None:
+    """Write a line for each schema of FOLDER and each engine to OUT."""
+    done = {(line["schema"], line["engine"]) for line in read_lines(out)}
+    setting = read_setting()
+    builds, missing = make_builds(setting, engine)
+    for name in missing:
+        print(f"not installed: {name}", file=sys.stderr)
+    for build in builds.values():
+        build({"type": "object"})().mask()
+    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    limit = used * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    paths = sorted(folder.glob("*.json"))
+    if number is not None:
+        paths = Random(seed).sample(paths, min(number, len(paths)))  # noqa: S311 - a sample
+    with out.open("a", encoding="utf-8") as file:
+        for place, path in enumerate(paths):
+            names = list(builds)[:: -1 if place % 2 else 1]
+            _write(file, [n for n in names if (path.stem, n) not in done], path, builds, setting)
+
+
+def _write(
+    file: TextIO, names: Iterable[str], path: Path, builds: Mapping[str, Build], setting: Setting
+) -> None:
+    case = read_case(path)
+    for name in names:
+        file.write(json.dumps(judge(case, name, builds[name], setting), ensure_ascii=False) + "\n")
+        file.flush()
+
+
+@main.command()
+@click.argument("out", type=click.Path(path_type=Path, exists=True))
+@click.option("--figures", type=click.Path(path_type=Path), help="A folder for SVG files.")
+@click.option("--causes", is_flag=True, help="List what is refused and judged wrongly.")
+def summarise(out: Path, figures: Path | None, causes: bool) -> None:
+    """Print the table of OUT."""
+    lines: dict[str, list[Line]] = defaultdict(list)
+    for line in read_lines(out):
+        lines[line["engine"]].append(line)
+    _print_verdicts(lines)
+    common = set.intersection(
+        *({each["schema"] for each in found if "first_us" in each} for found in lines.values())
+    )
+    print(f"\nTimes over the {len(common):,} schemas that all of them take:\n")
+    heads = " | ".join(f"p{mark:g}" for mark in MARKS)
+    print(f"| processor time | mean | {heads} | max |\n" + "|---" * (len(MARKS) + 3) + "|")
+    kinds = (
+        ("first_us", "text to first mask, ms", 1e3),
+        ("cold_us", "step, first texts, us", 1),
+        ("warm_us", "step, known texts, us", 1),
+    )
+    pooled: dict[str, dict[str, Any]] = {}
+    for key, label, unit in kinds:
+        for name, found in lines.items():
+            chosen = [each[key] for each in found if each["schema"] in common]
+            times = np.hstack(chosen) / unit
+            pooled.setdefault(key, {})[name] = times
+            marks = [times.mean(), *np.percentile(times, MARKS), times.max()]
+            print(f"| {label}, {name} | " + " | ".join(f"{mark:.2f}" for mark in marks) + " |")
+    if causes:
+        _print_causes(lines)
+    if figures is not None:
+        figures.mkdir(exist_ok=True)
+        for key, label, _ in kinds:
+            (figures / f"{key}.svg").write_text(draw(label, pooled[key]), encoding="utf-8")
+
+
+def _print_verdicts(lines: Mapping[str, Sequence[Line]]) -> None:
+    heads = ("pass", "order", "refused", "valid rejected", "invalid accepted", "timeout", "memory")
+    print("| engine | schemas | " + " | ".join(heads) + " | most MB |")
+    print("|---" * (len(heads) + 3) + "|")
+    for name, found in lines.items():
+        counts = Counter(each["status"] for each in found)
+        cells = " | ".join(f"{counts[head]:,}" for head in heads)
+        print(f"| {name} | {len(found):,} | {cells} | {max(each['mb'] for each in found):.0f} |")
+
+
+def _print_causes(lines: Mapping[str, Sequence[Line]]) -> None:
+    for name, found in lines.items():
+        print(f"\n{name}:")
+        for each in found:
+            if each["status"] != "pass":
+                said = each.get("reason") or "; ".join(f"{k}: {t[:80]}" for k, t in each["wrong"])
+                print(f"- {each['schema']}: {each['status']}: {said}")
+
+
+COLOURS = ("#1f5fa8", "#c8641f", "#3a8a3f", "#8a3a86", "#777777")
+WIDTH, HEIGHT, EDGE = 640, 360, 48
+
+
+def draw(label: str, times: Mapping[str, Any]) -> str:
+    """Return the cumulative distributions of times as SVG, on a logarithmic axis."""
+    logs = {name: np.log10(np.maximum(np.sort(each), 0.1)) for name, each in times.items()}
+    low = np.floor(min(each[0] for each in logs.values()))
+    high = np.ceil(max(each[-1] for each in logs.values()))
+
+    def across(value: Any) -> Any:
+        return EDGE + (value - low) / (high - low) * (WIDTH - 2 * EDGE)
+
+    def up(share: Any) -> Any:
+        return HEIGHT - EDGE - share * (HEIGHT - 2 * EDGE)
+
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
+        ' font-family="sans-serif" font-size="12">',
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
+        f'<text x="{WIDTH / 2}" y="20" text-anchor="middle">{label}: share of all</text>',
+    ]
+    for power in range(int(low), int(high) + 1):
+        x = across(power)
+        parts.append(f'<path d="M{x:.1f} {up(0)}V{up(1)}" stroke="#ddd"/>')
+        y = HEIGHT - EDGE + 16
+        parts.append(f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{10.0**power:g}</text>')
+    for share in (0, 0.5, 0.9, 1):
+        y = up(share)
+        parts.append(f'<path d="M{EDGE} {y:.1f}H{WIDTH - EDGE}" stroke="#ddd"/>')
+        parts.append(f'<text x="{EDGE - 6}" y="{y + 4:.1f}" text-anchor="end">{share:g}</text>')
+    for place, (name, each) in enumerate(logs.items()):
+        shares = np.linspace(0, 1, 301)
+        xs, ys = across(np.quantile(each, shares)), up(shares)
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in zip(xs, ys, strict=True))
+        colour = COLOURS[place % len(COLOURS)]
+        parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        y = EDGE + 16 * place
+        at = f'x="{WIDTH - EDGE}" y="{y}" text-anchor="end" fill="{colour}"'
+        parts.append(f"<text {at}>{name}</text>")
+    return "\n".join([*parts, "</svg>", ""])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,383 @@
+# Counts beside states: what is counted, far from its bounds, is a state that does not count.
+#
+# An item that is counted (see ``items.pxi``) is *far* where no token gets to a bound: it has the same
+# future, for as long as one token lasts, as the row that it is in. So
+#
+# - a walk over the vocabulary begins at far items as at their rows, wherever in a state they are;
+# - an engine is at a *position*: the number of a state, and above its 32 bits a count. Where just one
+#   item of a state is counted, waiting ones apart, and is far, the state has its row instead, and the
+#   count is in the position. After a token it is one more for each repetition that began; where the
+#   bound comes near, the state with the item itself is looked up.
+#
+# Rows with calls or token terminals that lead back into their loop are left as they are: then what
+# is counted goes on elsewhere than in a row, and the states of a list of values are few.
+
+cdef enum:
+    # What of a state is counted: nothing; one item, by a number in it or by one beside it; more.
+    _UNCOUNTED = 1
+    _COUNTED = 2
+    _FAR = 3
+    _MANY = 4
+    _COUNT_SHIFT = 32
+
+
+# The first position of those that wait for the grammar's beginning; see ``mask/boundary.py``.
+cdef int64_t _WAITS = <int64_t> 1 << 62
+
+
+cdef inline int64_t _state_at(int64_t position) noexcept:
+    """The position without what is counted beside the state; its mask is the same."""
+    return <int32_t> position if 0 <= position < _WAITS else position
+
+
+cdef inline long long _position_of(int32_t state, int32_t count) noexcept nogil:
+    return (<long long> count << _COUNT_SHIFT) | state
+
+
+cdef class Counting:
+    """The far states of one table, for tokens of at most ``longest`` bytes."""
+
+    cdef LazyTable explorer
+    cdef ItemSets items
+    cdef int32_t longest
+    cdef readonly bint is_needed
+    # By loop: whether its rows lead back into it by bytes alone.
+    cdef vector[uint8_t] is_plain
+    # By item set: the one with rows for what is far, and the one with rows that have no bounds for
+    # all that is counted; UNKNOWN before it was asked for.
+    cdef vector[int32_t] far_sets
+    cdef vector[int32_t] unbounded_sets
+    # By state: see ``_UNCOUNTED``; the automaton state of the one item that is counted; and the state
+    # that is far instead, itself where none is.
+    cdef vector[uint8_t] kinds
+    cdef vector[int32_t] counted_items
+    cdef vector[int32_t] far_states
+
+    def __cinit__(self, table, int32_t longest):
+        self.explorer = table.explorer
+        self.longest = max(longest, 1)
+        self.is_needed = len(table.tables.loops.low) > 0
+
+    def exact(self, long long position):
+        """Return the state at a position, in which everything is counted."""
+        cdef int32_t count = <int32_t> (position >> _COUNT_SHIFT)
+        cdef int32_t state = <int32_t> position
+        if position < 0 or position >= _WAITS or not count:
+            return position
+        self.explorer.acquire()
+        try:
+            self._wake()
+            return self._exact(state, count)
+        finally:
+            self.explorer.release()
+
+    def far(self, int32_t state):
+        """Return the position at a state in which everything is counted."""
+        if not self.is_needed or state < 0:
+            return state
+        self.explorer.acquire()
+        try:
+            self._wake()
+            return self._far(state)
+        finally:
+            self.explorer.release()
+
+    def room(self, long long position):
+        """Return how many repetitions may still begin at a position where one item is counted.
+
+        That is 0 where more must come, where nothing is counted, or where more than one item is.
+        """
+        cdef int32_t state = <int32_t> position, count = <int32_t> (position >> _COUNT_SHIFT), loop
+        cdef uint8_t kind
+        cdef Pair counted
+        if not self.is_needed or position < 0:
+            return 0
+        kind = self.kind(state)
+        counted = Pair(self.counted_items[state], count)
+        if kind == _COUNTED:
+            counted = self.items.counted_states[counted.first - self.items.states]
+        elif kind != _FAR or not count:
+            return 0
+        loop = self.items.loop_of[counted.first]
+        if counted.second < self.items.loop_low[loop]:
+            return 0
+        return self.items.loop_high[loop] - counted.second
+
+    def without_bound(self, int32_t state):
+        """Return the state that does not count, for one in which ``room`` finds some."""
+        cdef int32_t item
+        self.explorer.acquire()
+        try:
+            self._wake()
+            if self.kind(state) != _COUNTED:
+                return state
+            item = self.counted_items[state]
+            return self._with(state, item, self.items.row_of(item))
+        finally:
+            self.explorer.release()
+
+    def feed(self, long long position, const uint8_t[::1] data, bint eager):
+        """Return the position after bytes, DEAD where they cannot come.
+
+        With ``eager`` a byte after one that completed the start cannot.
+        """
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t state = <int32_t> position
+        cdef Py_ssize_t i, begun = 0
+        explorer.refresh()
+        for i in range(data.shape[0]):
+            if eager and i and explorer.completions[state]:
+                return DEAD
+            state = explorer.step(state, explorer.classes[data[i]])
+            if state == DEAD:
+                return DEAD
+            if self.is_needed and (i + 1 == data.shape[0] or i + 1 == begun + self.longest):
+                position = self.settle(position, state, &data[begun], <int32_t> (i + 1 - begun))
+                state, begun = <int32_t> position, i + 1
+        return position if self.is_needed else state
+
+    def far_items(self, int32_t item_set):
+        """Return the item set with rows for what is far."""
+        self.explorer.acquire()
+        try:
+            self._wake()
+            return self.far_set(item_set)
+        finally:
+            self.explorer.release()
+
+    def unbounded_items(self, int32_t item_set):
+        """Return the item set with rows for all that is counted, as if there were no bounds."""
+        cdef vector[int64_t] items
+        cdef int32_t found
+        cdef int64_t radix
+        cdef size_t i
+        if not self.is_needed:
+            return item_set
+        self.explorer.acquire()
+        try:
+            self._wake()
+            if item_set >= <int32_t> self.unbounded_sets.size():
+                self.unbounded_sets.resize(2 * item_set + 1, UNKNOWN)
+            found = self.unbounded_sets[item_set]
+            if found == UNKNOWN:
+                items = self.items.of(item_set)[0]
+                radix = self.items.radix
+                for i in range(items.size()):
+                    items[i] = items[i] % radix + radix * <int64_t> (
+                        self.items.unbounded(<int32_t> (items[i] // radix))
+                    )
+                found = self.unbounded_sets[item_set] = self.items._number(items)
+            return found
+        finally:
+            self.explorer.release()
+
+    cdef int _wake(self) except -1:
+        cdef int32_t row, edge
+        self.explorer._wake()
+        self.explorer.refresh()
+        if self.items is not None:
+            return 0
+        self.is_plain.assign(self.explorer.items.loop_low.shape[0], True)
+        if self.is_needed:
+            for edge in range(self.explorer.items.call_return.shape[0]):
+                self._mix(self.explorer.items, self.explorer.items.call_return[edge])
+            for edge in range(self.explorer.items.token_target.shape[0]):
+                self._mix(self.explorer.items, self.explorer.items.token_target[edge])
+        self.items = self.explorer.items
+        return 0
+
+    cdef void _mix(self, ItemSets items, int32_t row) noexcept:
+        if items.loop_of[row] >= 0:
+            self.is_plain[items.loop_of[row]] = False
+
+    cdef inline bint _is_far(self, int32_t row, int32_t count) noexcept:
+        cdef int32_t loop = self.items.loop_of[row]
+        if count < self.items.loop_low[loop]:
+            return count + self.longest < self.items.loop_low[loop]
+        return self.items.loop_high[loop] < 0 or count + self.longest < self.items.loop_high[loop]
+
+    cdef inline int32_t _far_state_of(self, int32_t state) noexcept:
+        """The row of an automaton state that is far, else the state."""
+        cdef Pair counted
+        if state < self.items.states:
+            return state
+        counted = self.items.counted_states[state - self.items.states]
+        return counted.first if self._is_far(counted.first, counted.second) else state
+
+    cdef int32_t far_set(self, int32_t item_set) except -2:
+        """See ``far_items``; the table's lock is held."""
+        cdef vector[int64_t] items
+        cdef int32_t found
+        if not self.is_needed:
+            return item_set
+        if item_set >= <int32_t> self.far_sets.size():
+            self.far_sets.resize(2 * item_set + 1, UNKNOWN)
+        found = self.far_sets[item_set]
+        if found == UNKNOWN:
+            self._wake()
+            items = self.items.of(item_set)[0]
+            found = self.items._number(items) if self._replace(items) else item_set
+            self.far_sets[item_set] = found
+        return found
+
+    cdef bint _replace(self, vector[int64_t]& items) except -1:
+        """Put rows in the place of what is far; return whether there is any."""
+        cdef int32_t state, after
+        cdef bint found = False
+        cdef size_t i
+        for i in range(items.size()):
+            state = <int32_t> (items[i] // self.items.radix)
+            after = self._far_state_of(state)
+            if after != state:
+                items[i] = after * self.items.radix + items[i] % self.items.radix
+                found = True
+        return found
+
+    cdef inline uint8_t kind(self, int32_t state) except 0:
+        if state < <int32_t> self.kinds.size() and self.kinds[state]:
+            return self.kinds[state]
+        self.explorer.acquire()
+        try:
+            self._wake()
+            return self._find_kind(state)
+        finally:
+            self.explorer.release()
+
+    cdef uint8_t _find_kind(self, int32_t state) except 0:
+        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
+        cdef vector[int64_t]* members
+        cdef uint8_t kind = _UNCOUNTED
+        cdef int32_t each, loop, counted = 0
+        cdef size_t i, j
+        for i in range(pairs.size()):
+            members = self.items.of(pairs[0][i].second)
+            for j in range(members.size()):
+                each = <int32_t> (members[0][j] // self.items.radix)
+                loop = self.items.loop_of[self.items.row_of(each)]
+                if loop < 0:
+                    continue
+                counted = each
+                if kind != _UNCOUNTED or not self.is_plain[loop]:
+                    kind = _MANY
+                else:
+                    kind = _FAR if each < self.items.states else _COUNTED
+        if state >= <int32_t> self.kinds.size():
+            self.far_states.resize(2 * state + 1, UNKNOWN)
+            self.counted_items.resize(2 * state + 1)
+            self.kinds.resize(2 * state + 1)
+        self.counted_items[state] = counted
+        self.kinds[state] = kind
+        return kind
+
+    cdef long long _far(self, int32_t state) except -1:
+        """The position at a state without a count beside it; the lock is held."""
+        cdef Pair counted
+        cdef int32_t item
+        if self.kind(state) != _COUNTED:
+            return state
+        item = self.counted_items[state]
+        if self._far_state_of(item) == item:
+            return state
+        counted = self.items.counted_states[item - self.items.states]
+        if self.far_states[state] == UNKNOWN:
+            self.far_states[state] = self._with(state, item, counted.first)
+        return _position_of(self.far_states[state], counted.second)
+
+    cdef int32_t _exact(self, int32_t state, int32_t count) except -1:
+        """The state in which what is far has its count again; the lock is held."""
+        cdef int32_t item, found = state
+        cdef vector[int32_t] rows
+        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
+        cdef vector[int64_t]* members
+        cdef size_t i, j
+        for i in range(pairs.size()):
+            members = self.items.of(pairs[0][i].second)
+            for j in range(members.size()):
+                item = <int32_t> (members[0][j] // self.items.radix)
+                if item < self.items.states and self.items.loop_of[item] >= 0:
+                    rows.push_back(item)
+        for item in rows:
+            found = self._with(found, item, self.items.counted(item, count))
+        return found
+
+    cdef int32_t _with(self, int32_t state, int32_t item, int32_t after) except -1:
+        """The state that has another automaton state in the place of one."""
+        cdef vector[Pair] pairs = self.explorer.configurations.all_pairs.at(state)
+        cdef vector[int32_t] completions = self.explorer.configurations.all_exits.at(state)
+        cdef vector[int64_t] members
+        cdef int64_t radix = self.items.radix
+        cdef size_t i, j
+        for i in range(pairs.size()):
+            members = self.items.of(pairs[i].second)[0]
+            for j in range(members.size()):
+                if members[j] // radix == item:
+                    members[j] = after * radix + members[j] % radix
+            pairs[i].second = self.items._number(members)
+        sort(pairs.begin(), pairs.end())
+        return self.explorer._number(pairs, completions)
+
+    cdef long long settle(
+        self, long long before, int32_t state, const uint8_t* data, int32_t size
+    ) except -1:
+        """The position at a state to which a token's bytes led from a position."""
+        cdef int32_t count = <int32_t> (before >> _COUNT_SHIFT)
+        cdef uint8_t kind = self.kind(state)
+        cdef int32_t row
+        if kind == _UNCOUNTED:
+            return state
+        if count and kind != _COUNTED:
+            count += self._begun(<int32_t> before, data, size)
+            row = self.counted_items[state]
+            if kind == _FAR and self._is_far(row, count):
+                return _position_of(state, count)
+            self.explorer.acquire()
+            try:
+                return self._far(self._exact(state, count))
+            finally:
+                self.explorer.release()
+        if kind != _COUNTED:
+            return state
+        self.explorer.acquire()
+        try:
+            return self._far(state)
+        finally:
+            self.explorer.release()
+
+    cdef int32_t _begun(self, int32_t state, const uint8_t* data, int32_t size) except -1:
+        """How many repetitions begin with bytes that are known to come, as far as what is far lasts."""
+        cdef LazyTable explorer = self.explorer
+        cdef ItemSets items = self.items
+        cdef int32_t found = 0, row, edge, i
+        cdef uint8_t byte_class
+        for i in range(size):
+            if self.kind(state) != _FAR:
+                row = self._row_in(state)
+                if row < 0:
+                    break
+            else:
+                row = self.counted_items[state]
+            byte_class = explorer.classes[data[i]]
+            edge = items._first_edge(row, byte_class)
+            while edge < items.edge_start[row + 1] and items.edge_class[edge] == byte_class:
+                if items.loop_of[items.edge_target[edge]] == items.loop_of[row]:
+                    found += items.loop_begins[items.edge_target[edge]]
+                    break
+                edge += 1
+            else:
+                break
+            state = explorer.step(state, byte_class)
+        return found
+
+    cdef int32_t _row_in(self, int32_t state) except -2:
+        """The row among the items of a state, -1 without one."""
+        cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
+        cdef vector[int64_t]* members
+        cdef int32_t item
+        cdef size_t i, j
+        for i in range(pairs.size()):
+            members = self.items.of(pairs[0][i].second)
+            for j in range(members.size()):
+                item = <int32_t> (members[0][j] // self.items.radix)
+                if item < self.items.states and self.items.loop_of[item] >= 0:
+                    return item
+        return -1

@@ -1,0 +1,1292 @@
+# Derivations: which rules matched which parts of a text, read from its end.
+#
+# Recognition runs over position automata (``parse.positions``) and keeps the number of the state at
+# each place of the text. A state says what is possible there; what was possible at the end leads
+# back: an item of a state came from items of the state before, or from a rule that was complete
+# there, whose items lead back to where it began, and to an item that called it. Stack nodes are named
+# by content, not by place, but whatever was called into a node was called wherever that content is,
+# so that each way back reaches the beginning: there are no dead ends, and where an item has one
+# source only, nothing is to be chosen. A text with one derivation is so read in linear time.
+#
+# Where there are several sources, all ways back are followed side by side until they meet. From there
+# the best one is taken forward: at each place those that prefer least are dropped. The part of the
+# text between is a *region*; its configurations, an item with the calls that are open to its right,
+# are kept only until that is done. Nodes of the tree are written when their beginning is found, which
+# is their preorder backwards.
+#
+# What depends only on a state, or on a step from one to the next, is worked out once for each.
+
+cdef enum:
+    # Kinds of configurations: about to leave an item of a state; at a node of the step to a state;
+    # before the text; after it.
+    _ITEM = 0
+    _NODE = 1
+    _BEGIN = 2
+    _ORIGIN = 3
+
+cdef enum:
+    # How a configuration follows the one before it in the text.
+    _SAME = 0
+    _READ = 1
+    _RETURN = 2
+    _CALL = 3
+    _TAIL = 4
+    _LAST = 5
+    _FIRST = 6
+
+cdef enum:
+    # Bits of a preference below those of the first occurrence of a rule.
+    _FIRST_BITS = 32
+    _NOTHING = -1
+    _OPENS = 0
+    _CLOSES = 1
+
+cdef struct _Item:
+    int32_t pair
+    int32_t state
+    int32_t report
+
+cdef struct _Option:
+    int32_t kind
+    int32_t index
+    int32_t edge
+
+cdef struct _Caller:
+    int32_t item
+    int32_t call
+
+cdef struct _Arrival:
+    int32_t stack
+    int32_t state
+    int32_t report
+
+cdef struct _Place:
+    int32_t at
+    int32_t kind
+    int32_t index
+    int32_t frame
+
+cdef struct _Way:
+    _Place place
+    int32_t kind
+    int32_t edge
+
+cdef struct _Frame:
+    # A call that is open to the right: the item that it returned to, and what was called.
+    int32_t state
+    int32_t stack
+    int32_t report
+    int32_t called
+
+cdef struct _Opened:
+    _Frame frame
+    int64_t mark
+    int32_t end
+
+cdef struct _Link:
+    int32_t target
+    int32_t kind
+    int32_t edge
+
+cdef struct _Event:
+    int32_t kind
+    int32_t label
+    int32_t offset
+
+cdef struct _Progress:
+    # A configuration of a region, or so many events of one of its links.
+    int32_t node
+    int32_t link
+    int32_t done
+
+
+cdef cppclass _Sources:
+    # Items of a state, those of the pairs first, then those that they predict.
+    vector[_Item] items
+    vector[int32_t] nodes
+    int32_t predicted
+    # By item that is an entry: the items that call it.
+    vector[vector[_Caller]] callers
+
+
+cdef cppclass _Step:
+    vector[_Arrival] arrivals
+    vector[vector[_Option]] options
+    # By item of the pairs of the state reached.
+    vector[vector[int32_t]] of_item
+    vector[int32_t] complete
+
+
+cdef cppclass _Region:
+    vector[_Place] places
+    vector[vector[_Link]] links
+    unordered_map[uint64_t, vector[int32_t]] known
+    # Open calls, named by the item that they returned to and its place; a call has the calls around
+    # it, several where that item has (Tomita's graph-structured stack).
+    vector[_Frame] frames
+    vector[Pair] returned
+    vector[vector[int32_t]] around
+    ordered_map[Triple, int32_t] frame_numbers
+
+
+cdef cppclass _Level:
+    # A call on a way forward: the state that called, _NOTHING for a tail call; and of each open
+    # call that was entered there, those around it.
+    int32_t caller
+    unordered_map[int32_t, vector[int32_t]] around
+
+
+cdef class Derivations:
+    """What states and steps of one table over position automata say of derivations; shared."""
+
+    cdef readonly object positions
+    cdef readonly object lists
+    cdef LazyTable explorer
+    cdef ItemSets items
+    cdef object acquire
+    cdef object release
+    cdef int32_t width
+    cdef int32_t start
+    cdef int32_t initial
+    cdef object kept
+    cdef const int32_t[::1] labels
+    cdef const int32_t[::1] arrive
+    cdef const int32_t[::1] before
+    cdef const int64_t[::1] preference
+    cdef int32_t calls_at
+    cdef int32_t tokens_at
+    cdef vector[int32_t] rule_of
+    cdef vector[uint8_t] is_entry
+    cdef vector[vector[Pair]] passed
+    cdef _Map source_numbers
+    cdef deque[_Sources] sources
+    cdef _Map step_numbers
+    cdef deque[_Step] steps
+    cdef list terminals
+
+    def __init__(self, table, positions):
+        cdef int32_t rule, state, label, below
+        cdef vector[Pair] nodes
+        tables = positions.tables
+        self.positions = positions
+        self.lists = positions.passed
+        self.explorer = table.explorer
+        self.items = table.items
+        self.acquire, self.release = table.lock.acquire, table.lock.release
+        self.width = tables.class_count
+        self.start, self.initial = tables.start, table.initial
+        self.labels, self.arrive = positions.labels, positions.arrive
+        self.before, self.preference = positions.before, positions.preference
+        self.calls_at = len(tables.edge_class)
+        self.tokens_at = self.calls_at + len(tables.call_return)
+        self.rule_of.resize(tables.state_count)
+        self.is_entry.resize(tables.state_count, False)
+        entry = [*tables.entry.tolist(), tables.state_count]
+        for rule in range(len(entry) - 1):
+            self.is_entry[entry[rule]] = True
+            for state in range(entry[rule], entry[rule + 1]):
+                self.rule_of[state] = rule
+        for each in positions.passed:
+            nodes.clear()
+            for label, below in each:
+                nodes.push_back(Pair(label, below))
+            self.passed.push_back(nodes)
+        self.source_numbers, self.step_numbers = _Map(), _Map()
+        self.terminals = []
+
+    def size(self):
+        """Return the numbers of states and steps that are known."""
+        return self.sources.size(), self.steps.size()
+
+    cdef int32_t symbol_of(self, terminals) except -1:
+        """The symbol of a token that matches some terminals, after those of the byte classes."""
+        if terminals not in self.terminals:
+            self.terminals.append(terminals)
+        return self.width + self.terminals.index(terminals)
+
+    cdef _Sources* sources_of(self, int32_t state) except NULL:
+        cdef int32_t number = self.source_numbers.get(state)
+        if number == UNKNOWN:
+            number = self.sources.size()
+            self.sources.resize(number + 1)
+            self._find_sources(state, &self.sources.back())
+            self.source_numbers.put(state, number)
+        return &self.sources[number]
+
+    cdef int _find_sources(self, int32_t state, _Sources* found) except -1:
+        cdef vector[Pair]* pairs = self.explorer._sources(state)
+        cdef size_t kernel = self.explorer.configurations.all_pairs.at(state).size()
+        cdef size_t i, j
+        cdef int32_t call, called
+        cdef int64_t item
+        cdef _Item* one
+        cdef _Item* other
+        found.predicted = kernel if kernel < pairs.size() else _NOTHING
+        for i in range(pairs.size()):
+            found.nodes.push_back(deref(pairs)[i].first)
+            for item in self.items.of(deref(pairs)[i].second)[0]:
+                found.items.push_back(
+                    _Item(i, <int32_t> (item // self.items.radix), item % self.items.radix)
+                )
+        found.callers.resize(found.items.size())
+        for i in range(found.items.size()):
+            one = &found.items[i]
+            for call in range(
+                self.items.call_start[one.state], self.items.call_start[one.state + 1]
+            ):
+                called = self.items.call_nonterminal[call]
+                for j in range(found.items.size()):
+                    other = &found.items[j]
+                    if other.state != self.items.entry[called]:
+                        continue
+                    if self.items.call_tail[call]:
+                        if other.pair == one.pair and other.report == one.report:
+                            found.callers[j].push_back(_Caller(i, call))
+                    elif other.pair == found.predicted and other.report == called:
+                        found.callers[j].push_back(_Caller(i, call))
+        return 0
+
+    cdef _Step* step_of(self, int32_t state, int32_t symbol, int32_t after) except NULL:
+        cdef uint64_t key = _key(state, symbol)
+        cdef int32_t number = self.step_numbers.get(key)
+        if number == UNKNOWN:
+            number = self.steps.size()
+            self.steps.resize(number + 1)
+            self._find_step(state, symbol, after, &self.steps.back())
+            self.step_numbers.put(key, number)
+        return &self.steps[number]
+
+    cdef int32_t _arrive(
+        self, _Step* step, ordered_map[Triple, int32_t]& numbers, _Arrival arrival
+    ) except -1:
+        cdef Triple key = Triple(arrival.stack, Pair(arrival.state, arrival.report))
+        if not numbers.count(key):
+            numbers[key] = step.arrivals.size()
+            step.arrivals.push_back(arrival)
+            step.options.push_back(vector[_Option]())
+        return numbers[key]
+
+    cdef int _find_step(self, int32_t state, int32_t symbol, int32_t after, _Step* step) except -1:
+        """Work out all that a step does, completions included, with what each came from."""
+        cdef _Sources* sources = self.sources_of(state)
+        cdef ordered_map[Triple, int32_t] numbers
+        cdef _Item* item
+        cdef _Arrival arrival
+        cdef vector[Pair]* waiting
+        cdef size_t i, j, k
+        cdef int32_t edge, end, found
+        cdef int64_t each
+        wanted = self.terminals[symbol - self.width] if symbol >= self.width else ()
+        for i in range(sources.items.size()):
+            item = &sources.items[i]
+            if symbol < self.width:
+                edge = self.items._first_edge(item.state, symbol)
+                end = self.items.edge_start[item.state + 1]
+                while edge < end and self.items.edge_class[edge] == symbol:
+                    found = self._arrive(
+                        step,
+                        numbers,
+                        _Arrival(
+                            sources.nodes[item.pair], self.items.edge_target[edge], item.report
+                        ),
+                    )
+                    step.options[found].push_back(_Option(_READ, i, edge))
+                    edge += 1
+            else:
+                for edge in range(
+                    self.items.token_start[item.state], self.items.token_start[item.state + 1]
+                ):
+                    if self.items.token_terminal[edge] not in wanted:
+                        continue
+                    found = self._arrive(
+                        step,
+                        numbers,
+                        _Arrival(
+                            sources.nodes[item.pair], self.items.token_target[edge], item.report
+                        ),
+                    )
+                    step.options[found].push_back(_Option(_READ, i, self.tokens_at + edge))
+        i = 0
+        while i < step.arrivals.size():
+            arrival = step.arrivals[i]
+            if self.items.accepting[arrival.state]:
+                if arrival.stack == BOTTOM:
+                    if arrival.report == self.start:
+                        step.complete.push_back(i)
+                else:
+                    waiting = self.explorer.stack.waiters(Pair(arrival.stack, arrival.report))
+                    for j in range(waiting.size()):
+                        for each in self.items.of(deref(waiting)[j].second)[0]:
+                            if self.is_entry[<int32_t> (each // self.items.radix)]:
+                                continue
+                            found = self._arrive(
+                                step,
+                                numbers,
+                                _Arrival(
+                                    deref(waiting)[j].first,
+                                    <int32_t> (each // self.items.radix),
+                                    each % self.items.radix,
+                                ),
+                            )
+                            step.options[found].push_back(_Option(_RETURN, i, 0))
+            i += 1
+        self._join(after, step)
+        return 0
+
+    cdef int _join(self, int32_t after, _Step* step) except -1:
+        """Find which arrivals are which items of the state reached."""
+        cdef _Sources* reached
+        cdef ordered_map[int32_t, vector[int64_t]] by_stack
+        cdef unordered_map[int32_t, int32_t] narrowed
+        cdef _Arrival arrival
+        cdef int32_t item_set
+        cdef size_t i, j
+        if after == DEAD:
+            return 0
+        reached = self.sources_of(after)
+        for arrival in step.arrivals:
+            by_stack[arrival.stack].push_back(
+                <int64_t> arrival.state * self.items.radix + arrival.report
+            )
+        for pair in by_stack:
+            item_set = self.items.live(self.items._intern(pair.second))
+            narrowed[pair.first] = (
+                self.explorer.stack.narrow(pair.first, item_set) if item_set != EMPTY else _NOTHING
+            )
+        step.of_item.resize(reached.items.size())
+        for i in range(reached.items.size()):
+            if reached.items[i].pair == reached.predicted:
+                continue
+            for j in range(step.arrivals.size()):
+                arrival = step.arrivals[j]
+                if (
+                    arrival.state == reached.items[i].state
+                    and arrival.report == reached.items[i].report
+                    and narrowed[arrival.stack] == reached.nodes[reached.items[i].pair]
+                ):
+                    step.of_item[i].push_back(j)
+        return 0
+
+    cdef inline bint reads(self, int32_t state) noexcept:
+        """Whether a byte or a token may follow at a state of an automaton."""
+        return (
+            self.items.edge_start[state] < self.items.edge_start[state + 1]
+            or self.items.token_start[state] < self.items.token_start[state + 1]
+        )
+
+    cdef int64_t preference_of(self, int32_t caller, int32_t called, int32_t back) except -2:
+        """How much a call by an item is preferred that returns to a state."""
+        cdef int32_t call
+        for call in range(self.items.call_start[caller], self.items.call_start[caller + 1]):
+            if self.items.call_nonterminal[call] == called and self.items.call_return[call] == back:
+                return self.preference[self.calls_at + call]
+        return 0
+
+
+class TooManyReadings(Exception):
+    """A text has more derivations side by side than may be followed."""
+
+
+cdef class Trace:
+    """A text, read over position automata, and its derivations.
+
+    Places of it are counted in steps: bytes, and tokens that are matched by id. ``most`` bounds the
+    configurations that are followed side by side.
+    """
+
+    cdef readonly Derivations known
+    cdef vector[int32_t] states
+    cdef vector[int32_t] symbols
+    # By place, its byte offset; empty where these are the same.
+    cdef vector[int32_t] offsets
+    # By place, the token that was read to it, or _NOTHING; empty without tokens.
+    cdef vector[int32_t] tokens
+    cdef size_t most
+    # The tree in the making, backwards, and the calls that are open to the right.
+    cdef vector[int32_t] labels
+    cdef vector[int32_t] starts
+    cdef vector[int32_t] ends
+    cdef vector[int32_t] below
+    cdef vector[_Opened] opened
+    cdef int64_t mark
+    cdef int32_t end
+    cdef bint is_open
+    # What is certain: a place that all derivations go through, the events before it, those said.
+    cdef _Place cut
+    cdef size_t before_cut
+    cdef readonly size_t said
+
+    def __init__(self, Derivations known, size_t most):
+        self.known = known
+        self.most = most
+        self.states.push_back(known.initial)
+        self.cut = _Place(-1, _BEGIN, 0, ~0)
+
+    def __len__(self):
+        return self.symbols.size()
+
+    @property
+    def size(self):
+        """The number of bytes read."""
+        return self.offset(self.symbols.size())
+
+    cdef inline int32_t offset(self, size_t at) noexcept:
+        return at if self.offsets.empty() else self.offsets[at]
+
+    cdef Trace _copy(self):
+        cdef Trace twin = Trace(self.known, self.most)
+        twin.states, twin.symbols = self.states, self.symbols
+        twin.offsets, twin.tokens = self.offsets, self.tokens
+        twin.cut, twin.before_cut, twin.said = self.cut, self.before_cut, self.said
+        return twin
+
+    def __copy__(self):
+        return self._copy()
+
+    def read(self, const uint8_t[::1] data):
+        """Read bytes as far as they fit; return how many did."""
+        cdef LazyTable explorer = self.known.explorer
+        cdef int32_t state = self.states.back()
+        cdef Py_ssize_t i
+        cdef uint8_t symbol
+        self.known.acquire()
+        try:
+            explorer.refresh()
+            explorer._wake()
+            self.states.reserve(self.states.size() + data.shape[0])
+            self.symbols.reserve(self.symbols.size() + data.shape[0])
+            for i in range(data.shape[0]):
+                symbol = explorer.classes[data[i]]
+                state = explorer.step_alone(state, symbol)
+                if state == DEAD:
+                    return i
+                self._push(state, symbol, 1, _NOTHING)
+            return data.shape[0]
+        finally:
+            self.known.release()
+
+    def read_token(self, terminals, int32_t token_id, int32_t size):
+        """Read a token that matches some terminals, of so many bytes; tell whether it fits."""
+        cdef int32_t state = self.known.explorer.step_token(self.states.back(), terminals)
+        cdef size_t i
+        if state == DEAD:
+            return False
+        if self.tokens.empty():
+            for i in range(self.states.size()):
+                self.offsets.push_back(i)
+                self.tokens.push_back(_NOTHING)
+        self._push(state, self.known.symbol_of(terminals), size, token_id)
+        return True
+
+    cdef inline int _push(self, int32_t state, int32_t symbol, int32_t size, int32_t token) except -1:
+        self.states.push_back(state)
+        self.symbols.push_back(symbol)
+        if not self.tokens.empty():
+            self.offsets.push_back(self.offsets.back() + size)
+            self.tokens.push_back(token)
+        return 0
+
+    def cut_to(self, size_t size):
+        """Forget all but the first steps, and what was certain."""
+        self.states.resize(size + 1)
+        self.symbols.resize(size)
+        if not self.tokens.empty():
+            self.offsets.resize(size + 1)
+            self.tokens.resize(size + 1)
+        self.cut = _Place(-1, _BEGIN, 0, ~0)
+        self.before_cut = self.said = 0
+
+    def expected(self):
+        """Return the byte classes that fit next."""
+        return self.known.explorer.live_classes(self.states.back())
+
+    def is_complete(self):
+        """Tell whether what was read is a whole text."""
+        return self._ends()
+
+    cdef bint _ends(self) except -1:
+        if self.symbols.empty():
+            return self.known.positions.empty is not None
+        self.known.acquire()
+        try:
+            return self._step(self.symbols.size()).complete.size() > 0
+        finally:
+            self.known.release()
+
+    cdef inline _Step* _step(self, size_t at) except NULL:
+        return self.known.step_of(self.states[at - 1], self.symbols[at - 1], self.states[at])
+
+    cdef inline _Sources* _sources(self, size_t at) except NULL:
+        return self.known.sources_of(self.states[at])
+
+    # The ways back from a configuration.
+
+    cdef int _ways(self, _Place here, _Region* region, vector[_Way]& found) except -1:
+        """Find the configurations that may come before one; ``region`` is NULL outside of any."""
+        cdef _Step* step
+        cdef _Sources* sources
+        cdef _Item item, caller
+        cdef _Option option
+        cdef _Caller each
+        cdef _Frame frame
+        cdef int32_t number, rule
+        cdef size_t i
+        found.clear()
+        if here.kind == _ORIGIN:
+            if here.at and self.states[here.at] >= 0:
+                step = self._step(here.at)
+                for number in step.complete:
+                    found.push_back(_Way(_Place(here.at, _NODE, number, here.frame), _LAST, 0))
+            if self.is_open:
+                sources = self._sources(here.at)
+                for i in range(sources.items.size()):
+                    if self.known.reads(sources.items[i].state):
+                        found.push_back(_Way(_Place(here.at, _ITEM, i, here.frame), _LAST, 0))
+            return 0
+        if here.kind == _NODE:
+            step = self._step(here.at)
+            for option in step.options[here.index]:
+                if option.kind == _READ:
+                    found.push_back(
+                        _Way(
+                            _Place(here.at - 1, _ITEM, option.index, here.frame), _READ, option.edge
+                        )
+                    )
+                else:
+                    number = here.frame
+                    if region is not NULL:
+                        number = self._frame_number(region, here, option.index)
+                    found.push_back(_Way(_Place(here.at, _NODE, option.index, number), _RETURN, 0))
+            return 0
+        sources = self._sources(here.at)
+        item = sources.items[here.index]
+        if not self.known.is_entry[item.state]:
+            step = self._step(here.at)
+            for number in step.of_item[here.index]:
+                found.push_back(_Way(_Place(here.at, _NODE, number, here.frame), _SAME, 0))
+            return 0
+        rule = self.known.rule_of[item.state]
+        for each in sources.callers[here.index]:
+            caller = sources.items[each.item]
+            if self.known.items.call_tail[each.call]:
+                found.push_back(
+                    _Way(_Place(here.at, _ITEM, each.item, here.frame), _TAIL, each.call)
+                )
+            elif not self._top(here.frame, region, &frame):
+                if self.is_open:
+                    found.push_back(
+                        _Way(_Place(here.at, _ITEM, each.item, here.frame), _CALL, each.call)
+                    )
+            elif (
+                frame.called == rule
+                and frame.stack
+                == (SELF if caller.pair == sources.predicted else sources.nodes[caller.pair])
+                and frame.report == caller.report
+                and frame.state == self.known.items.call_return[each.call]
+            ):
+                if here.frame < 0:
+                    found.push_back(
+                        _Way(_Place(here.at, _ITEM, each.item, here.frame + 1), _CALL, each.call)
+                    )
+                else:
+                    for number in region.around[here.frame]:
+                        found.push_back(
+                            _Way(_Place(here.at, _ITEM, each.item, number), _CALL, each.call)
+                        )
+        if (
+            here.at == 0
+            and item.report == rule == self.known.start
+            and item.pair != sources.predicted
+            and not self._top(here.frame, region, &frame)
+        ):
+            found.push_back(_Way(_Place(-1, _BEGIN, 0, here.frame), _FIRST, 0))
+        return 0
+
+    cdef bint _top(self, int32_t number, _Region* region, _Frame* frame) noexcept:
+        """Fetch the innermost open call; tell whether there is one.
+
+        Those of a region have numbers from 0 on; ``~n`` are the first ``n`` of ``opened``.
+        """
+        if number >= 0:
+            frame[0] = region.frames[number]
+            return True
+        if ~number == 0:
+            return False
+        frame[0] = self.opened[~number - 1].frame
+        return True
+
+    cdef int32_t _frame_number(
+        self, _Region* region, _Place after, int32_t complete
+    ) except? -1:
+        """The call that returned to a node of a step from another one."""
+        cdef _Step* step = self._step(after.at)
+        cdef _Frame frame = _call_of(step, after.index, complete)
+        cdef Triple key = Triple(
+            after.at, Pair(after.index, 2 * frame.called + (frame.stack == SELF))
+        )
+        cdef int32_t number
+        if not region.frame_numbers.count(key):
+            region.frame_numbers[key] = region.frames.size()
+            region.frames.push_back(frame)
+            region.returned.push_back(Pair(after.at, after.index))
+            region.around.push_back(vector[int32_t]())
+        number = region.frame_numbers[key]
+        if not _has(region.around[number], after.frame):
+            region.around[number].push_back(after.frame)
+        return number
+
+    # Regions.
+
+    cdef int32_t _number(self, _Region* region, _Place place, bint* is_new) except -1:
+        cdef uint64_t hashed = _hash_bytes(0, &place, sizeof(_Place))
+        cdef int32_t number
+        is_new[0] = False
+        for number in region.known[hashed]:
+            if memcmp(&region.places[number], &place, sizeof(_Place)) == 0:
+                return number
+        number = region.places.size()
+        if region.places.size() >= self.most:
+            raise TooManyReadings
+        region.places.push_back(place)
+        region.links.push_back(vector[_Link]())
+        region.known[hashed].push_back(number)
+        is_new[0] = True
+        return number
+
+    cdef int32_t _follow_back(
+        self, _Region* region, _Place origin, int32_t floor, bint to_begin
+    ) except -1:
+        """Follow all ways back until they meet; return where, as a number of the region.
+
+        With ``to_begin`` they are followed to the place ``floor``, and 0 is returned.
+        """
+        cdef vector[int32_t] here, below
+        cdef vector[_Way] ways
+        cdef _Way way
+        cdef bint is_new
+        cdef int32_t number = self._number(region, origin, &is_new)
+        cdef int32_t target
+        here.push_back(number)
+        while True:
+            if here.empty():
+                if below.empty():
+                    return 0
+                here.swap(below)
+            if not to_begin and number != here.back() and here.size() + below.size() == 1:
+                return here.back()
+            number = here.back()
+            here.pop_back()
+            if region.places[number].kind == _BEGIN:
+                if to_begin:
+                    continue
+                return number
+            self._ways(region.places[number], region, ways)
+            for way in ways:
+                if way.place.at < floor:
+                    continue
+                target = self._number(region, way.place, &is_new)
+                region.links[target].push_back(_Link(number, way.kind, way.edge))
+                if is_new:
+                    if way.place.at == region.places[number].at:
+                        here.push_back(target)
+                    else:
+                        below.push_back(target)
+            number = _NOTHING
+
+    cdef int64_t _preference(
+        self, _Region* region, int32_t source, _Link link, vector[_Level]& levels
+    ) except -2:
+        """How much a link is preferred among those of one configuration; the least is the most."""
+        cdef int32_t at, index
+        cdef size_t depth = levels.size()
+        if link.kind == _READ:
+            return self.known.preference[link.edge]
+        if link.kind == _CALL or link.kind == _TAIL:
+            return (
+                self.known.preference[self.known.calls_at + link.edge] >> _FIRST_BITS
+            ) << _FIRST_BITS
+        if link.kind == _RETURN:
+            while depth and levels[depth - 1].caller == _NOTHING:
+                depth -= 1
+            if depth:
+                at, index = region.places[source].at, region.places[source].index
+                step = self._step(at)
+                return self.known.preference_of(
+                    levels[depth - 1].caller,
+                    step.arrivals[index].report,
+                    step.arrivals[region.places[link.target].index].state,
+                ) & 0xFFFFFFFF
+        return 0
+
+    cdef int _choose(
+        self, _Region* region, int32_t begin, int32_t origin, vector[_Way]& chosen
+    ) except -1:
+        """Find the preferred way from ``begin`` to ``origin``; ``chosen`` are its steps, backwards."""
+        cdef unordered_set[int32_t] dead
+        while not self._chosen_without(region, begin, origin, dead, chosen):
+            # Rules that derive themselves: what led round in a circle is tried no more.
+            pass
+        return 0
+
+    cdef bint _chosen_without(
+        self,
+        _Region* region,
+        int32_t begin,
+        int32_t origin,
+        unordered_set[int32_t]& dead,
+        vector[_Way]& chosen,
+    ) except -1:
+        # Threads by number, side by side in ``current``: all of them prefer the same so far, so that
+        # they share ``levels``. A thread is a configuration and what it may have come from, each
+        # with the number of the link.
+        cdef vector[int32_t] threads, current, following
+        cdef vector[vector[Pair]] origins
+        cdef vector[_Level] levels
+        cdef vector[Pair] ways
+        cdef unordered_set[int32_t] seen
+        cdef unordered_map[int32_t, int32_t] reached
+        cdef int32_t number, node
+        cdef int64_t best, preference
+        cdef size_t i
+        cdef _Link link
+        threads.push_back(begin)
+        origins.push_back(vector[Pair]())
+        current.push_back(0)
+        seen.insert(begin)
+        while threads.back() != origin:
+            best = _NOTHING
+            ways.clear()
+            for number in current:
+                node = threads[number]
+                for i in range(region.links[node].size()):
+                    link = region.links[node][i]
+                    if seen.count(link.target) or dead.count(link.target):
+                        continue
+                    if link.kind == _RETURN and not _returns(region, node, link.target, levels):
+                        continue
+                    preference = self._preference(region, node, link, levels)
+                    if best == _NOTHING or preference < best:
+                        best = preference
+                        ways.clear()
+                    if preference == best:
+                        ways.push_back(Pair(number, i))
+            if ways.empty():
+                if current.size() == 1 and current[0] == 0:
+                    raise AssertionError("a derivation leads round in a circle")
+                for number in current:
+                    dead.insert(threads[number])
+                return False
+            self._enter(region, threads, ways, levels)
+            following.clear()
+            reached.clear()
+            for way in ways:
+                node = region.links[threads[way.first]][way.second].target
+                if not reached.count(node):
+                    reached[node] = threads.size()
+                    following.push_back(threads.size())
+                    threads.push_back(node)
+                    origins.push_back(vector[Pair]())
+                    seen.insert(node)
+                origins[reached[node]].push_back(way)
+            current.swap(following)
+        self._retrace(region, threads, origins, chosen)
+        return True
+
+    cdef int _enter(
+        self,
+        _Region* region,
+        vector[int32_t]& threads,
+        vector[Pair]& ways,
+        vector[_Level]& levels,
+    ) except -1:
+        """Bring the levels up to date with what was chosen."""
+        cdef int32_t node = threads[ways[0].first]
+        cdef _Link link = region.links[node][ways[0].second]
+        cdef _Place place = region.places[node]
+        if link.kind == _CALL or link.kind == _TAIL:
+            levels.resize(levels.size() + 1)
+            levels.back().caller = _NOTHING
+            if link.kind == _CALL:
+                levels.back().caller = self._sources(place.at).items[place.index].state
+                for way in ways:
+                    node = threads[way.first]
+                    link = region.links[node][way.second]
+                    levels.back().around[region.places[link.target].frame].push_back(
+                        region.places[node].frame
+                    )
+        elif link.kind == _RETURN:
+            while not levels.empty() and levels.back().caller == _NOTHING:
+                levels.pop_back()
+            if not levels.empty():
+                levels.pop_back()
+        return 0
+
+    cdef int _retrace(
+        self,
+        _Region* region,
+        vector[int32_t]& threads,
+        vector[vector[Pair]]& origins,
+        vector[_Way]& chosen,
+    ) except -1:
+        """Find one way among the threads, from the last one backwards."""
+        cdef int32_t number = threads.size() - 1, source, frame
+        cdef vector[int32_t] frames
+        cdef Pair way
+        cdef _Link link
+        chosen.clear()
+        while not origins[number].empty():
+            way = origins[number][0]
+            link = region.links[threads[way.first]][way.second]
+            if link.kind == _RETURN:
+                frames.push_back(region.places[threads[number]].frame)
+            elif link.kind == _CALL and not frames.empty():
+                frame = frames.back()
+                frames.pop_back()
+                for way in origins[number]:
+                    if region.places[threads[way.first]].frame == frame:
+                        break
+                link = region.links[threads[way.first]][way.second]
+            source = threads[way.first]
+            chosen.push_back(_Way(region.places[source], link.kind, link.edge))
+            number = way.first
+        return 0
+
+    # The tree.
+
+    def tree(self):
+        """Return the preferred derivation: labels, starts, ends and nodes below, in preorder.
+
+        Labels from ``len(names)`` on are token ids. What was read must be a whole text.
+        """
+        cdef vector[_Way] ways, chosen
+        cdef _Region* region
+        cdef _Place here
+        cdef int32_t meeting
+        cdef size_t i
+        if self.symbols.empty():
+            return self._empty_tree()
+        self.is_open = False
+        self.known.acquire()
+        try:
+            self._clear()
+            here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+            while here.kind != _BEGIN:
+                here.frame = ~(<int32_t> self.opened.size())
+                self._ways(here, NULL, ways)
+                if ways.size() == 1:
+                    self._apply(here, ways[0])
+                    here = ways[0].place
+                    continue
+                if ways.empty():
+                    raise AssertionError(f"no way back from place {here.at} of a text")
+                region = new _Region()
+                try:
+                    meeting = self._follow_back(region, here, -1, False)
+                    self._choose(region, meeting, 0, chosen)
+                finally:
+                    del region
+                for i in range(chosen.size()):
+                    self._apply(here, chosen[i])
+                    here = chosen[i].place
+            return self._result()
+        finally:
+            self.known.release()
+
+    # All derivations.
+
+    def derivations(self, size_t most):
+        """Return how many derivations a whole text has, at most ``most`` of them, and another tree.
+
+        The tree is that of another derivation than ``tree`` returns, the same up to the first choice
+        in which there are two; None where there is one only.
+        """
+        cdef _Region* region
+        cdef vector[_Way] chosen
+        cdef vector[int64_t] counts
+        cdef _Place here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+        cdef int32_t begin, i
+        if self.symbols.empty():
+            return 1, None
+        self.is_open = False
+        self.known.acquire()
+        region = new _Region()
+        try:
+            self._clear()
+            self._follow_back(region, here, -1, True)
+            begin = 0
+            for i in range(<int32_t> region.places.size()):
+                if region.places[i].kind == _BEGIN:
+                    begin = i
+            self._choose(region, begin, 0, chosen)
+            counts.resize(region.places.size(), _NOTHING)
+            if not self._count(region, begin, most, counts):
+                return most, None
+            if counts[begin] == 1:
+                return 1, None
+            number = counts[begin]
+            self._turn_off(region, begin, chosen)
+            self._choose(region, begin, 0, chosen)
+            for i in range(<int32_t> chosen.size()):
+                self._apply(here, chosen[i])
+                here = chosen[i].place
+            return number, self._result()
+        finally:
+            del region
+            self.known.release()
+
+    cdef bint _count(
+        self, _Region* region, int32_t begin, int64_t most, vector[int64_t]& counts
+    ) except -1:
+        """Count the ways from each configuration to the end of the call that it is in.
+
+        False where they are endless.
+        """
+        cdef vector[int32_t] pending, needed
+        cdef unordered_set[int32_t] entered
+        cdef int32_t number, other
+        cdef int64_t total
+        cdef bint is_ready
+        cdef _Link link
+        pending.push_back(begin)
+        while not pending.empty():
+            number = pending.back()
+            if counts[number] != _NOTHING:
+                pending.pop_back()
+                continue
+            is_ready, total = True, 0
+            if region.places[number].kind == _ORIGIN:
+                total = 1
+            for link in region.links[number]:
+                if link.kind == _RETURN:
+                    total = 1
+                    break
+                needed.clear()
+                needed.push_back(link.target)
+                if link.kind == _CALL:
+                    needed.push_back(self._after_call(region, number, link.target))
+                for other in needed:
+                    if counts[other] == _NOTHING:
+                        if entered.count(other):
+                            return False
+                        is_ready = False
+                        pending.push_back(other)
+                if is_ready:
+                    total += counts[link.target] * (
+                        counts[needed.back()] if needed.size() > 1 else 1
+                    )
+                    total = min(total, most)
+            if is_ready:
+                counts[number] = total
+                entered.erase(number)
+                pending.pop_back()
+            else:
+                entered.insert(number)
+        return True
+
+    cdef int32_t _after_call(self, _Region* region, int32_t caller, int32_t entry) except -1:
+        """The configuration at which a call returns, in the calls that its caller is in."""
+        cdef bint is_new
+        cdef Pair back = region.returned[region.places[entry].frame]
+        cdef _Place place = _Place(back.first, _NODE, back.second, region.places[caller].frame)
+        return self._number(region, place, &is_new)
+
+    cdef int _turn_off(self, _Region* region, int32_t begin, vector[_Way]& chosen) except -1:
+        """Take the links of the chosen derivation away where it first could have taken others."""
+        cdef vector[_Link] kept
+        cdef size_t i = chosen.size()
+        cdef int32_t number = begin, target
+        cdef bint is_new
+        cdef _Link link
+        while i:
+            i -= 1
+            number = self._number(region, chosen[i].place, &is_new)
+            if region.links[number].size() > 1 and region.links[number][0].kind != _RETURN:
+                target = 0
+                if i:
+                    target = self._number(region, chosen[i - 1].place, &is_new)
+                for link in region.links[number]:
+                    if link.target != target:
+                        kept.push_back(link)
+                region.links[number].swap(kept)
+                return 0
+        return 0
+
+    # What is certain.
+
+    def certain_events(self):
+        """Return the events that have become certain: (whether a rule ends, label, offset).
+
+        They are those with which all derivations begin that are still possible, less what was
+        returned before; in the order of the text. For tables without tail calls.
+        """
+        cdef _Region* region
+        cdef vector[_Event] found
+        cdef _Event event
+        cdef _Place origin = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+        self.is_open = True
+        self.known.acquire()
+        region = new _Region()
+        try:
+            self._follow_back(region, origin, self.cut.at, True)
+            self._agree(region, found)
+            return [(event.kind == _CLOSES, event.label, event.offset) for event in found]
+        finally:
+            del region
+            self.known.release()
+
+    cdef int _agree(self, _Region* region, vector[_Event]& found) except -1:
+        """Find the events that all ways to the end of a region begin with, after those said.
+
+        All go through ``cut``, after ``before_cut`` events; it is moved on where they meet again.
+        """
+        cdef vector[_Progress] current, after
+        cdef vector[_Event] events
+        cdef _Event event
+        cdef size_t i, count = self.before_cut
+        for i in range(region.places.size()):
+            if _is_same(region.places[i], self.cut):
+                current.push_back(_Progress(i, _NOTHING, 0))
+        while self._go_to_events(region, current, count):
+            for i in range(current.size()):
+                self._events_of(region, current[i], events)
+                if i == 0:
+                    event = events[current[0].done]
+                elif memcmp(&event, &events[current[i].done], sizeof(_Event)) != 0:
+                    return 0
+            count += 1
+            if count > self.said:
+                self.said = count
+                found.push_back(event)
+            for i in range(current.size()):
+                current[i].done += 1
+        return 0
+
+    cdef bint _go_to_events(
+        self, _Region* region, vector[_Progress]& current, size_t count
+    ) except -1:
+        """Take all ways to their next event; tell whether each has one."""
+        cdef vector[_Progress] reached
+        cdef vector[_Event] events
+        cdef unordered_set[int32_t] seen
+        cdef _Progress one
+        cdef size_t i, first
+        cdef int32_t link
+        while not current.empty():
+            if reached.empty() and self._is_one_place(region, current):
+                self.cut = region.places[current[0].node]
+                self.cut.frame = ~0
+                self.before_cut = count
+            first = 0
+            for i in range(1, current.size()):
+                if region.places[current[i].node].at < region.places[current[first].node].at:
+                    first = i
+            one = current[first]
+            current[first] = current.back()
+            current.pop_back()
+            if one.link != _NOTHING:
+                self._events_of(region, one, events)
+                if one.done < <int32_t> events.size():
+                    reached.push_back(one)
+                    continue
+                one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0)
+            if not seen.insert(one.node).second:
+                continue
+            if region.places[one.node].kind == _ORIGIN:
+                return False
+            for link in range(<int32_t> region.links[one.node].size()):
+                current.push_back(_Progress(one.node, link, 0))
+        current.swap(reached)
+        return not current.empty()
+
+    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) noexcept:
+        """Whether all ways are at one place of the text, whatever is open to its right."""
+        cdef size_t i
+        for i in range(current.size()):
+            if current[i].link != _NOTHING:
+                return False
+            if not _is_same(region.places[current[i].node], region.places[current[0].node]):
+                return False
+        return region.places[current[0].node].kind != _ORIGIN
+
+    cdef int _events_of(self, _Region* region, _Progress one, vector[_Event]& events) except -1:
+        """Find the events of a link, in order."""
+        cdef _Link link = region.links[one.node][one.link]
+        cdef _Place source = region.places[one.node]
+        cdef _Place target = region.places[link.target]
+        cdef int32_t rule
+        cdef _Step* step
+        events.clear()
+        if link.kind == _CALL or link.kind == _FIRST:
+            if link.kind == _CALL:
+                self._add_passed(
+                    self.known.before[self.known.calls_at + link.edge], source.at, events
+                )
+            rule = self.known.rule_of[self._sources(target.at).items[target.index].state]
+            self._add_event(_OPENS, self.known.labels[rule], target.at, events)
+        elif link.kind == _READ or link.kind == _RETURN:
+            step = self._step(target.at)
+            if link.kind == _READ:
+                self._add_passed(self.known.before[link.edge], source.at, events)
+            else:
+                rule = step.arrivals[source.index].report
+                self._add_event(_CLOSES, self.known.labels[rule], target.at, events)
+            self._add_passed(
+                self.known.arrive[step.arrivals[target.index].state], target.at, events
+            )
+        elif link.kind == _LAST and source.kind == _NODE:
+            self._add_event(_CLOSES, self.known.labels[self.known.start], target.at, events)
+        return 0
+
+    cdef int _add_event(
+        self, int32_t kind, int32_t label, int32_t at, vector[_Event]& events
+    ) except -1:
+        if label != _NOTHING:
+            events.push_back(_Event(kind, label, self.offset(at)))
+        return 0
+
+    cdef int _add_passed(self, int32_t number, int32_t at, vector[_Event]& events) except -1:
+        cdef vector[Pair]* nodes = &self.known.passed[number]
+        cdef vector[Pair] opened
+        cdef size_t i
+        for i in range(nodes.size() + 1):
+            while not opened.empty() and opened.back().second < <int32_t> i:
+                self._add_event(_CLOSES, opened.back().first, at, events)
+                opened.pop_back()
+            if i < nodes.size():
+                self._add_event(_OPENS, deref(nodes)[i].first, at, events)
+                opened.push_back(Pair(deref(nodes)[i].first, i + deref(nodes)[i].second))
+        return 0
+
+    cdef int _clear(self) except -1:
+        self.labels.clear()
+        self.starts.clear()
+        self.ends.clear()
+        self.below.clear()
+        self.opened.clear()
+        self.mark, self.end = 0, self.offset(self.symbols.size())
+        return 0
+
+    def _empty_tree(self):
+        nodes = self.known.positions.empty
+        columns = [label for label, _ in nodes], [0] * len(nodes), [0] * len(nodes)
+        return (*(_column(each) for each in columns), _column([below for _, below in nodes]))
+
+    cdef object _result(self):
+        columns = (
+            _backwards(self.labels),
+            _backwards(self.starts),
+            _backwards(self.ends),
+            _backwards(self.below),
+        )
+        return columns
+
+    cdef int _apply(self, _Place here, _Way way) except -1:
+        """Write what lies between a configuration and one before it."""
+        cdef int32_t at = self.offset(here.at) if here.at >= 0 else 0
+        cdef _Step* step
+        cdef _Opened opened
+        cdef int32_t state
+        if way.kind == _READ or way.kind == _RETURN:
+            step = self._step(here.at)
+            state = step.arrivals[here.index].state
+            if self.known.arrive[state]:
+                self._write_passed(self.known.arrive[state], at)
+            if way.kind == _READ:
+                if not self.tokens.empty() and self.tokens[here.at] != _NOTHING:
+                    self._write(
+                        self.tokens[here.at] + len(self.known.positions.names),
+                        self.offset(here.at - 1),
+                        at,
+                        0,
+                    )
+                if self.known.before[way.edge]:
+                    self._write_passed(self.known.before[way.edge], self.offset(here.at - 1))
+            else:
+                opened.frame = _call_of(step, here.index, way.place.index)
+                opened.mark, opened.end = self.mark, self.end
+                self.opened.push_back(opened)
+                self.mark, self.end = self.labels.size(), at
+        elif way.kind == _CALL or way.kind == _TAIL or way.kind == _FIRST:
+            state = self._sources(here.at).items[here.index].state
+            self._write_rule(self.known.rule_of[state], at)
+            if way.kind == _CALL:
+                self.mark, self.end = self.opened.back().mark, self.opened.back().end
+                self.opened.pop_back()
+            if way.kind != _FIRST and self.known.before[self.known.calls_at + way.edge]:
+                self._write_passed(self.known.before[self.known.calls_at + way.edge], at)
+        return 0
+
+    cdef int _write_rule(self, int32_t rule, int32_t at) except -1:
+        cdef int32_t label = self.known.labels[rule]
+        if label != _NOTHING:
+            self._write(label, at, self.end, self.labels.size() - self.mark)
+        return 0
+
+    cdef int _write_passed(self, int32_t number, int32_t at) except -1:
+        cdef vector[Pair]* nodes = &self.known.passed[number]
+        cdef size_t i = nodes.size()
+        while i:
+            i -= 1
+            self._write(deref(nodes)[i].first, at, at, deref(nodes)[i].second)
+        return 0
+
+    cdef inline int _write(
+        self, int32_t label, int32_t start, int32_t end, int32_t below
+    ) except -1:
+        self.labels.push_back(label)
+        self.starts.push_back(start)
+        self.ends.push_back(end)
+        self.below.push_back(below)
+        return 0
+
+
+cdef object _column_of(vector[int32_t]& values):
+    cdef cnp.npy_intp size = values.size()
+    cdef cnp.ndarray found = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT32)
+    if size:
+        memcpy(cnp.PyArray_DATA(found), values.data(), size * sizeof(int32_t))
+    return found
+
+
+cdef bint _returns(
+    _Region* region, int32_t complete, int32_t after, vector[_Level]& levels
+) noexcept:
+    """Whether a call returns to where it was called, if that was on the same way."""
+    cdef size_t depth = levels.size()
+    cdef int32_t frame = region.places[complete].frame
+    while depth and levels[depth - 1].caller == _NOTHING:
+        depth -= 1
+    return depth == 0 or _has(levels[depth - 1].around[frame], region.places[after].frame)
+
+
+cdef bint _is_same(_Place one, _Place other) noexcept:
+    """Whether two configurations are the same but for what is open to their right."""
+    return one.at == other.at and one.kind == other.kind and one.index == other.index
+
+
+cdef _Frame _call_of(_Step* step, int32_t after, int32_t complete) noexcept:
+    """The call that led from an arrival at the end of a rule to another one.
+
+    What was called at the place where its caller was is waited for by the same stack node, which
+    has become narrower since.
+    """
+    cdef _Frame frame
+    frame.state = step.arrivals[after].state
+    frame.stack = step.arrivals[after].stack
+    if frame.stack == step.arrivals[complete].stack:
+        frame.stack = SELF
+    frame.report = step.arrivals[after].report
+    frame.called = step.arrivals[complete].report
+    return frame
+
+
+cdef object _backwards(vector[int32_t]& values):
+    reverse(values.begin(), values.end())
+    found = _column_of(values)
+    values.clear()
+    return found
+
+
+cdef object _column(values):
+    cdef vector[int32_t] column = values
+    return _column_of(column)

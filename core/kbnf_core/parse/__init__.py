@@ -1,0 +1,1 @@
+"""Parse trees: which rules matched which parts of a text."""

@@ -1,0 +1,571 @@
+"""Position automata: the tables that derivations are read from.
+
+The tables of recognition forget rules on purpose (nonterminals are inlined, automata merged and
+minimised). These keep every occurrence of a symbol apart, as Glushkov's construction does ("The
+abstract theory of automata", 1961): a state is an occurrence that comes next, and what may come
+after it is a list in *order of preference*. Alternatives are in written order, and a repetition
+prefers one more round to its end. A regular expression is one occurrence, with the states of its
+automaton inside; it prefers to go on.
+
+A rule that may be empty is not called where it is empty, but passed over: what is passed over
+between two occurrences belongs to the state of the second, so that empty nodes of a tree can be
+placed. Where the empty text is not the last choice of a rule, the rule is called in two variants,
+one for the choices before the empty one and one for those after it; so preference is a number of
+an edge.
+
+Calls are tail calls (Leo 1991) only where nothing else may follow the occurrence, and nothing is
+passed over after it: then derivations can be read back from the end of a text without knowing how
+many rules end there.
+"""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.automata.alphabet import join, separate
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.budget import Budget
+from kbnf_core.ir import (
+    NEVER,
+    Call,
+    Choice,
+    Grammar,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Token,
+    TokenTerminal,
+)
+from kbnf_core.ir import Sequence as Concatenation
+from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.lower.analyse import Analysis, analyse
+from kbnf_core.lower.assemble import assemble, leaves_of
+from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.nfa import Alphabet, TooManyStatesError
+from kbnf_core.lower.split import split_large
+from kbnf_core.lower.tables import Tables
+
+Ids = npt.NDArray[np.int32]
+
+HIDDEN = -1
+"""The label of a rule that makes no nodes: its children are those of the rule that calls it."""
+
+_FIRST = 32
+"""Preference of an edge: that of the first occurrence, shifted by this, and that of the next."""
+
+_END = -1
+"""In a list of what follows: the end of the rule."""
+
+_Passed: TypeAlias = tuple[str, ...]
+"""Rules that are passed over as empty, in order."""
+
+_Follow: TypeAlias = list[tuple[int, _Passed]]
+
+
+class _Variant(NamedTuple):
+    """A rule without its empty text: its choices before that (0), after it (1), or all (2)."""
+
+    rule: str
+    part: int
+
+
+_Leaf: TypeAlias = int | Dfa | _Variant | TokenTerminal
+"""What an occurrence matches: a byte, an automaton's words, a rule or a token."""
+
+
+@dataclass(slots=True, eq=False)
+class _Rule:
+    """One rule: places joined by free edges in order of preference, some of which are occurrences.
+
+    A free edge is a target and the rule that it passes over as empty, or "". ``leaves`` are the
+    occurrences, each with what it matches and the place after it. ``firsts`` is what may come
+    first; ``follows`` what may follow an occurrence.
+    """
+
+    free: list[list[tuple[int, str]]] = field(default_factory=list)
+    leaves: dict[int, tuple[_Leaf, int]] = field(default_factory=dict)
+    begin: int = 0
+    end: int = 0
+    firsts: _Follow = field(default_factory=list)
+    follows: dict[int, _Follow] = field(default_factory=dict)
+
+    def add(self) -> int:
+        """Return a new place."""
+        self.free.append([])
+        return len(self.free) - 1
+
+    def occur(self, leaf: _Leaf, begin: int, end: int) -> None:
+        """Let an occurrence lead from one place to another, as the last choice so far."""
+        place = self.add()
+        self.leaves[place] = (leaf, end)
+        self.free[begin].append((place, ""))
+
+
+@dataclass(frozen=True, eq=False)
+class Positions:
+    """The tables, and what derivations need beside them.
+
+    ``labels`` are the numbers in ``names`` of the tables' nonterminals, or ``HIDDEN``. ``arrive``
+    has for each state the list in ``passed`` of the empty nodes before it; ``before`` for edges,
+    calls and token edges, in this order, the list before the first occurrence of a rule, and
+    ``preference`` their order (int64). ``passed`` are preorders of (label, nodes below).
+    ``empty`` is the preorder of the empty text, None where it does not match.
+    """
+
+    tables: Tables
+    names: tuple[str, ...]
+    labels: Ids
+    arrive: Ids
+    before: Ids
+    preference: npt.NDArray[np.int64]
+    passed: tuple[tuple[tuple[int, int], ...], ...]
+    empty: tuple[tuple[int, int], ...] | None
+
+    def without_tail_calls(self) -> "Positions":
+        """Return the same with every rule on the stack of the recogniser until it ends."""
+        plain = np.zeros_like(self.tables.call_tail)
+        return replace(self, tables=replace(self.tables, call_tail=plain))
+
+
+def build_positions(
+    grammar: Grammar, named: Mapping[str, str | None] | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Positions:
+    """Return the position automata of ``grammar``.
+
+    ``named`` has the label of each rule, None for one that makes no nodes; without it, rules have
+    their own names. Raises TooManyStatesError or WorkLimitError.
+    """
+    budget = Budget(limits.work)
+    analysis = analyse(grammar, budget)
+    split = split_large(grammar, analysis)
+    if split is not grammar:
+        grammar, analysis = split, analyse(split, budget)
+    return _Builder(grammar, analysis, named, limits, budget).build()
+
+
+class _Builder:
+    def __init__(
+        self,
+        grammar: Grammar,
+        analysis: Analysis,
+        named: Mapping[str, str | None] | None,
+        limits: Limits,
+        budget: Budget,
+    ) -> None:
+        self._grammar = grammar
+        self._analysis = analysis
+        self._limits = limits
+        self._budget = budget
+        self._order = [name for name in analysis.order if analysis.facts[name].productive]
+        self._rules: dict[str, _Rule] = {}
+        self._empty: dict[str, _Passed] = {}
+        self._productive: set[_Variant] = set()
+        labels = [None if "#" in name else (named or {}).get(name, name) for name in self._order]
+        # In the order of the grammar, so that numbers of labels are those of a listing.
+        known = dict(zip(self._order, labels, strict=True))
+        written = [known[name] for name in grammar.rules if name in known]
+        self._names = tuple(dict.fromkeys(label for label in written if label is not None))
+        numbers: dict[str | None, int] = {name: i for i, name in enumerate(self._names)}
+        self._label = {name: numbers.get(label, HIDDEN) for name, label in known.items()}
+        self._preorders: dict[_Passed, int] = {(): 0}
+        self._lists: list[tuple[tuple[int, int], ...]] = [()]
+
+    def build(self) -> Positions:
+        for name in self._order:
+            self._budget.part = name
+            self._rules[name] = self._connect(self._grammar.rules[name])
+        self._find_empty()
+        for name, rule in self._rules.items():
+            self._budget.part = name
+            self._find_follows(rule)
+        self._find_productive()
+        return self._assemble()
+
+    def _connect(self, body: Node) -> _Rule:
+        """Return the places of a rule; preference is the order in which edges are added."""
+        rule = _Rule()
+        rule.begin, rule.end = rule.add(), rule.add()
+        work: list[tuple[Node, int, int]] = [(body, rule.begin, rule.end)]
+        while work:
+            node, begin, end = work.pop()
+            self._budget.spend()
+            match node:
+                case Literal() | Regular() | Token() | Call():
+                    self._occur(rule, node, begin, end)
+                case Concatenation(parts):
+                    for part in parts:
+                        after = rule.add()
+                        work.append((part, begin, after))
+                        begin = after
+                    rule.free[begin].append((end, ""))
+                case Choice(branches):
+                    for branch in branches:
+                        first = rule.add()
+                        rule.free[begin].append((first, ""))
+                        work.append((branch, first, end))
+                case Repeat(inner, low, high):
+                    work.extend(_copies(rule, inner, low, high, begin, end))
+            if len(rule.free) > self._limits.grammar_states:
+                raise TooManyStatesError(self._budget.part)
+        return rule
+
+    def _occur(  # noqa: C901 - a case for each kind of leaf
+        self, rule: _Rule, node: Literal | Regular | Token | Call, begin: int, end: int
+    ) -> None:
+        match node:
+            case Literal(data):
+                for byte in data:
+                    after = rule.add()
+                    rule.occur(byte, begin, after)
+                    begin = after
+                rule.free[begin].append((end, ""))
+            case Regular(dfa):
+                if not dfa.is_empty and any(target != DEAD for target in dfa.rows[0]):
+                    rule.occur(dfa, begin, end)
+                if dfa.is_nullable:
+                    rule.free[begin].append((end, ""))
+            case Token(terminal):
+                rule.occur(terminal, begin, end)
+            case Call(name):
+                facts = self._analysis.facts[name]
+                if facts.filled:
+                    rule.occur(_Variant(name, 0), begin, end)
+                if facts.nullable:
+                    rule.free[begin].append((end, name))
+                    if facts.filled:
+                        rule.occur(_Variant(name, 1), begin, end)
+
+    def _find_empty(self) -> None:
+        """Find how rules are empty: the first choice that does not need the rule itself."""
+        missing = [name for name in self._order if self._analysis.facts[name].nullable]
+        while missing:
+            for name in missing:
+                path = self._empty_path(self._rules[name])
+                if path is not None:
+                    self._empty[name] = path
+            missing = [name for name in missing if name not in self._empty]
+
+    def _empty_path(self, rule: _Rule) -> _Passed | None:
+        for place, passed in self._reached(rule, rule.begin, self._empty):
+            if place == _END:
+                return passed
+        return None
+
+    def _reached(
+        self, rule: _Rule, begin: int, passable: Mapping[str, _Passed]
+    ) -> Iterable[tuple[int, _Passed]]:
+        """Yield the occurrences, and the end, that free edges lead to, in order of preference."""
+        seen: set[int] = set()
+        pending: list[tuple[int, _Passed]] = [(begin, ())]
+        while pending:
+            place, passed = pending.pop()
+            if place in seen:
+                continue
+            seen.add(place)
+            self._budget.spend()
+            if place in rule.leaves:
+                yield place, passed
+            elif place == rule.end:
+                yield _END, passed
+            for target, over in reversed(rule.free[place]):
+                if not over:
+                    pending.append((target, passed))
+                elif over in passable:
+                    pending.append((target, (*passed, over)))
+
+    def _find_follows(self, rule: _Rule) -> None:
+        known: dict[int, _Follow] = {}
+        for place, (_, after) in rule.leaves.items():
+            if after not in known:
+                known[after] = list(self._reached(rule, after, self._empty))
+            rule.follows[place] = known[after]
+        rule.firsts = list(self._reached(rule, rule.begin, self._empty))
+
+    def _find_productive(self) -> None:
+        """Keep the occurrences from which a rule can end, and the variants that have some."""
+        changed = True
+        while changed:
+            changed = False
+            for name in self._order:
+                rule = self._rules[name]
+                live = self._live(rule)
+                for part in range(3):
+                    variant = _Variant(name, part)
+                    if variant not in self._productive and any(
+                        place in live for place, _ in _chosen(rule.firsts, part)
+                    ):
+                        self._productive.add(variant)
+                        changed = True
+        for rule in self._rules.values():
+            live = self._live(rule)
+            live.add(_END)
+            rule.firsts = [each for each in rule.firsts if each[0] in live]
+            rule.follows = {
+                place: [each for each in follow if each[0] in live]
+                for place, follow in rule.follows.items()
+                if place in live
+            }
+
+    def _live(self, rule: _Rule) -> set[int]:
+        sources: dict[int, list[int]] = {}
+        for place, follow in rule.follows.items():
+            leaf = rule.leaves[place][0]
+            if not isinstance(leaf, _Variant) or leaf in self._productive:
+                for target, _ in follow:
+                    sources.setdefault(target, []).append(place)
+        pending = sources.get(_END, [])[:]
+        # What waits for a token that never comes goes on for ever.
+        pending += [place for place, (leaf, _) in rule.leaves.items() if leaf == NEVER]
+        live = set(pending)
+        while pending:
+            self._budget.spend()
+            fresh = [each for each in sources.get(pending.pop(), ()) if each not in live]
+            live.update(fresh)
+            pending.extend(fresh)
+        return live
+
+    def preorder(self, passed: _Passed) -> int:
+        """Return the number of the list of nodes that some empty rules make."""
+        if passed not in self._preorders:
+            nodes: list[list[int]] = []
+            # A rule to enter, or the index of a node of which all is there.
+            pending: list[str | int] = [*reversed(passed)]
+            while pending:
+                each = pending.pop()
+                self._budget.spend()
+                if isinstance(each, int):
+                    nodes[each][1] = len(nodes) - each - 1
+                    continue
+                if self._label[each] != HIDDEN:
+                    pending.append(len(nodes))
+                    nodes.append([self._label[each], 0])
+                pending.extend(reversed(self._empty[each]))
+            self._preorders[passed] = len(self._lists)
+            self._lists.append(tuple((label, below) for label, below in nodes))
+        return self._preorders[passed]
+
+    def _assemble(self) -> Positions:
+        start = self._grammar.start
+        classes, written, terminals = leaves_of(
+            [self._analysis.nodes[name] for name in self._order]
+        )
+        if NEVER in terminals:
+            terminals = [*(each for each in terminals if each != NEVER), NEVER]
+        variants = [_Variant(start, 2)] + [
+            _Variant(name, part)
+            for name in self._order
+            for part in range(2)
+            if _Variant(name, part) in self._productive
+        ]
+        # A nonterminal's name says which rule it is, and is unique.
+        keys = {variant: f"{variant.rule}#{variant.part}" for variant in variants}
+        alphabet = Alphabet(
+            join([separate(written), *classes]),
+            {keys[variant]: number for number, variant in enumerate(variants)},
+            {terminal: number for number, terminal in enumerate(terminals)},
+        )
+        pieces: dict[str, _PieceBuilder] = {}
+        queue = [variants[0]]
+        queued = set(queue)
+        states = 0
+        for variant in queue:
+            rule = self._rules.get(variant.rule, _Rule())
+            piece = _PieceBuilder(self, rule, alphabet, keys, self._budget)
+            pieces[keys[variant]] = piece
+            called = piece.build(_chosen(rule.firsts, variant.part))
+            states += len(piece.arrive)
+            if states > self._limits.grammar_states:
+                raise TooManyStatesError(variant.rule)
+            queue.extend(each for each in called if each not in queued)
+            queued.update(called)
+        renamed = Grammar(keys[variants[0]], self._grammar.rules)
+        facts = {keys[variants[0]]: self._analysis.facts[start]}
+        tables = assemble(
+            renamed,
+            replace(self._analysis, facts=facts),
+            alphabet,
+            {name: piece.piece() for name, piece in pieces.items()},
+        )
+        kinds = [piece.by_kind(alphabet, len(terminals)) for piece in pieces.values()]
+        columns = [[row for kind in kinds for row in kind[which]] for which in range(3)]
+        rows = [row for column in columns for row in column]
+        tail = np.array([row[2] for row in columns[1]], np.bool_)
+        labels = [self._label[keys_of] for keys_of in (variant.rule for variant in queue)]
+        is_empty = self._analysis.facts[start].nullable
+        return Positions(
+            replace(tables, call_tail=tail),
+            self._names,
+            np.array(labels, np.int32),
+            np.array([each for piece in pieces.values() for each in piece.arrive], np.int32),
+            np.array([row[1] for row in rows], np.int32),
+            np.array([row[0] for row in rows], np.int64),
+            tuple(self._lists),
+            self._lists[self.preorder((start,))] if is_empty else None,
+        )
+
+
+def _copies(
+    rule: _Rule, body: Node, low: int, high: int | None, begin: int, end: int
+) -> list[tuple[Node, int, int]]:
+    """Add the free edges of a repetition; return the copies of its body to connect."""
+    copies: list[tuple[Node, int, int]] = []
+    here = begin
+    for _ in range(low):
+        after = rule.add()
+        copies.append((body, here, after))
+        here = after
+    if high is None:
+        loop, first = rule.add(), rule.add()
+        rule.free[here].append((loop, ""))
+        rule.free[loop] += [(first, ""), (end, "")]
+        copies.append((body, first, loop))
+        return copies
+    for _ in range(high - low):
+        first, after = rule.add(), rule.add()
+        rule.free[here] += [(first, ""), (end, "")]
+        copies.append((body, first, after))
+        here = after
+    rule.free[here].append((end, ""))
+    return copies
+
+
+def _chosen(firsts: _Follow, part: int) -> _Follow:
+    """Return the occurrences that begin a variant of a rule."""
+    ends = [index for index, (place, _) in enumerate(firsts) if place == _END]
+    if part == 2 or not ends:
+        return [] if part == 1 else [each for each in firsts if each[0] != _END]
+    return firsts[: ends[0]] if part == 0 else firsts[ends[0] + 1 :]
+
+
+_Edge: TypeAlias = tuple[int, int, bool]
+"""(preference, list before the first occurrence, whether it is a tail call)"""
+
+
+class _PieceBuilder:
+    """The automaton of one variant of a rule; state 0 is its entry."""
+
+    def __init__(
+        self,
+        builder: _Builder,
+        rule: _Rule,
+        alphabet: Alphabet,
+        keys: Mapping[_Variant, str],
+        budget: Budget,
+    ) -> None:
+        self._builder = builder
+        self._rule = rule
+        self._alphabet = alphabet
+        self._keys = keys
+        self._budget = budget
+        self._numbers: dict[tuple[int, int, int], int] = {}
+        self._queue: list[tuple[int, int, int]] = []
+        # By state: what it accepts, and the list of empty nodes before it.
+        self._accepting = bytearray(1)
+        self.arrive = [0]
+        self._edges: list[dict[tuple[int, int], _Edge]] = [{}]
+        self._columns: dict[int, list[int]] = {}
+
+    def build(self, firsts: Sequence[tuple[int, _Passed]]) -> list[_Variant]:
+        """Build all states that ``firsts`` lead to; return the variants that are called."""
+        called: dict[_Variant, None] = {}
+        for index, (place, passed) in enumerate(firsts):
+            before = self._builder.preorder(passed)
+            for key, (preference, _, is_tail) in self._leaving(place, 0).items():
+                edge = (index << _FIRST | preference, before, is_tail)
+                # The same way through a later choice is never preferred.
+                self._edges[0].setdefault(key, edge)
+        for place, inner, _ in self._queue:
+            number = len(self._edges)
+            self._edges.append({} if place == _END else dict(self._leaving(place, inner)))
+            self._budget.spend(1 + len(self._edges[number]))
+        for place, _, _ in [*self._queue, *((place, 0, 0) for place, _ in firsts)]:
+            leaf = self._rule.leaves[place][0] if place != _END else None
+            if isinstance(leaf, _Variant):
+                called[leaf] = None
+        return list(called)
+
+    def _number(self, place: int, inner: int, arrive: int) -> int:
+        key = (place, inner, arrive)
+        if key not in self._numbers:
+            self._numbers[key] = len(self._numbers) + 1
+            self._queue.append(key)
+            self._accepting.append(place == _END)
+            self.arrive.append(arrive)
+        return self._numbers[key]
+
+    def _leaving(self, place: int, inner: int) -> dict[tuple[int, int], _Edge]:
+        """Return the edges of an occurrence by (symbol, target); of an automaton, at a state."""
+        leaf = self._rule.leaves[place][0]
+        follow = self._rule.follows.get(place, [])
+        edges: dict[tuple[int, int], _Edge] = {}
+        if isinstance(leaf, Dfa):
+            for symbol, target in enumerate(self._row(leaf, inner)):
+                if target == DEAD:
+                    continue
+                if any(each != DEAD for each in leaf.rows[target]):
+                    edges[symbol, self._number(place, target, 0)] = (0, 0, False)
+                if leaf.accepting[target]:
+                    self._follow(edges, symbol, follow, 1)
+            return edges
+        if isinstance(leaf, int):
+            symbol = self._alphabet.columns[leaf]
+        elif isinstance(leaf, _Variant):
+            symbol = self._alphabet.call_symbols[self._keys[leaf]]
+        else:
+            symbol = self._alphabet.of_token(leaf)
+        self._follow(edges, symbol, follow, 0)
+        return edges
+
+    def _follow(
+        self, edges: dict[tuple[int, int], _Edge], symbol: int, follow: _Follow, least: int
+    ) -> None:
+        only = len(follow) == 1
+        for preference, (place, passed) in enumerate(follow, least):
+            arrive = self._builder.preorder(passed)
+            is_tail = only and place == _END and not arrive
+            edges[symbol, self._number(place, 0, arrive)] = (preference, 0, is_tail)
+
+    def _row(self, dfa: Dfa, state: int) -> list[int]:
+        """Return what follows a state of an automaton, by class of the alphabet."""
+        columns = self._columns.get(id(dfa))
+        if columns is None:
+            columns = [dfa.classes[byte] for byte in self._alphabet.first_bytes]
+            self._columns[id(dfa)] = columns
+        row = dfa.rows[state]
+        self._budget.spend(len(columns))
+        return [row[column] for column in columns]
+
+    def _sorted(self) -> Iterable[tuple[int, int, int, _Edge]]:
+        for state, row in enumerate(self._edges):
+            for (symbol, target), edge in sorted(row.items()):
+                yield state, symbol, target, edge
+
+    def piece(self) -> Piece:
+        """Return the columns of the automaton."""
+        rows = list(self._sorted())
+        source = array("i", [row[0] for row in rows]).tobytes()
+        symbol = array("i", [row[1] for row in rows]).tobytes()
+        target = array("i", [row[2] for row in rows]).tobytes()
+        accepting = bytes(self._accepting)
+        return Piece(source, symbol, target, accepting, [()] * len(accepting))
+
+    def by_kind(
+        self, alphabet: Alphabet, terminals: int
+    ) -> tuple[list[_Edge], list[_Edge], list[_Edge]]:
+        """Return the edges in the order of the tables: of bytes, of calls, of tokens."""
+        kinds: tuple[list[_Edge], list[_Edge], list[_Edge]] = ([], [], [])
+        first_token = alphabet.class_count + len(alphabet.nonterminals)
+        never = alphabet.terminals.get(NEVER, terminals)
+        for _, symbol, _, edge in self._sorted():
+            if symbol < alphabet.class_count:
+                kinds[0].append(edge)
+            elif symbol < first_token:
+                kinds[1].append(edge)
+            elif symbol - first_token != never:
+                kinds[2].append(edge)
+        return kinds

@@ -1,0 +1,281 @@
+"""Findings of targets about schemas: engines that are asked, and services by what they document.
+
+A target is an engine (``engines``) or a hosted service. ``check_targets`` asks all targets of a
+``Panel`` about each schema of a text, which is a JSON Schema or a list of tools.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.grammar import Grammar
+from kbnf_core.languages import JSON_SCHEMA, Language
+from kbnf_core.languages.json_schema.options import Service
+from kbnf_core.languages.json_schema.services import AS_OF, check_service
+from kbnf_core.source import Source
+from kbnf_core.targets.engines import ENGINES
+from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.targets.grammars import examine_grammar
+from kbnf_core.targets.judges import Json, pointer_to
+from kbnf_core.targets.names import ALL, SERVICE_NAMES
+from kbnf_core.targets.process import Asked, installed, version_of
+
+CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
+
+_SECONDS = 1.0
+_RATIO = 10
+_NOTABLE_SECONDS, _NOTABLE_BYTES = 0.1, 100 << 20
+"""Costs below which ratios say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Whom a panel asks: the version of an engine, or the date of a service's document."""
+
+    name: str
+    version: str
+    how: str
+
+    @property
+    def said(self) -> str:
+        """The target in a few words."""
+        return f"{self.name} {self.version} ({self.how})"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What a target did with a schema: ``ok``, ``weak``, ``rejects`` or ``refuses``."""
+
+    tool: str
+    target: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found about a text, and a row for each schema and target."""
+
+    findings: tuple[Diagnostic, ...] = ()
+    rows: tuple[Row, ...] = ()
+
+
+class Panel:
+    """The targets of a run; engines are asked in one process each.
+
+    ``names`` are those of engines and services, and ``all`` for the engines that are installed.
+    Raises ``NotInstalledError`` for an engine that is not, and where ``all`` are none.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        wanted: dict[str, None] = {}
+        for name in names:
+            # Where none is installed, the first one says what to install.
+            found = (installed() or tuple(ENGINES)[:1]) if name == ALL else (name,)
+            wanted |= dict.fromkeys(found)
+        self.targets = tuple(map(_target, wanted))
+        self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
+
+    @property
+    def engines(self) -> list[Asked]:
+        """The engines."""
+        return list(self._asked.values())
+
+    @property
+    def services(self) -> list[Service]:
+        """The services."""
+        return [Service(each.name) for each in self.targets if each.name in SERVICE_NAMES]
+
+    def close(self) -> None:
+        """End the processes."""
+        for asked in self._asked.values():
+            asked.close()
+
+
+def _target(name: str) -> Target:
+    if name in SERVICE_NAMES:
+        return Target(name, AS_OF, "as documented then")
+    return Target(name, version_of(name), ENGINES[name].defaults)
+
+
+def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
+    """Ask the targets of a panel about each schema of a text that ``is_json``."""
+    findings: list[Diagnostic] = []
+    rows: list[Row] = []
+    for tool, prefix, schema in schemas_of(source, language):
+        exam = Exam(schema)
+        results = [examine(exam, asked) for asked in panel.engines]
+        for result in results:
+            rows.append(Row(tool, result.engine, result.verdict))
+            said = (*result.findings, *costs(result, results))
+            findings += [diagnostic(source, finding, prefix, tool) for finding in said]
+            if result.stopped:
+                message = f"{result.engine} was not asked about all of the schema: it takes long"
+                findings.append(Diagnostic("I901", message, source, source.locate(prefix)))
+        for service in panel.services:
+            problems = check_service(schema, service)
+            rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
+            for problem in problems:
+                pointer = prefix + problem.pointer
+                findings.append(
+                    Diagnostic(
+                        problem.code,
+                        f"{pointer or 'the whole schema'}: {problem.message}",
+                        source,
+                        source.locate(pointer),
+                        notes=(f"as {service.value} documented it on {AS_OF}",),
+                        helps=(problem.help,) if problem.help else (),
+                        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
+                    )
+                )
+    return Checked(tuple(_not_ignored(findings, source)), tuple(rows))
+
+
+def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
+    """Ask the engines of a panel about a grammar, those that read any."""
+    source, start = grammar.source, grammar.reading.start_span
+    findings: list[Diagnostic] = []
+    rows: list[Row] = []
+    for asked in panel.engines:
+        result = examine_grammar(grammar, asked)
+        if result is None:
+            continue
+        rows.append(Row("", result.engine, result.verdict))
+        for finding in result.findings:
+            engine, shown = f"{finding.engine} {finding.version}", _shown(finding.witness or "")
+            message = {
+                Fault.REFUSES: f"{engine} refuses the grammar: {finding.words}",
+                Fault.WEAK: f"{engine} accepts {shown}, which the grammar has not",
+                Fault.REJECTS: f"{engine} rejects {shown}, which the grammar has",
+            }[finding.fault]
+            details = _details(
+                finding.engine, finding.version, finding.fault.value, "", "", finding.witness, ""
+            )
+            code = CODES[finding.fault]
+            findings.append(Diagnostic(code, message, source, start, details=details))
+    return Checked(tuple(findings), tuple(rows))
+
+
+def schemas_of(source: Source, language: Language) -> Iterator[tuple[str, str, Json]]:
+    """Yield the schemas of a text: the tool's name where it is one's, the pointer, the schema."""
+    try:
+        value = json.loads(source.text)
+    except (ValueError, RecursionError):
+        return
+    if language is JSON_SCHEMA and isinstance(value, dict | bool):
+        yield "", "", value
+
+
+def costs(result: Result, results: Sequence[Result]) -> Iterator[Finding]:
+    """Yield what a schema costs an engine, where that is much beside the others, or at all."""
+    answer = result.answer
+    if not answer.takes:
+        return
+    others = [each.answer for each in results if each is not result and each.answer.takes]
+    seconds = median(each.seconds for each in others) if others else 0.0
+    used = median(each.bytes for each in others) if others else 0
+    words = []
+    is_slower = answer.seconds > _NOTABLE_SECONDS and answer.seconds > _RATIO * seconds > 0
+    if answer.seconds > _SECONDS or is_slower:
+        words.append(f"{answer.seconds:.1f} s to compile")
+    if answer.bytes > _NOTABLE_BYTES and answer.bytes > _RATIO * used > 0:
+        words.append(f"{answer.bytes >> 20:,} MB of memory")
+    if words:
+        name, number = result.engine, result.version
+        yield Finding(name, number, Fault.COST, "", words=" and ".join(words))
+
+
+def diagnostic(source: Source, finding: Finding, prefix: str = "", tool: str = "") -> Diagnostic:
+    """Return a finding as one about the text, where the schema is at the pointer ``prefix``."""
+    pointer = prefix + finding.pointer
+    engine = f"{finding.engine} {finding.version}"
+    notes: tuple[str, ...] = ()
+    shown = _shown(finding.witness or "")
+    keyword = f"`{finding.keyword}`" if finding.keyword else "this"
+    match finding.fault:
+        case Fault.REFUSES:
+            message = f"{engine} refuses the schema: {finding.words}"
+            notes = (f"the smallest part that it refuses: {_shown(finding.part)}",)
+        case Fault.WEAK:
+            message = f"{engine} does not enforce {keyword}: it accepts {shown}"
+        case Fault.REJECTS:
+            message = f"{engine} rejects {shown}, which the schema allows"
+            notes = (finding.words,) if finding.words else ()
+        case Fault.COST:
+            message = f"{engine} takes {finding.words}"
+    said = (finding.engine, finding.version, finding.fault.value, pointer, finding.keyword)
+    return Diagnostic(
+        CODES[finding.fault],
+        message,
+        source,
+        source.locate(_existing(source, pointer, prefix)),
+        notes=notes,
+        details=_details(*said, finding.witness, tool),
+    )
+
+
+def _existing(source: Source, pointer: str, prefix: str) -> str:
+    """Return the nearest place there is: a keyword that is missing has none."""
+    while pointer != prefix and pointer not in source.places:
+        pointer = pointer.rpartition("/")[0]
+    return pointer
+
+
+def _details(
+    engine: str,
+    version: str,
+    fault: str,
+    pointer: str,
+    keyword: str,
+    witness: str | None,
+    tool: str,
+) -> tuple[tuple[str, str], ...]:
+    given = [("engine", engine), ("version", version), ("fault", fault), ("pointer", pointer)]
+    given += [("keyword", keyword)] if keyword else []
+    given += [] if witness is None else [("witness", witness)]
+    given += [("tool", tool)] if tool else []
+    return tuple(given)
+
+
+_WIDTH = 100
+
+
+def _shown(text: str) -> str:
+    """Return a document as a message shows it: with its middle left out where it is long."""
+    text = text.replace("`", "'")
+    if len(text) > _WIDTH:
+        text = f"{text[: _WIDTH // 2]} … {text[-_WIDTH // 4 :]}"
+    return f"`{text}`"
+
+
+_IGNORE = re.compile(r"kbnf:\s*ignore\[([\w\s,]*)\]")
+
+
+def _not_ignored(findings: Sequence[Diagnostic], source: Source) -> Iterator[Diagnostic]:
+    """Yield what no pragma silences: `"$comment": "kbnf: ignore[CODE]"`, in its schema."""
+    silenced = list(_pragmas(source))
+    for finding in findings:
+        pointer = dict(finding.details).get("pointer", "")
+        if not any(
+            finding.code in codes and f"{pointer}/".startswith(f"{place}/")
+            for place, codes in silenced
+        ):
+            yield finding
+
+
+def _pragmas(source: Source) -> Iterator[tuple[str, frozenset[str]]]:
+    if "kbnf:" not in source.text:
+        return
+    pending: list[tuple[str, Any]] = [("", json.loads(source.text))]
+    while pending:
+        pointer, value = pending.pop()
+        if isinstance(value, dict):
+            found = _IGNORE.search(str(value.get("$comment", "")))
+            if found is not None:
+                yield pointer, frozenset(code.strip() for code in found[1].split(","))
+            pending += [(pointer + pointer_to(key), held) for key, held in value.items()]
+        elif isinstance(value, list):
+            pending += [(pointer + pointer_to(key), held) for key, held in enumerate(value)]

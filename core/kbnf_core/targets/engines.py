@@ -1,0 +1,389 @@
+"""The engines that can be asked, each behind one face: a schema or a grammar in, texts read.
+
+All of this runs in a process of its own (``worker``): an engine may hang, or end its process.
+Engines are asked with their defaults over a vocabulary of the 256 bytes, so that what they say is
+about the schema and not about a tokenizer. ``ENGINES`` is the list.
+
+llama.cpp is asked through its converter of schemas and its parser of GBNF. It ends the process at a
+text that does not fit, so which texts fit is read off the GBNF that its converter wrote, by the
+reader of GBNF of this library.
+"""
+
+import json
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+
+
+class RefusedError(Exception):
+    """The engine does not take a schema or a grammar; the message is in its own words."""
+
+
+class Reader(Protocol):
+    """A schema or grammar that an engine has compiled."""
+
+    def read(self, data: bytes) -> int | None:
+        """Return None where the engine takes a text as a whole.
+
+        Otherwise the number of bytes that it takes, all of them where the text may not end there.
+        """
+
+
+class Adapter(Protocol):
+    """An engine that is loaded."""
+
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+        """Compile a text of ``language``: ``json-schema``, ``gbnf`` or ``lark``.
+
+        ``options`` are the engine's own, beside its defaults. Raises ``RefusedError``, and whatever
+        the engine raises.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine: its name, the packages that bring it, and what it reads.
+
+    ``packages`` are pairs of a module and a distribution, in the order in which they are looked
+    for; ``extra`` installs it. ``defaults`` says how it is asked; ``language`` is that of its
+    grammars. ``opens`` is an option with which objects are open that its default closes;
+    ``hint`` is said beside the extra.
+    """
+
+    name: str
+    packages: tuple[tuple[str, str], ...]
+    extra: str
+    defaults: str
+    language: str | None
+    load: Callable[[], Adapter]
+    opens: tuple[str, Any] | None = None
+    hint: str = ""
+
+    def distribution(self) -> tuple[str, str] | None:
+        """Return the distribution that is installed, and its version; None where none is."""
+        for module, distribution in self.packages:
+            if find_spec(module) is not None:
+                try:
+                    return distribution, version(distribution)
+                except PackageNotFoundError:
+                    return distribution, "unknown"
+        return None
+
+
+_END = 256
+"""The token that ends a text, after those of the bytes."""
+
+
+def _bytes_taken(data: bytes, take: Callable[[int], bool], ends: Callable[[], bool]) -> int | None:
+    for count, byte in enumerate(data):
+        if not take(byte):
+            return count
+    return None if ends() else len(data)
+
+
+class _XGrammar:
+    def __init__(self) -> None:
+        self._module = import_module("xgrammar")
+        tokens = [*(bytes([byte]) for byte in range(256)), b"</s>"]
+        information = self._module.TokenizerInfo(
+            tokens, vocab_size=len(tokens), stop_token_ids=[_END]
+        )
+        self._compiler = self._module.GrammarCompiler(
+            information, max_threads=1, cache_enabled=False
+        )
+
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+        if language == "json-schema":
+            compiled = self._compiler.compile_json_schema(text, **options)
+        else:
+            compiled = self._compiler.compile_grammar(self._module.Grammar.from_ebnf(text))
+        return _XGrammarReader(self._module, compiled)
+
+
+class _XGrammarReader:
+    def __init__(self, module: Any, compiled: Any) -> None:
+        self._module = module
+        self._compiled = compiled
+
+    def read(self, data: bytes) -> int | None:
+        matcher = self._module.GrammarMatcher(self._compiled)
+        return _bytes_taken(data, matcher.accept_token, lambda: bool(matcher.accept_token(_END)))
+
+
+class _LLGuidance:
+    def __init__(self) -> None:
+        module = import_module("llguidance")
+        self._matcher = module.LLMatcher
+        self._tokenizer = module.LLTokenizer("byte")
+
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+        if language == "json-schema":
+            grammar = self._matcher.grammar_from_json_schema(text, **options)
+        else:
+            grammar = self._matcher.grammar_from_lark(text)
+        return _LLGuidanceReader(lambda: self._matcher(self._tokenizer, grammar, log_level=0))
+
+
+class _LLGuidanceReader:
+    def __init__(self, begin: Callable[[], Any]) -> None:
+        self._begin = begin
+        self._matcher = begin()
+        if self._matcher.is_error():
+            raise RefusedError(self._matcher.get_error())
+
+    def read(self, data: bytes) -> int | None:
+        matcher = self._matcher.deep_copy()
+        taken = int(matcher.try_consume_tokens(list(data)))
+        if matcher.is_error():
+            # Copies share what is limited, so that one that failed spoils all others.
+            self._matcher = self._begin()
+            raise RefusedError(matcher.get_error())
+        if taken < len(data):
+            return taken
+        return None if matcher.is_accepting() else len(data)
+
+
+class _OutlinesCore:
+    def __init__(self) -> None:
+        self._module = import_module("outlines_core")
+        self._convert = import_module("outlines_core.json_schema").build_regex_from_schema
+        tokens = {bytes([byte]): [byte] for byte in range(256)}
+        self._vocabulary = self._module.Vocabulary(_END, tokens)
+
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+        del language
+        expression = self._convert(text, **options)
+        return _OutlinesReader(self._module, self._module.Index(expression, self._vocabulary))
+
+
+class _OutlinesReader:
+    def __init__(self, module: Any, index: Any) -> None:
+        self._index = index
+        self._module = module
+
+    def read(self, data: bytes) -> int | None:
+        guide = self._module.Guide(self._index)
+
+        def take(byte: int) -> bool:
+            if byte not in guide.get_tokens():
+                return False
+            guide.advance(byte)
+            return True
+
+        return _bytes_taken(data, take, guide.is_finished)
+
+
+class _LlamaCpp:
+    """llama.cpp in ``llama-cpp-python`` or ``cyllama``, whichever is installed."""
+
+    def __init__(self) -> None:
+        has_bindings = find_spec("llama_cpp") is not None
+        self._convert, self._parse = (_llama_cpp_python if has_bindings else _cyllama)()
+        # What is loaded here is no cost of the first schema.
+        OurReading('root ::= "a"').read(b"a")
+
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+        del options
+        grammar = self._convert(text) if language == "json-schema" else text
+        said = self._parse(grammar)
+        if said is not None:
+            raise RefusedError(said)
+        return OurReading(grammar)
+
+
+class OurReading:
+    """Texts of a GBNF grammar, as this library reads it."""
+
+    def __init__(self, grammar: str) -> None:
+        from kbnf_core.grammar import Grammar
+        from kbnf_core.targets.ours import Texts
+
+        self.read = Texts(Grammar.from_gbnf(grammar)).read
+
+
+_Converted = tuple[Callable[[str], str], Callable[[str], "str | None"]]
+
+
+def _llama_cpp_python() -> _Converted:
+    module = import_module("llama_cpp")
+    convert = import_module("llama_cpp.llama_grammar").json_schema_to_gbnf
+    settings = module.llama_model_default_params()
+    settings.n_gpu_layers = 0
+    load = getattr(module, "llama_model_load_from_file", None) or module.llama_load_model_from_file
+    with _model_file() as path:
+        model = load(path.encode(), settings)
+    vocabulary = module.llama_model_get_vocab(model)
+
+    def parse(grammar: str) -> str | None:
+        before = _said_so_far()
+        sampler = module.llama_sampler_init_grammar(vocabulary, grammar.encode(), b"root")
+        refused = _parse_error(before)
+        if sampler:
+            module.llama_sampler_free(sampler)
+            return refused
+        return refused or "llama.cpp cannot parse the grammar"
+
+    return convert, parse
+
+
+def _cyllama() -> _Converted:
+    module = import_module("cyllama.llama.llama_cpp")
+    settings = module.LlamaModelParams()
+    settings.n_gpu_layers = 0
+    with _model_file() as path:
+        module.disable_logging()
+        vocabulary = module.LlamaModel(path, settings).get_vocab()
+
+    def parse(grammar: str) -> str | None:
+        before = _said_so_far()
+        sampler = module.LlamaSampler(module.LlamaSamplerChainParams())
+        sampler.add_grammar(vocabulary, grammar, "root")
+        return _parse_error(before)
+
+    return module.json_schema_to_grammar, parse
+
+
+_PARSE_ERROR = re.compile(rb"error parsing grammar: ([^\n]*)|failed to parse grammar")
+
+
+def _said_so_far() -> int:
+    return os.fstat(2).st_size
+
+
+def _parse_error(before: int) -> str | None:
+    """Return what the parser, which only prints, said since: stderr is a file in a worker."""
+    said = os.pread(2, 100_000, before)
+    found = _PARSE_ERROR.search(said)
+    if found is None:
+        return None
+    return f"error parsing grammar: {(found[1] or b'').decode('utf-8', 'replace')}"
+
+
+def _model_file() -> "_TemporaryModel":
+    return _TemporaryModel()
+
+
+class _TemporaryModel:
+    """A file with the smallest model that llama.cpp loads: its grammars want a vocabulary."""
+
+    def __enter__(self) -> str:
+        descriptor, self._path = tempfile.mkstemp(suffix=".gguf")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(_tiny_model())
+        return self._path
+
+    def __exit__(self, *_: object) -> None:
+        Path(self._path).unlink()
+
+
+_WIDTH = 32
+_TEXT, _NUMBER, _FLOAT, _LIST, _INTEGER = 8, 4, 6, 9, 5
+"""Types of values in GGUF."""
+
+
+def _tiny_model() -> bytes:
+    """Return a GGUF file: one layer of zeros, over tokens that are the bytes."""
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    kinds = [2, 3, 3, *[6] * 256]
+    numbers = {
+        "llama.context_length": 8,
+        "llama.embedding_length": _WIDTH,
+        "llama.block_count": 1,
+        "llama.feed_forward_length": _WIDTH,
+        "llama.attention.head_count": 1,
+        "tokenizer.ggml.bos_token_id": 1,
+        "tokenizer.ggml.eos_token_id": 2,
+    }
+    texts = {"general.architecture": "llama", "tokenizer.ggml.model": "llama"}
+    fields = [_text(key) + struct.pack("<I", _TEXT) + _text(value) for key, value in texts.items()]
+    fields += [_text(key) + struct.pack("<II", _NUMBER, value) for key, value in numbers.items()]
+    epsilon = _text("llama.attention.layer_norm_rms_epsilon") + struct.pack("<If", _FLOAT, 1e-5)
+    fields += [
+        epsilon,
+        _list("tokens", _TEXT, list(map(_text, tokens))),
+        _list("scores", _FLOAT, [struct.pack("<f", 0.0)] * len(tokens)),
+        _list("token_type", _INTEGER, [struct.pack("<i", kind) for kind in kinds]),
+    ]
+    square = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+    shapes = {"token_embd": (_WIDTH, len(tokens)), "output_norm": (_WIDTH,)}
+    shapes |= {f"blk.0.{name}": (_WIDTH, _WIDTH) for name in square}
+    shapes |= {f"blk.0.{name}": (_WIDTH,) for name in ("attn_norm", "ffn_norm")}
+    tensors, offset = [], 0
+    for name, shape in shapes.items():
+        sizes = struct.pack(f"<I{len(shape)}Q", len(shape), *shape)
+        tensors.append(_text(f"{name}.weight") + sizes + struct.pack("<IQ", 0, offset))
+        offset += 4 * shape[0] * (shape[1] if len(shape) > 1 else 1)
+    head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(fields))
+    head += b"".join((*fields, *tensors))
+    return head + bytes(-len(head) % 32) + bytes(offset)
+
+
+def _text(value: str) -> bytes:
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def _list(name: str, kind: int, items: list[bytes]) -> bytes:
+    head = _text(f"tokenizer.ggml.{name}") + struct.pack("<IIQ", _LIST, kind, len(items))
+    return head + b"".join(items)
+
+
+ENGINES: Mapping[str, Engine] = {
+    engine.name: engine
+    for engine in (
+        Engine(
+            "xgrammar",
+            (("xgrammar", "xgrammar"),),
+            "xgrammar",
+            "any_whitespace=True, strict_mode=True",
+            "gbnf",
+            _XGrammar,
+            ("strict_mode", False),
+        ),
+        Engine(
+            "llguidance",
+            (("llguidance", "llguidance"),),
+            "llguidance",
+            "whitespace_flexible=true",
+            "lark",
+            _LLGuidance,
+        ),
+        Engine(
+            "outlines-core",
+            (("outlines_core", "outlines-core"),),
+            "outlines-core",
+            'whitespace_pattern="[ ]?", max_recursion_depth=3',
+            None,
+            _OutlinesCore,
+        ),
+        Engine(
+            "llama.cpp",
+            (("llama_cpp", "llama-cpp-python"), ("cyllama", "cyllama")),
+            "llama-cpp",
+            "json_schema_to_grammar",
+            "gbnf",
+            _LlamaCpp,
+            hint=", or [cyllama], which is not built from source",
+        ),
+    )
+}
+"""The engines that can be asked, by name."""
+
+
+def words_of(error: BaseException) -> str:
+    """Return what an engine said, on one line: without the place in its source and the time."""
+    said = " ".join(str(error).split()) or type(error).__name__
+    said = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", said)
+    try:
+        said = json.loads(said) if said.startswith('"') else said
+    except ValueError:
+        return said[:500]
+    return str(said)[:500]

@@ -1,0 +1,480 @@
+"""A schema and an engine: what the engine refuses, does not enforce, and rejects.
+
+``Exam`` holds what is asked about a schema, made once for all engines: its judges, documents that
+cover it, and witnesses. ``examine`` asks an engine. Every fault is asked again before it is
+returned, and judged by two (``judges``): one that cannot be replayed is none.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property
+from random import Random
+from typing import Any
+
+from kbnf_core.errors import KbnfError
+from kbnf_core.grammar import Grammar
+from kbnf_core.source import pointers
+from kbnf_core.targets.engines import ENGINES
+from kbnf_core.targets.judges import (
+    Json,
+    Judges,
+    at,
+    compact,
+    pointer_to,
+    removed,
+    replaced,
+    spaced,
+    steps_of,
+)
+from kbnf_core.targets.ours import Texts
+from kbnf_core.targets.process import Answer, Asked, BrokenError, How, version_of
+from kbnf_core.targets.refusals import refused_parts
+from kbnf_core.targets.values import Values
+from kbnf_core.targets.violations import Violations, Witness
+from kbnf_core.targets.visits import Visit, declares, visits
+
+SECONDS = 6.0
+"""The processor time after which no more is asked about a schema, for each engine."""
+
+_MOST_FAULTS = 40
+_TO_VIOLATE = 2.0
+_TO_DIFFER = 0.3
+"""Seconds for making witnesses, by changes and by differences."""
+
+_LARGE = 3_000
+"""The length of schemas for which differences are not looked for: one takes seconds."""
+
+_WORK = 40_000
+_EXACT = 2**53
+_SHRINKING = 120
+
+
+class Fault(Enum):
+    """What is wrong between a schema and an engine."""
+
+    REFUSES = "refuses"
+    WEAK = "weak"
+    REJECTS = "rejects"
+    COST = "cost"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fault of an engine with a schema, at ``pointer`` (of the keyword, where there is one).
+
+    ``witness`` is a document's text: one that is taken wrongly, or rejected. ``words`` are the
+    engine's, or tell what is the matter; ``part`` is the smallest schema that is refused.
+    """
+
+    engine: str
+    version: str
+    fault: Fault
+    pointer: str
+    keyword: str = ""
+    witness: str | None = None
+    words: str = ""
+    part: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What an engine did with a schema: ``verdict`` is the worst fault, or ``ok``.
+
+    ``stopped`` tells that time was over before all was asked; ``answer`` is the engine's to the
+    whole schema.
+    """
+
+    engine: str
+    version: str
+    findings: tuple[Finding, ...]
+    answer: Answer
+    stopped: bool = False
+
+    @property
+    def verdict(self) -> str:
+        """``refuses``, ``weak``, ``rejects`` or ``ok``: the worst that was found."""
+        faults = {finding.fault for finding in self.findings}
+        worst = (Fault.REFUSES, Fault.WEAK, Fault.REJECTS)
+        return next((fault.value for fault in worst if fault in faults), "ok")
+
+
+class Exam:
+    """What engines are asked about a schema, which is a JSON value."""
+
+    def __init__(self, schema: Json, text: str | None = None) -> None:
+        self.schema = schema
+        self.text = json.dumps(schema) if text is None else text
+        self.judges = Judges(schema, self.text)
+        self._values = Values(self.judges)
+
+    @cached_property
+    def documents(self) -> list[Json]:
+        """Valid documents: those that cover the schema, its own examples, and some at random."""
+        made = self._values.documents()
+        ours = self._usual()
+        if ours is not None:
+            random = Random(0)  # noqa: S311 - the same documents each time
+            lengths = (8, 24, 60, 160) if len(made) > 2 else (8,) * 4 + (16, 24, 40, 60, 90, 160)
+            for text in ours.drawn(lengths, random):
+                try:
+                    made.append(json.loads(text, parse_float=_number))
+                except ValueError:
+                    continue
+        found = {compact(each): each for each in made}
+        return [each for text, each in found.items() if self.judges.are_for(each, text)]
+
+    def _usual(self) -> Texts | None:
+        """Return the documents as programs write them, None where we cannot keep the schema."""
+        try:
+            return Texts(Grammar.from_json_schema(self.text))
+        except KbnfError:
+            return None
+
+    @cached_property
+    def violations(self) -> Violations:
+        """The witnesses, from changes of the documents."""
+        until = time.process_time() + _TO_VIOLATE
+        return Violations(self.judges, self._values, self.documents, until)
+
+    @cached_property
+    def witnesses(self) -> list[Witness]:
+        """Documents that are invalid for one keyword each, a few for each keyword and pointer."""
+        found = self.violations.all()
+        until = time.process_time() + _TO_DIFFER
+        for pointer, keyword in self.violations.missing():
+            if time.process_time() > until or len(self.text) > _LARGE:
+                break
+            witness = self.violations.by_difference(pointer, keyword, _WORK)
+            found += [] if witness is None else [witness]
+        return found
+
+
+def _number(text: str) -> float | int:
+    """Return a number that is whole as an integer: how those are spelt is no fault."""
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value
+
+
+def takes(asked: Asked, value: Json) -> bool:
+    """Tell whether an engine takes a document, with whitespace as it may write it."""
+    return asked.accepts(compact(value)) or asked.accepts(spaced(value))
+
+
+def examine(exam: Exam, asked: Asked, seconds: float = SECONDS) -> Result:
+    """Ask an engine about a schema. Raises ``NotInstalledError`` where it cannot be asked."""
+    asked.open()
+    return _Examination(exam, asked, seconds).run()
+
+
+class _Examination:
+    def __init__(self, exam: Exam, asked: Asked, seconds: float) -> None:
+        self._exam = exam
+        self._asked = asked
+        self._until = time.process_time() + asked.spent() + seconds
+        self._engine = ENGINES[asked.name]
+        self._version = version_of(asked.name) if asked.command is None else "test"
+        self._found: list[Finding] = []
+        self._stopped = False
+
+    def run(self) -> Result:
+        answer = self._asked.compile(self._exam.text)
+        if not answer.takes:
+            self._refusals(answer)
+        else:
+            self._weak()
+            self._rejects()
+        return Result(self._asked.name, self._version, tuple(self._found), answer, self._stopped)
+
+    def _is_over(self) -> bool:
+        spent = time.process_time() + self._asked.spent()
+        over = spent > self._until or len(self._found) >= _MOST_FAULTS
+        self._stopped = self._stopped or over
+        return over
+
+    def _add(
+        self,
+        fault: Fault,
+        pointer: str,
+        keyword: str,
+        witness: str | None,
+        words: str = "",
+        part: str = "",
+    ) -> None:
+        finding = Finding(
+            self._asked.name, self._version, fault, pointer, keyword, witness, words, part
+        )
+        known = {(each.fault, each.pointer, each.keyword) for each in self._found}
+        if (fault, pointer, keyword) not in known:
+            self._found.append(finding)
+
+    def _refusals(self, answer: Answer) -> None:
+        for refused in refused_parts(self._exam.schema, self._asked, answer, self._is_over):
+            words = refused.answer.words
+            if refused.answer.how is not How.REFUSES:
+                words = f"it {refused.answer.how.value}: {words}"
+            part = json.dumps(refused.part, ensure_ascii=False)
+            self._add(Fault.REFUSES, refused.pointer, refused.keyword, None, words, part)
+
+    # What it does not enforce
+
+    def _weak(self) -> None:
+        named: set[tuple[str, str]] = set()
+        for witness in self._exam.witnesses:
+            if self._is_over():
+                return
+            key = witness.pointer, witness.keyword
+            if key in named or not self._is_weak(witness):
+                continue
+            named.add(key)
+            smaller = self._shrunk_witness(witness)
+            pointer = smaller.place
+            self._add(Fault.WEAK, pointer, smaller.keyword, self._spelling(smaller.document))
+
+    def _is_weak(self, witness: Witness) -> bool:
+        """Tell whether the engine takes a witness, and two judges refuse it."""
+        text = self._spelling(witness.document)
+        alone = self._exam.violations.is_ours_alone(witness)
+        return text is not None and self._exam.judges.are_against(
+            witness.document, text, ours_alone=alone
+        )
+
+    def _spelling(self, document: Json) -> str | None:
+        """Return the text of a document that the engine takes, None where it takes none."""
+        texts = (compact(document), spaced(document))
+        return next((text for text in texts if self._asked.accepts(text)), None)
+
+    def _shrunk_witness(self, witness: Witness) -> Witness:
+        def holds(document: Json) -> bool:
+            smaller = replace(witness, document=document)
+            return self._is_weak(smaller) and self._exam.violations.is_one(smaller)
+
+        return replace(witness, document=shrunk(witness.document, holds, self._is_over))
+
+    # What it rejects
+
+    def _rejects(self) -> None:
+        explained: list[Callable[[Json], bool]] = []
+        for document in self._exam.documents:
+            if self._is_over():
+                return
+            if takes(self._asked, document) or any(fits(document) for fits in explained):
+                continue
+            smallest = shrunk(document, self._is_rejected, self._is_over)
+            explained.append(self._explain(smallest))
+
+    def _is_rejected(self, document: Json) -> bool:
+        # The engine answers sooner than the judges.
+        return not takes(self._asked, document) and self._exam.judges.are_for(
+            document, compact(document)
+        )
+
+    def _explain(self, document: Json) -> Callable[[Json], bool]:
+        """Report a rejected document; return what tells whether the same explains another one."""
+        text = compact(document)
+        try:
+            stop = self._asked.reads(text)
+        except BrokenError as error:
+            self._add(Fault.REJECTS, "", "", text, f"it fails while it reads the document: {error}")
+            return lambda _: False
+        if stop is None:
+            return lambda _: False
+        path = _path_at(text, stop)
+        reached = [
+            visit
+            for visit in visits(self._exam.judges, document)
+            if visit.path == path[: len(visit.path)]
+        ]
+        opened = self._opened(document, reached)
+        if opened is not None:
+            return opened
+        visit, keyword = self._blame(document, reached)
+        pointer = visit.pointer + (pointer_to(keyword) if keyword else "")
+        self._add(Fault.REJECTS, pointer, keyword, text, f"it stops at byte {stop}")
+        return lambda other: self._is_blamed(other, pointer, keyword)
+
+    def _is_blamed(self, document: Json, pointer: str, keyword: str) -> bool:
+        """Tell whether a rejected document is taken once the keyword is gone that is named."""
+        if not keyword:
+            return False
+        return self._takes_without(document, pointer)
+
+    def _takes_without(self, document: Json, pointer: str) -> bool:
+        return self._takes_by(removed(self._exam.schema, pointer), document)
+
+    def _opened(self, document: Json, reached: list[Visit]) -> Callable[[Json], bool] | None:
+        """Report, once, that objects are closed that do not say so; None where that is not it."""
+        closed = undeclared(self._exam.judges, document)
+        bare = _without_all(document, closed)
+        if not closed or not takes(self._asked, bare):
+            return None
+        option = self._engine.opens
+        words = "objects that do not say `additionalProperties` are closed"
+        if option is not None and self._takes_with(dict([option]), document):
+            words += f"; its option `{option[0]}={option[1]}` opens them"
+        text = compact(document)
+        pointer = next(visit.pointer for visit in reached if visit.path == closed[0][0])
+        self._add(Fault.REJECTS, pointer, "additionalProperties", text, words)
+
+        def explains(other: Json) -> bool:
+            more = undeclared(self._exam.judges, other)
+            return bool(more) and takes(self._asked, _without_all(other, more))
+
+        return explains
+
+    def _takes_with(self, options: dict[str, Any], document: Json) -> bool:
+        taken = self._asked.compile(self._exam.text, options=options).takes and takes(
+            self._asked, document
+        )
+        self._asked.compile(self._exam.text)
+        return taken
+
+    def _blame(self, document: Json, reached: list[Visit]) -> tuple[Visit, str]:
+        """Return the place and keyword without which the engine takes the document."""
+        for visit in reversed(reached):
+            bare = {"type": visit.schema["type"]} if "type" in visit.schema else {}
+            if len(visit.schema) > len(bare) and self._takes_as(document, visit.pointer, bare):
+                for keyword in _from_inside(visit):
+                    held = {**bare, keyword: visit.schema[keyword]}
+                    if not self._takes_as(document, visit.pointer, held):
+                        return visit, keyword
+            for keyword in _from_inside(visit):
+                if self._is_over():
+                    break
+                if self._takes_without(document, visit.pointer + pointer_to(keyword)):
+                    return visit, keyword
+        return reached[-1], ""
+
+    def _takes_as(self, document: Json, pointer: str, schema: Json) -> bool:
+        """Tell whether the engine takes a document once another schema is at a pointer."""
+        path = tuple(steps_of(pointer))
+        return self._takes_by(replaced(self._exam.schema, path, schema), document)
+
+    def _takes_by(self, schema: Json, document: Json) -> bool:
+        taken = self._asked.compile(json.dumps(schema)).takes and takes(self._asked, document)
+        self._asked.compile(self._exam.text)
+        return taken
+
+
+def _from_inside(visit: Visit) -> Iterator[str]:
+    """Yield the keywords of a schema that can be to blame, those that assert first."""
+    applied = ("properties", "items", "$ref", "$defs", "definitions", "type")
+    silent = ("$schema", "$id", "id", "title", "description", "$comment", "examples", "default")
+    keywords = [each for each in visit.schema if each not in silent]
+    yield from sorted(keywords, key=lambda keyword: keyword in applied)
+
+
+def _path_at(text: str, stop: int) -> tuple[str | int, ...]:
+    """Return the path of the value that is being written at a byte of a document."""
+    place = len(text.encode("utf-8", "surrogatepass")[:stop].decode("utf-8", "ignore"))
+    found = ""
+    for pointer, span in pointers(text):
+        if span.start <= place:
+            found = pointer
+    value = json.loads(text)
+    path: list[str | int] = []
+    for step in steps_of(found):
+        key: str | int = int(step) if isinstance(value, list) else step
+        path.append(key)
+        try:
+            value = value[key]
+        except LookupError:
+            break
+    return tuple(path)
+
+
+def undeclared(judges: Judges, document: Json) -> list[tuple[tuple[str | int, ...], str]]:
+    """Return the members, by path and name, of which no schema says anything."""
+    known: dict[tuple[str | int, ...], list[Visit]] = {}
+    for visit in visits(judges, document):
+        if isinstance(visit.value, dict):
+            known.setdefault(visit.path, []).append(visit)
+    return [
+        (path, name)
+        for path, held in known.items()
+        for name in held[0].value
+        if not any(declares(visit.schema, name) for visit in held)
+    ]
+
+
+def _without_all(document: Json, members: list[tuple[tuple[str | int, ...], str]]) -> Json:
+    for path, name in members:
+        document = _without_member(document, path, name)
+    return document
+
+
+def _without_member(document: Json, path: tuple[str | int, ...], name: str) -> Json:
+    pointer = pointer_to(*path)
+    try:
+        held = at(document, pointer)
+    except LookupError:
+        return document
+    fewer = {key: inner for key, inner in held.items() if key != name}
+    return replaced(document, path, fewer)
+
+
+def shrunk(document: Json, holds: Callable[[Json], bool], is_over: Callable[[], bool]) -> Json:
+    """Return a smaller document for which ``holds`` holds still, by leaving out and shortening."""
+    left = _SHRINKING
+    changed = True
+    while changed and left > 0:
+        changed = False
+        for smaller in _smaller(document):
+            left -= 1
+            if left <= 0 or is_over():
+                return document
+            if holds(smaller):
+                document, changed = smaller, True
+                break
+    return document
+
+
+def _smaller(document: Json) -> Iterator[Json]:
+    """Yield documents with less: large parts are left out first, and then values made simple."""
+    paths = list(_paths(document))
+    for path in paths:
+        value = at(document, pointer_to(*path))
+        if isinstance(value, dict):
+            if len(value) > 3:
+                names = list(value)
+                half = len(names) // 2
+                for kept in (names[:half], names[half:]):
+                    yield replaced(document, path, {name: value[name] for name in kept})
+            for name in value:
+                yield replaced(
+                    document, path, {key: held for key, held in value.items() if key != name}
+                )
+        elif isinstance(value, list):
+            for place in range(min(len(value), 6)):
+                yield replaced(document, path, [*value[:place], *value[place + 1 :]])
+    for path in paths:
+        value = at(document, pointer_to(*path))
+        for simple in _simpler(value):
+            yield replaced(document, path, simple)
+
+
+def _simpler(value: Json) -> Iterator[Json]:
+    if isinstance(value, dict | list):
+        if value:
+            yield from (0, "", type(value)())
+    elif isinstance(value, str):
+        if len(value) > 8:
+            yield from (value[: len(value) // 2], value[len(value) // 2 :])
+        if value and len(value) <= 40:
+            yield ""
+            yield from (value[:place] + value[place + 1 :] for place in range(min(len(value), 8)))
+    elif isinstance(value, int | float) and value not in (0, True, False):
+        yield 0
+
+
+def _paths(document: Json) -> Iterator[tuple[str | int, ...]]:
+    pending: list[tuple[tuple[str | int, ...], Json]] = [((), document)]
+    while pending:
+        path, value = pending.pop(0)
+        yield path
+        if isinstance(value, dict):
+            pending += [((*path, name), held) for name, held in value.items()]
+        elif isinstance(value, list):
+            pending += [((*path, place), held) for place, held in enumerate(value[:8])]

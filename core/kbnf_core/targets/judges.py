@@ -1,0 +1,199 @@
+"""What is valid: judged by ``jsonschema`` and by our own engine, neither of which is asked alone.
+
+A document is *valid* where neither refuses it, *invalid* where neither takes it; what one of the
+two cannot judge, the other one does. All else is in doubt, and nothing is said of it.
+"""
+
+import json
+import warnings
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from importlib import import_module
+from random import Random
+from typing import Any, TypeAlias
+
+from kbnf_core.errors import KbnfError
+from kbnf_core.grammar import Grammar
+from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages.json_schema.options import VALIDATOR, as_mapping
+from kbnf_core.targets.ours import Texts
+
+Json: TypeAlias = Any
+"""A JSON value as ``json`` reads it."""
+
+
+def compact(value: Json) -> str:
+    """Return the text of a value without whitespace, members in their order."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def spaced(value: Json) -> str:
+    """Return the text of a value with a blank after each comma and colon."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+class Judges:
+    """What judges the documents of a schema; ``text`` is the schema as it was written."""
+
+    def __init__(self, schema: Json, text: str | None = None) -> None:
+        self.schema = schema
+        self._text = json.dumps(schema) if text is None else text
+        self._changed: dict[str, Judges] = {}
+
+    @cached_property
+    def validator(self) -> Any:
+        """The validator of ``jsonschema`` with its formats; nothing is fetched."""
+        validators = import_module("jsonschema.validators")
+        kind = validators.validator_for(self.schema, default=validators.Draft202012Validator)
+        registry = import_module("jsonschema_specifications").REGISTRY
+        return kind(self.schema, registry=registry, format_checker=kind.FORMAT_CHECKER)
+
+    def knows_format(self, name: object) -> bool:
+        """Tell whether ``jsonschema`` checks a format."""
+        return name in self.validator.FORMAT_CHECKER.checkers
+
+    def fits(self, value: Json, schema: Json = None) -> bool | None:
+        """Tell whether ``jsonschema`` finds a value valid, None where it cannot say.
+
+        ``schema`` is one inside the document, without it the whole.
+        """
+        validator = self.validator if schema is None else self.validator.evolve(schema=schema)
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                return bool(validator.is_valid(value))
+        except Exception:
+            # A reference to elsewhere, an expression that Python does not read, a deep recursion.
+            return None
+
+    def failing(self, value: Json, schema: Json) -> frozenset[str] | None:
+        """Return the keywords of a schema inside the document that a value violates."""
+        try:
+            with warnings.catch_warnings(action="ignore"):
+                errors = self.validator.evolve(schema=schema).iter_errors(value)
+                return frozenset(str(error.schema_path[0]) for error in errors if error.schema_path)
+        except Exception:
+            return None
+
+    @cached_property
+    def ours(self) -> Texts | None:
+        """Our own reading of the schema, None where it cannot be kept as a whole.
+
+        It is as wide as that of a validator: what an engine writes in another way is no fault.
+        """
+        try:
+            options = as_mapping(VALIDATOR)
+            grammar = Grammar.read(self._text, JSON_SCHEMA, options=options)
+            grammar.tables  # noqa: B018 - what passes a limit is no judge
+        except KbnfError:
+            return None
+        return Texts(grammar)
+
+    def we_take(self, text: str) -> bool | None:
+        """Tell whether our engine takes a text, None where it cannot say."""
+        return None if self.ours is None else self.ours.has(text)
+
+    def are_for(self, value: Json, text: str) -> bool:
+        """Tell whether a document is valid, and nothing speaks against it."""
+        said = {self.fits(value), self.we_take(text)} - {None}
+        return said == {True}
+
+    def are_against(self, value: Json, text: str, *, ours_alone: bool = False) -> bool:
+        """Tell whether a document is invalid, and nothing speaks for it.
+
+        ``ours_alone``: it is about a format that ``jsonschema`` does not check.
+        """
+        said = {None if ours_alone else self.fits(value), self.we_take(text)} - {None}
+        return said == {False}
+
+    def without(self, pointer: str) -> "Judges":
+        """Return the judges of the schema without the member at a pointer."""
+        if pointer not in self._changed:
+            self._changed[pointer] = Judges(removed(self.schema, pointer))
+        return self._changed[pointer]
+
+
+def steps_of(pointer: str) -> list[str]:
+    """Return the steps of a JSON Pointer."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def pointer_to(*steps: str | int) -> str:
+    """Return the JSON Pointer of steps."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+
+
+def at(value: Json, pointer: str) -> Json:
+    """Return what is at a pointer. Raises ``LookupError``."""
+    for step in steps_of(pointer):
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
+
+
+def replaced(value: Json, path: tuple[str | int, ...], new: Json) -> Json:
+    """Return a value with another one at a path; nothing is changed in place."""
+    if not path:
+        return new
+    first, *rest = path
+    if isinstance(value, list):
+        index = int(first)
+        return [*value[:index], replaced(value[index], tuple(rest), new), *value[index + 1 :]]
+    return {
+        key: replaced(held, tuple(rest), new) if key == first else held
+        for key, held in value.items()
+    }
+
+
+def removed(value: Json, pointer: str) -> Json:
+    """Return a value without the member or item at a pointer; nothing is changed in place."""
+    *path, last = steps_of(pointer)
+    inner = at(value, pointer_to(*path))
+    if isinstance(inner, list):
+        fewer: Json = [item for place, item in enumerate(inner) if str(place) != last]
+    else:
+        fewer = {key: held for key, held in inner.items() if key != last}
+    return replaced(value, tuple(path), fewer)
+
+
+@lru_cache(maxsize=4096)
+def _strings(text: str, count: int) -> tuple[str, ...]:
+    try:
+        texts = Texts(Grammar.from_json_schema(text, whitespace="compact"))
+    except KbnfError:
+        return ()
+    random = Random(0)  # noqa: S311 - the same strings each time
+    values = []
+    for each in (*texts.shortest(count), *texts.drawn((6, 12, 24, 48), random)):
+        try:
+            values.append(json.loads(each))
+        except ValueError:
+            continue
+    return tuple(dict.fromkeys(values))
+
+
+@lru_cache(maxsize=1024)
+def _differing(wider: str, narrower: str) -> tuple[str, ...]:
+    from kbnf_core.diff.comparison import compare
+
+    try:
+        grammars = [
+            Grammar.from_json_schema(each, whitespace="compact") for each in (wider, narrower)
+        ]
+        data = compare(grammars[0], grammars[1], _WORK).old_only.data
+        return () if data is None else (json.loads(data),)
+    except (KbnfError, ValueError):
+        return ()
+
+
+_WORK = 20_000
+"""Steps for a difference of strings."""
+
+
+def differing(wider: Mapping[str, Json], narrower: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return a shortest string that one schema of strings allows and the other does not."""
+    texts = (json.dumps({"type": "string", **each}, sort_keys=True) for each in (wider, narrower))
+    return _differing(*texts)
+
+
+def strings(keywords: Mapping[str, Json], count: int = 6) -> tuple[str, ...]:
+    """Return strings that a schema of strings allows: the shortest, and some at random."""
+    return _strings(json.dumps({"type": "string", **keywords}, sort_keys=True), count)

@@ -1,0 +1,234 @@
+"""The smallest part of a schema that an engine refuses, by leaving out all else.
+
+What is left out is tried from the outside in: the schema of a member as the whole, then each
+keyword and member. The engine must refuse what is left in the same words, apart from what they
+quote. Then the part is taken out of the schema, and the engine is asked about the rest, until it
+takes it: a schema may have several.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from kbnf_core.targets.judges import Json, at, pointer_to, removed, steps_of
+from kbnf_core.targets.process import Answer, Asked, How
+from kbnf_core.targets.values import resolve
+
+_MOST = 8
+_ASKED = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A part that is refused: its pointer, the keyword if it is one, and the least of it."""
+
+    pointer: str
+    keyword: str
+    part: Json
+    answer: Answer
+
+
+def refused_parts(
+    schema: Json, asked: Asked, answer: Answer, is_over: Callable[[], bool]
+) -> Iterator[Refused]:
+    """Yield the parts of a schema that the engine refuses; there is at least one.
+
+    The search ends where ``is_over``: what has been found then is the smallest part so far.
+    """
+    rest = schema
+    for _ in range(_MOST):
+        search = _Search(asked, answer, is_over)
+        found = search.run(rest)
+        again = asked.compile(json.dumps(found.least)) if answer.how is not How.HANGS else answer
+        if again.takes:
+            # What cannot be replayed is not reported; the refusal of the whole is.
+            yield Refused("", "", schema, answer)
+            return
+        pointer = _in_original(schema, found.least, found.pointer)
+        yield Refused(pointer, found.keyword, found.part, again)
+        place = _in_original(rest, found.least, found.pointer)
+        if not place or is_over() or answer.how is How.HANGS:
+            return
+        rest = removed(rest, place)
+        answer = asked.compile(json.dumps(rest))
+        if answer.takes:
+            return
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    pointer: str
+    keyword: str
+    part: Json
+    least: Json
+
+
+_QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`|/[^ ]*/?|\d+|\{.*\}|\[.*\]|[^\w\s]")
+
+
+def _kind(words: str) -> str:
+    """Return what a message says apart from what it quotes."""
+    return " ".join(_QUOTED.sub(" ", words).split())[:24]
+
+
+class _Search:
+    def __init__(self, asked: Asked, answer: Answer, is_over: Callable[[], bool]) -> None:
+        self._asked = asked
+        self._answer = answer
+        self._is_over = is_over
+        self._left = _ASKED
+
+    def run(self, schema: Json) -> _Found:
+        if self._answer.how is How.HANGS:
+            return self._hanging(schema)
+        least = self._least(schema)
+        return self._place(least)
+
+    def _still(self, schema: Json) -> bool:
+        """Tell whether a smaller schema is refused for the same reason."""
+        self._left -= 1
+        if self._left < 0 or self._is_over():
+            return False
+        answer = self._asked.compile(json.dumps(schema))
+        if self._answer.how is not How.REFUSES:
+            return answer.how is self._answer.how
+        return answer.how is How.REFUSES and _kind(answer.words) == _kind(self._answer.words)
+
+    def _least(self, schema: Json) -> Json:
+        """Leave out members and items, large ones first, as long as it is refused still."""
+        changed = True
+        while changed and self._left > 0:
+            changed = False
+            for pointer in _places(schema):
+                try:
+                    smaller = removed(schema, pointer)
+                except (LookupError, AttributeError, TypeError):
+                    # It went with what was left out before.
+                    continue
+                if self._still(smaller):
+                    schema, changed = smaller, True
+        return schema
+
+    def _place(self, least: Json) -> _Found:
+        """Return where the only path of a least schema leads: to a keyword, or to a schema."""
+        pointer, value, keyword = "", _apart_from_definitions(least), ""
+        is_schema, seen = True, set[str]()
+        while isinstance(value, dict | list) and len(value) == 1:
+            step, inner = next(iter(value.items())) if isinstance(value, dict) else ("0", value[0])
+            target = resolve(least, inner) if is_schema and step == "$ref" else None
+            if target is not None and target[0] not in seen:
+                pointer, value, keyword = target[0], target[1], ""
+                seen.add(pointer)
+                continue
+            if is_schema and step not in _HOLDERS:
+                return _Found(pointer + pointer_to(step), str(step), value, least)
+            keyword = step if is_schema else ""
+            is_schema = not is_schema or (step in _SINGLE and isinstance(inner, dict))
+            pointer += pointer_to(step)
+            value = inner
+        if not value:
+            return _Found(pointer, keyword, {keyword: value} if keyword else value, least)
+        others = [key for key in value if key != "type"] if isinstance(value, dict) else []
+        if is_schema and len(others) == 1:
+            # The type is there for the keyword beside it.
+            return _Found(pointer + pointer_to(others[0]), others[0], value, least)
+        return _Found(pointer, "", value, least)
+
+    def _hanging(self, schema: Json) -> _Found:
+        """Return the keyword without which the engine answers: bounds first, the largest one."""
+        for pointer in _bounds(schema):
+            if self._is_over():
+                break
+            if self._asked.compile(json.dumps(removed(schema, pointer))).how is not How.HANGS:
+                keyword = steps_of(pointer)[-1]
+                return _Found(pointer, keyword, {keyword: at(schema, pointer)}, schema)
+        return _Found("", "", schema, schema)
+
+
+_SINGLE = frozenset(
+    ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames",
+     "additionalItems", "unevaluatedItems", "unevaluatedProperties")
+)  # fmt: skip
+_HOLDERS = _SINGLE | frozenset(
+    ("properties", "patternProperties", "$defs", "definitions", "anyOf", "oneOf", "allOf",
+     "prefixItems", "dependentSchemas", "dependencies")
+)  # fmt: skip
+
+
+def _in_original(schema: Json, least: Json, pointer: str) -> str:
+    """Return the pointer in a schema of what is at ``pointer`` of what was left of it.
+
+    Items have other places there, as others were left out.
+    """
+    found = ""
+    for step in steps_of(pointer):
+        key: str | int = step
+        if isinstance(least, list):
+            least = least[int(step)]
+            places = (place for place, item in enumerate(schema) if _is_part(least, item))
+            key = next(places, int(step))
+        else:
+            least = least[step]
+        schema = schema[key]
+        found += pointer_to(key)
+    return found
+
+
+def _is_part(least: Json, whole: Json) -> bool:
+    """Tell whether one value is another one with something left out."""
+    if isinstance(least, dict):
+        return isinstance(whole, dict) and all(
+            name in whole and _is_part(held, whole[name]) for name, held in least.items()
+        )
+    if isinstance(least, list):
+        rest: Iterator[Json] = iter(whole if isinstance(whole, list) else ())
+        return all(any(_is_part(item, each) for each in rest) for item in least)
+    return bool(least == whole)
+
+
+def _apart_from_definitions(schema: Json) -> Json:
+    """Return a schema without definitions, where something else refers to them."""
+    if not isinstance(schema, dict):
+        return schema
+    rest = {key: held for key, held in schema.items() if key not in ("$defs", "definitions")}
+    return rest or schema
+
+
+def _places(schema: Json) -> list[str]:
+    """Return the pointers of all members and items, the outer ones first."""
+    found: list[str] = []
+    pending: list[tuple[str, Json]] = [("", schema)]
+    while pending:
+        following: list[tuple[str, Json]] = []
+        for pointer, value in pending:
+            if isinstance(value, dict):
+                members = [(pointer + pointer_to(key), held) for key, held in value.items()]
+            elif isinstance(value, list):
+                # From the end: the places of the others stay.
+                members = [(pointer + pointer_to(key), held) for key, held in enumerate(value)][
+                    ::-1
+                ]
+            else:
+                continue
+            found += [each for each, _ in members]
+            following += members
+        pending = following
+    return found
+
+
+_COUNTS = ("maxLength", "minLength", "maxItems", "minItems", "maxProperties", "minProperties")
+
+
+def _bounds(schema: Json) -> list[str]:
+    """Return the pointers of counts and patterns, the largest numbers first."""
+    found: list[tuple[float, str]] = []
+    for pointer in _places(schema):
+        keyword = steps_of(pointer)[-1]
+        value = at(schema, pointer)
+        if keyword in _COUNTS and isinstance(value, int | float):
+            found.append((-float(value), pointer))
+        elif keyword == "pattern" and isinstance(value, str):
+            counts = [int(each) for each in re.findall(r"\d+", value)]
+            found.append((-float(max(counts, default=1)), pointer))
+    return [pointer for _, pointer in sorted(found)][:3]

@@ -1,0 +1,142 @@
+"""Where a document meets its schema: each schema that applies to a value inside, with pointers.
+
+The schema and the document are walked side by side. Branches of ``anyOf`` and ``oneOf`` are visited
+where the value fits them, so that what is changed there is changed in the branch that holds.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from kbnf_core.targets.judges import Json, Judges, pointer_to
+from kbnf_core.targets.values import Parts, resolve
+
+Path = tuple[str | int, ...]
+"""Steps into a document: names and indices."""
+
+_DEEPEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A schema at ``pointer`` that applies to ``value``, which is at ``path`` of the document.
+
+    ``around`` are the other schemas that apply to the value by ``allOf`` and ``$ref``.
+    """
+
+    pointer: str
+    schema: dict[str, Any]
+    path: Path
+    value: Json
+    around: Parts = ()
+
+
+def visits(judges: Judges, document: Json) -> Iterator[Visit]:
+    """Yield each schema that applies somewhere in a document, from the outside in."""
+    pending: list[tuple[str, Json, Path, Json, Parts]] = [("", judges.schema, (), document, ())]
+    seen: set[tuple[str, Path]] = set()
+    while pending:
+        pointer, schema, path, value, around = pending.pop()
+        if not isinstance(schema, dict) or (pointer, path) in seen or len(path) > _DEEPEST:
+            continue
+        seen.add((pointer, path))
+        yield Visit(pointer, schema, path, value, around)
+        more = [
+            (pointer + step if step.startswith("/") else step.removeprefix("#"), inner, path, value)
+            for step, inner in _beside(judges, schema, value)
+        ]
+        together = (*around, schema)
+        pending += [(*each, together) for each in reversed(more)]
+        inside = [
+            (pointer + pointer_to(*steps), inner, (*path, place), held)
+            for steps, inner, place, held in _inside(judges, schema, value)
+        ]
+        pending += [(*each, ()) for each in reversed(inside)]
+
+
+def _beside(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the schemas that apply to the same value: by a step, for ``$ref`` by ``#pointer``."""
+    target = resolve(judges.schema, schema.get("$ref"))
+    if target is not None:
+        yield "#" + target[0], target[1]
+    for number, part in enumerate(_list(schema, "allOf")):
+        yield pointer_to("allOf", number), part
+    yield from _chosen(judges, schema, value)
+    if isinstance(value, dict):
+        for keyword in ("dependentSchemas", "dependencies"):
+            for name, part in _mapping(schema, keyword).items():
+                if name in value and isinstance(part, dict):
+                    yield pointer_to(keyword, name), part
+
+
+def _chosen(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tuple[str, Json]]:
+    """Yield the branches that hold for a value."""
+    for keyword in ("anyOf", "oneOf"):
+        for number, part in enumerate(_list(schema, keyword)):
+            if isinstance(part, dict) and judges.fits(value, part):
+                yield pointer_to(keyword, number), part
+    if isinstance(schema.get("if"), dict):
+        branch = "then" if judges.fits(value, schema["if"]) else "else"
+        if branch in schema:
+            yield pointer_to(branch), schema[branch]
+
+
+_Inside = Iterator[tuple[tuple[str | int, ...], Json, str | int, Json]]
+
+
+def _inside(judges: Judges, schema: dict[str, Any], value: Json) -> _Inside:
+    """Yield the schemas of members and items: steps, schema, the place in the value, and it."""
+    if isinstance(value, dict):
+        for name, held in value.items():
+            yield from ((steps, part, name, held) for steps, part in _of_member(schema, name))
+    elif isinstance(value, list):
+        prefix = next(
+            (key for key in ("prefixItems", "items") if isinstance(schema.get(key), list)), None
+        )
+        rest = "additionalItems" if prefix == "items" else "items"
+        for place, held in enumerate(value):
+            if prefix is not None and place < len(schema[prefix]):
+                yield (prefix, place), schema[prefix][place], place, held
+            elif isinstance(schema.get(rest), dict):
+                yield (rest,), schema[rest], place, held
+            elif isinstance(schema.get("unevaluatedItems"), dict):
+                yield ("unevaluatedItems",), schema["unevaluatedItems"], place, held
+            if isinstance(schema.get("contains"), dict) and judges.fits(held, schema["contains"]):
+                yield ("contains",), schema["contains"], place, held
+
+
+def _of_member(schema: dict[str, Any], name: str) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    is_declared = False
+    if name in (properties := _mapping(schema, "properties")):
+        is_declared = True
+        yield ("properties", name), properties[name]
+    for pattern, part in _mapping(schema, "patternProperties").items():
+        try:
+            fits = re.search(pattern, name) is not None
+        except re.error:
+            fits = False
+        if fits:
+            is_declared = True
+            yield ("patternProperties", pattern), part
+    if not is_declared:
+        for keyword in ("additionalProperties", "unevaluatedProperties"):
+            if isinstance(schema.get(keyword), dict):
+                yield (keyword,), schema[keyword]
+                return
+
+
+def declares(schema: dict[str, Any], name: str) -> bool:
+    """Tell whether an object's schema says something of a member, or of all others."""
+    others = "additionalProperties" in schema or "unevaluatedProperties" in schema
+    return others or any(True for _ in _of_member(schema, name))
+
+
+def _list(schema: dict[str, Any], keyword: str) -> list[Json]:
+    held = schema.get(keyword)
+    return held if isinstance(held, list) else []
+
+
+def _mapping(schema: dict[str, Any], keyword: str) -> dict[str, Json]:
+    held = schema.get(keyword)
+    return held if isinstance(held, dict) else {}

@@ -1,0 +1,263 @@
+"""``kbnf parse``: which rules matched which parts of a text."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.escaped import describe_bytes, shown
+from kbnf_cli.files import STDIN
+from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, read_vocabulary
+from kbnf_cli.match import Text, Verdict, lines_of, position_of, read_texts
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    format_option,
+    input_options,
+    stdin_option,
+)
+from kbnf_core.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.errors import ParseError
+
+if TYPE_CHECKING:
+    from kbnf_core import Grammar, Tree
+
+_NARROWEST = 8
+"""Cells that the text of a node has on a terminal, however deep it is."""
+
+
+@click.command(
+    epilog=examples(
+        "kbnf parse json answer.json",
+        "kbnf parse json --text '[1, {\"a\": 2}]' --rules array,object,member",
+        "kbnf parse g.kbnf --lines --format json < answers.txt",
+    )
+)
+@click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
+@click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--text", "given", metavar="TEXT", help="The text to parse, in place of files.")
+@click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
+@format_option(["tree", "json", "sexp", "events"], "How to show trees.", "tree")
+@click.option(
+    "--rules",
+    metavar="NAME,...",
+    help="Keep nodes of these rules only; others pass their children up. The start stays.",
+)
+@click.option("--depth", metavar="N", type=click.IntRange(min=0), help="Keep N levels below it.")
+@click.option("--partial", is_flag=True, help="Show what is certain of an unfinished text.")
+@click.option(
+    "--value", is_flag=True, help="Print the JSON value of a text, or its tool calls, instead."
+)
+@click.option(
+    "--ambiguity", is_flag=True, help="Count derivations, and show two where they first differ."
+)
+@input_options
+@stdin_option
+@common_options
+@click.pass_obj
+@as_value(Inputs)
+def parse(
+    console: Console,
+    inputs: Inputs,
+    grammar: Path,
+    files: tuple[Path, ...],
+    given: str | None,
+    by_line: bool,
+    format_: str,
+    rules: str | None,
+    depth: int | None,
+    partial: bool,
+    value: bool,
+    ambiguity: bool,
+) -> int:
+    """Show which rules matched which parts of a text.
+
+    Each FILE is one text, stdin if there is none or for `-`. A line break at its end counts only
+    where the grammar wants it. A text fits if the start derives it, whatever the way to finish.
+    Where it has several trees, the one shown takes alternatives in written order and loops as long
+    as they can. Exits with status 1 if a text does not fit, and shows where.
+    """
+    if given is not None and files:
+        raise click.UsageError("--text takes the place of files")
+    if partial and ambiguity:
+        raise click.UsageError("--ambiguity needs a whole text")
+    files = files or (STDIN,)
+    if given is None and grammar == STDIN and STDIN in files:
+        raise click.UsageError("the grammar and a text cannot both come from stdin")
+    settings = inputs.settings_source()(inputs.name_of(grammar))
+    opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
+    console.diagnostics(opened.losses)
+    kept = None if rules is None else _known_rules(opened, rules)
+    texts = [Text("--text", given.encode())] if given is not None else None
+    status = Exit.CLEAN
+    for text in texts or read_texts(console, files, by_line):
+        try:
+            if value:
+                console.text(_value_line(opened, text, partial))
+                continue
+            tree = _parsed(opened, text, partial)
+        except ParseError as error:
+            status = Exit.FINDINGS
+            _report(console, text, error, format_)
+            continue
+        count, other = 0, None
+        if ambiguity and tree is not None:
+            count, other = opened.parser.derivations(tree.data)
+        if tree is not None and (kept is not None or depth is not None):
+            tree = tree.kept(kept, depth)
+        _show(console, text, tree, format_, len(files) > 1 or by_line)
+        if count:
+            _show_count(console, tree, count, other)
+    return status
+
+
+def _known_rules(grammar: "Grammar", rules: str) -> list[str]:
+    """Return the rules of ``--rules``; raise a usage error for one that makes no nodes."""
+    from kbnf_core.syntax.suggest import Suggestions
+
+    names = grammar.parser.names
+    wanted = [name.strip() for name in rules.split(",") if name.strip()]
+    for name in wanted:
+        if name not in names:
+            close = Suggestions(names).closest(name)
+            guess = f"; did you mean `{close}`?" if close else ""
+            raise click.UsageError(f"the grammar has no rule `{name}`{guess}")
+    return wanted
+
+
+def _parsed(grammar: "Grammar", text: Text, partial: bool) -> "Tree | None":
+    """Parse a text without the line break at its end, then with it."""
+    if partial:
+        return grammar.parser.partial(text.data)
+    bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+    try:
+        return grammar.parser.parse(bare)
+    except ParseError as error:
+        if bare != text.data and error.is_unfinished:
+            return grammar.parser.parse(text.data)
+        raise
+
+
+def _value_line(grammar: "Grammar", text: Text, partial: bool) -> str:
+    bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+    return json.dumps(grammar.read_value(bare, partial=partial), ensure_ascii=False) + "\n"
+
+
+def _report(console: Console, text: Text, error: ParseError, format_: str) -> None:
+    path = (" > ".join(error.rules),) if error.rules else ()
+    message = "the text ends too early"
+    if not error.is_unfinished:
+        from kbnf_core.mask.why import show_byte
+
+        message = f"byte {error.offset} ({show_byte(error.data[error.offset])}) cannot come here"
+    verdict = Verdict(text, message, error.offset, error.expected, path)
+    if format_ in ("tree", "sexp"):
+        console.data(lines_of(verdict, console.width()))
+        return
+    line, column = position_of(verdict)
+    value = {
+        "message": message,
+        "position": {"offset": error.offset, "line": line, "column": column},
+        "expected": {
+            "bytes": [list(bounds) for bounds in error.expected],
+            "text": describe_bytes(error.expected),
+        },
+        "rules": list(error.rules),
+    }
+    console.text(json.dumps({**_head(text), "error": value}) + "\n")
+
+
+def _head(text: Text) -> dict[str, Any]:
+    from kbnf_core.parse.tree import SCHEMA
+
+    return {"schema": SCHEMA, "path": text.path, "line": text.line}
+
+
+def _show(
+    console: Console, text: Text, tree: "Tree | None", format_: str, is_one_of_many: bool
+) -> None:
+    if format_ == "json":
+        head = json.dumps(_head(text))
+        rest = "}" if tree is None else f", {tree.to_json()[1:]}"
+        console.text(f"{head[:-1]}{rest}\n")
+    elif tree is None:
+        console.note("nothing is certain yet")
+    elif format_ == "events":
+        console.text("".join(json.dumps(event.to_dict()) + "\n" for event in tree.events()))
+    elif format_ == "sexp":
+        console.text(_s_expression(tree) + "\n")
+    else:
+        if is_one_of_many:
+            name = UNNAMED if text.path == UNNAMED else text.path
+            where = name if text.line is None else f"{name}:{text.line}"
+            console.data([Segment(f"{where}:\n", Role.TITLE)])
+        for segments in tree_lines(tree, console.width()):
+            console.data(segments)
+
+
+def tree_lines(tree: "Tree", columns: int | None) -> Iterator[Segments]:
+    """Yield the lines of a tree: rule, span, and the text of leaves, cut to ``columns`` cells."""
+    for depth, node in tree.walk():
+        indent = "  " * depth
+        end = str(node.end) if node.is_closed else "..."
+        name = node.rule if node.token is None else f"token {node.token}"
+        span = f" {node.start}-{end}"
+        line = [Segment(indent), Segment(name, Role.RULE), Segment(span, Role.SECONDARY)]
+        if len(node) == 1:
+            text = shown(node.data)
+            if columns is not None:
+                room = max(_NARROWEST, columns - len(indent) - len(name) - len(span) - 4)
+                text = text if len(text) <= room else text[: room - 3] + "..."
+            line.append(Segment(f' "{text}"'))
+        yield [*line, Segment("\n")]
+
+
+def _s_expression(tree: "Tree") -> str:
+    parts: list[str] = []
+    opened = 0
+    for depth, node in tree.walk():
+        parts.append(")" * (opened - depth) + (" " if depth else ""))
+        name = node.rule if node.token is None else f"token:{node.token}"
+        leaf = f" {json.dumps(node.text, ensure_ascii=False)}" if len(node) == 1 else ""
+        parts.append(f"({name}{leaf}")
+        opened = depth + 1
+    return "".join([*parts, ")" * opened])
+
+
+def _show_count(console: Console, tree: "Tree | None", count: int, other: "Tree | None") -> None:
+    from kbnf_core.parse.parser import MOST_DERIVATIONS
+
+    if other is None or tree is None:
+        least = "endlessly many derivations" if count > 1 else "one derivation"
+        console.text(f"{least}\n")
+        return
+    console.text(f"{count}{' or more' if count == MOST_DERIVATIONS else ''} derivations\n")
+    one, two = _parting(tree, other)
+    if one is None or two is None:
+        console.text("their trees are the same: they differ inside a rule\n")
+        return
+    console.text(f"they first differ in `{one.rule}` at byte {one.start}; another one is\n")
+    for segments in tree_lines(two, console.width()):
+        console.data([Segment("  "), *segments])
+
+
+def _parting(one: "Tree", two: "Tree") -> "tuple[Tree | None, Tree | None]":
+    """Return the innermost nodes in which two trees first differ, None where they are the same."""
+    path: list[tuple[Tree, Tree]] = []
+    for (depth, left), (other_depth, right) in zip(one.walk(), two.walk(), strict=False):
+        del path[depth:]
+        same = (depth, left.rule, left.start, left.end, left.token) == (
+            other_depth,
+            right.rule,
+            right.start,
+            right.end,
+            right.token,
+        )
+        if not same:
+            return path[-1] if path else (left, right)
+        path.append((left, right))
+    return (None, None) if len(one) == len(two) else path[-1]

@@ -1,0 +1,118 @@
+"""``kbnf check --target`` with JSON Schemas: formats, the matrix, baselines, what is missing."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import kbnf_core
+from kbnf_testing.command import Kbnf, Write
+
+pytest.importorskip("llguidance")
+
+SCHEMA = """{
+  "type": "object",
+  "properties": {"a": {"type": "string", "pattern": "^(?!b)c$"}},
+  "additionalProperties": false
+}
+"""
+GOOD = '{"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false}'
+CHECK = ("check", "--no-cache", "--target")
+
+
+def test_a_refusal_has_the_engines_words_and_the_place(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf(*CHECK, "llguidance", write("a.schema.json", SCHEMA))
+    assert result.status == 1
+    assert "error[E503]: llguidance" in result.out
+    assert "look-around" in result.out
+    assert "a.schema.json:3:42" in result.out
+    assert 'it refuses: `{"pattern": "^(?!b)c$"}`' in result.out
+    assert "asked: llguidance" in result.stderr.splitlines()[-1]
+
+
+def test_what_works_is_no_problem_and_says_who_was_asked(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf(*CHECK, "llguidance", write("a.schema.json", GOOD))
+    assert (result.status, result.out) == (0, "")
+    assert "asked: llguidance" in result.stderr
+
+
+def test_several_targets_print_a_matrix(kbnf: Kbnf, write: Write) -> None:
+    files = write("a.schema.json", SCHEMA), write("b.schema.json", GOOD)
+    lines = kbnf(*CHECK, "llguidance,gemini", *files).out.splitlines()
+    assert [line.split() for line in lines[-3:]] == [
+        ["llguidance", "gemini"],
+        [str(files[0]), "refuses", "refuses"],
+        [str(files[1]), "ok", "ok"],
+    ]
+
+
+def test_json_is_as_its_schema_says(kbnf: Kbnf, write: Write) -> None:
+    file = write("a.schema.json", SCHEMA)
+    result = kbnf(*CHECK, "llguidance", "--target", "openai", "--format", "json", file)
+    value = json.loads(result.out)
+    schema = Path(kbnf_core.__path__[0]) / "diagnostics" / "check.schema.json"
+    jsonschema.validate(value, json.loads(schema.read_text(encoding="utf-8")))
+    [found] = [each for each in value["diagnostics"] if each["code"] == "E503"]
+    assert (found["code"], found["engine"], found["fault"]) == ("E503", "llguidance", "refuses")
+    assert (found["pointer"], found["keyword"]) == ("/properties/a/pattern", "pattern")
+    assert [each["engine"] for each in value["targets"]] == ["llguidance", "openai"]
+    assert {each["verdict"] for each in value["matrix"]} == {"refuses"}
+
+
+@pytest.mark.parametrize("format_", ["sarif", "github", "junit"])
+def test_formats_say_who_was_asked(kbnf: Kbnf, write: Write, format_: str) -> None:
+    result = kbnf(*CHECK, "llguidance", "--format", format_, write("a.schema.json", SCHEMA))
+    assert "E503" in result.out
+    assert "llguidance" in result.out.replace("llguidance refuses", "")
+    if format_ == "sarif":
+        [run] = json.loads(result.out)["runs"]
+        assert run["results"][0]["properties"]["fault"] == "refuses"
+        assert run["properties"]["targets"][0]["engine"] == "llguidance"
+
+
+def test_baselines_and_selection(kbnf: Kbnf, write: Write) -> None:
+    file = write("a.schema.json", SCHEMA)
+    baseline = write("base.json", "")
+    assert kbnf(*CHECK, "llguidance", "--write-baseline", baseline, file).status == 0
+    assert kbnf(*CHECK, "llguidance", "--baseline", baseline, file).status == 0
+    assert kbnf(*CHECK, "llguidance", "--ignore", "E503", file).status == 0
+    ignored = SCHEMA.replace('"type"', '"$comment": "kbnf: ignore[E503]", "type"', 1)
+    assert kbnf(*CHECK, "llguidance", write("b.schema.json", ignored)).status == 0
+
+
+def test_services_are_asked_by_their_documents(kbnf: Kbnf, write: Write) -> None:
+    out = kbnf(*CHECK, "anthropic,openai", write("a.schema.json", SCHEMA)).out
+    assert "E809" in out
+    assert "as anthropic documented it on 20" in out
+
+
+def test_what_is_not_known_is_an_error(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf(*CHECK, "llguidance,vllm", write("a.schema.json", GOOD))
+    assert result.status == 2
+    assert "'vllm' is not one of xgrammar" in result.stderr
+
+
+_WITHOUT = """
+import sys
+from importlib.util import find_spec
+import kbnf_core.targets.engines as engines
+engines.find_spec = lambda name: None
+from kbnf_cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("target", ["xgrammar", "all"])
+def test_what_is_not_installed_is_an_error(write: Write, target: str) -> None:
+    command = [sys.executable, "-c", _WITHOUT, *CHECK, target, str(write("a.schema.json", GOOD))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "xgrammar is not installed: pip install 'kbnf-toolkit[xgrammar]'" in done.stderr
+
+
+def test_settings_name_targets(kbnf: Kbnf, write: Write) -> None:
+    write("kbnf.toml", 'target = ["llguidance"]\n')
+    assert "E503" in kbnf("check", "--no-cache", write("a.schema.json", SCHEMA)).out

@@ -1,0 +1,127 @@
+"""``kbnf parse``."""
+
+import json
+
+import pytest
+
+from kbnf_testing.command import Kbnf, Write
+
+LIST = (
+    '(* kbnf: finish=eos *)\nstart ::= "[" item ("," item)* "]";\n'
+    'item ::= name | start;\nname ::= #"[a-z]+";\n'
+)
+
+
+def test_a_tree(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("parse", write("g.kbnf", LIST), write("t.txt", "[a,[b]]\n"))
+    assert (result.status, result.stderr) == (0, "")
+    assert result.out == (
+        'start 0-7\n  item 1-2\n    name 1-2 "a"\n  item 3-6\n    start 3-6\n'
+        '      item 4-5\n        name 4-5 "b"\n'
+    )
+
+
+def test_json_is_one_object_a_text(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", LIST)
+    result = kbnf("parse", grammar, "--lines", "--format", "json", stdin=b"[a]\n[1]\n")
+    first, second = map(json.loads, result.out.splitlines())
+    assert result.status == 1
+    assert first == {
+        "schema": "kbnf.parse/1",
+        "path": "<stdin>",
+        "line": 1,
+        "rule": "start",
+        "start": 0,
+        "end": 3,
+        "children": [
+            {
+                "rule": "item",
+                "start": 1,
+                "end": 2,
+                "children": [{"rule": "name", "start": 1, "end": 2, "children": [], "text": "a"}],
+            }
+        ],
+    }
+    assert second["error"]["position"] == {"offset": 1, "line": 2, "column": 2}
+    assert second["error"]["rules"] == ["start", "item"]
+    assert second["error"]["expected"]["text"] == '"[", "a"-"z"'
+
+
+def test_json_of_deep_trees(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", 'start ::= "[" [start] "]";')
+    depth = 5_000
+    result = kbnf("parse", grammar, "--format", "json", stdin=b"[" * depth + b"]" * depth)
+    assert (result.status, result.out.count('"rule"')) == (0, depth)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--format", "sexp"), '(start (item (name "a")) (item (name "b")))\n'),
+        (("--format", "sexp", "--rules", "name"), '(start (name "a") (name "b"))\n'),
+        (("--format", "sexp", "--depth", "1"), '(start (item "a") (item "b"))\n'),
+        (
+            ("--format", "events", "--rules", "name", "--depth", "0"),
+            '{"event": "open", "rule": "start", "offset": 0}\n'
+            '{"event": "close", "rule": "start", "offset": 5}\n',
+        ),
+    ],
+)
+def test_formats(kbnf: Kbnf, write: Write, options: tuple[str, ...], expected: str) -> None:
+    assert kbnf("parse", write("g.kbnf", LIST), "--text", "[a,b]", *options).out == expected
+
+
+def test_what_is_certain_of_an_unfinished_text(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", LIST)
+    result = kbnf("parse", grammar, "--text", "[a,b", "--partial")
+    assert result.out == (
+        'start 0-...\n  item 1-2\n    name 1-2 "a"\n  item 3-...\n    name 3-... "b"\n'
+    )
+    assert kbnf("parse", grammar, "--text", "[1", "--partial").status == 1
+
+
+def test_a_text_that_does_not_fit(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("parse", write("g.kbnf", LIST), "--text", "[a,1]")
+    assert result.status == 1
+    assert result.out == (
+        "--text:1:4: does not fit: byte 3 ('1', 0x31) cannot come here\n"
+        "  [a,1]\n     ^\n"
+        '  expected  "[", "a"-"z"\n'
+        "  in        start > item\n"
+    )
+    early = kbnf("parse", write("g.kbnf", LIST), "--text", "[a")
+    assert "does not fit: the text ends too early" in early.out
+
+
+def test_ambiguity(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", 'start ::= s; s ::= s "+" s | "n";')
+    result = kbnf("parse", grammar, "--text", "n+n+n", "--ambiguity", "--depth", "1")
+    assert result.out.splitlines()[2:4] == [
+        "2 derivations",
+        "they first differ in `s` at byte 0; another one is",
+    ]
+    assert "one derivation" in kbnf("parse", grammar, "--text", "n+n", "--ambiguity").out
+    endless = write("e.kbnf", 'start ::= start | "a";')
+    assert "endlessly many" in kbnf("parse", endless, "--text", "a", "--ambiguity").out
+
+
+def test_values(kbnf: Kbnf, write: Write) -> None:
+    schema = write("s.schema.json", '{"type": "object", "properties": {"a": {"type": "string"}}}')
+    assert kbnf("parse", schema, "--value", "--text", '{"a": "x\\n"}').out == '{"a": "x\\n"}\n'
+    partial = kbnf("parse", schema, "--value", "--partial", "--text", '{"a": "x')
+    assert (partial.status, partial.out) == (0, '{"a": "x"}\n')
+    assert kbnf("parse", schema, "--value", "--text", '{"a"').status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--rules", "nam"), "did you mean `name`?"),
+        (("--text", "[a]", "file"), "--text takes the place of files"),
+        (("--partial", "--ambiguity"), "needs a whole text"),
+    ],
+)
+def test_wrong_usage(kbnf: Kbnf, write: Write, arguments: tuple[str, ...], message: str) -> None:
+    result = kbnf("parse", write("g.kbnf", LIST), *arguments)
+    assert result.status == 2
+    assert message in result.stderr

@@ -1,0 +1,44 @@
+"""Engines are asked by a command, and what they say is shown beside what was found."""
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+pytest.importorskip("pytest_lsp", reason="needs the extra `test`")
+pytest.importorskip("llguidance")
+
+from lsprotocol import types
+
+from kbnf_cli.lsp.analysis import ask_engines
+from kbnf_cli.lsp.server import ASK_ENGINES
+from kbnf_core.targets import check, process
+
+if TYPE_CHECKING:
+    from tests.lsp.conftest import Editor
+
+SCHEMA = {"type": "string", "pattern": "^(?!b)c$"}
+
+
+def test_what_engines_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "installed", lambda: ("llguidance",))
+    found = ask_engines(json.dumps(SCHEMA), "a.schema.json")
+    assert [each.code for each in found] == ["E503"]
+    assert ask_engines("start ::= 'a';\n", "a.kbnf") == ()
+    assert ask_engines("start ::= ", "a.kbnf") == ()
+
+
+def test_where_none_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "installed", lambda: ())
+
+    monkeypatch.setattr("kbnf_core.targets.engines.find_spec", lambda _: None)
+    with pytest.raises(process.NotInstalledError, match="xgrammar is not installed"):
+        ask_engines("{}", "a.schema.json")
+
+
+@pytest.mark.ci
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_command(editor: "Editor") -> None:
+    await editor.check("a.kbnf", "start ::= 'a';\n")
+    asked = types.ExecuteCommandParams(ASK_ENGINES, [editor.uri("a.kbnf")])
+    assert await editor.client.workspace_execute_command_async(asked) == 0

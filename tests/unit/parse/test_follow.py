@@ -1,0 +1,107 @@
+"""What engines know for certain of a text while it comes."""
+
+import copy
+import pickle
+
+import pytest
+
+from kbnf_core import ConfigError, Engine, Event, Grammar, Vocabulary
+
+LIST = Grammar(
+    'start ::= "[" item { "," item } "]"; item ::= name | start; name ::= #"[a-z]+";'
+    "(* kbnf: finish=eos *)"
+)
+
+
+def shown(events: list[Event]) -> str:
+    return " ".join(
+        f"{'+' if each.kind == 'open' else '-'}{each.rule}{each.offset}" for each in events
+    )
+
+
+def test_events_come_as_soon_as_they_are_certain() -> None:
+    engine = Engine(LIST, Vocabulary.bytes())
+    assert shown(engine.events()) == "+start0"
+    said = []
+    for byte in b"[ab,[":
+        engine.try_accept_new_bytes(bytes([byte]))
+        said.append(shown(engine.events()))
+    assert said == ["+item1", "+name1", "", "-name3 -item3 +item4", "+start4 +item5"]
+    assert engine.events() == []
+
+
+def test_captures_are_the_texts_of_a_rule() -> None:
+    engine = Engine(LIST, Vocabulary.bytes())
+    engine.try_accept_new_bytes(b"[ab,cd")
+    assert engine.captures("name") == [b"ab"]
+    engine.try_accept_new_bytes(b"e]")
+    assert engine.captures("name") == [b"ab", b"cde"]
+    with pytest.raises(ConfigError, match="no rule `nothing`"):
+        engine.captures("nothing")
+
+
+def test_at_the_end_all_events_have_come() -> None:
+    engine = Engine(LIST, Vocabulary.bytes())
+    events = engine.events()
+    for byte in b"[a,[b,c]]":
+        engine.try_accept_new_bytes(bytes([byte]))
+        events += engine.events()
+    engine.try_accept_new_token(256)
+    assert engine.is_finished()
+    assert events + engine.events() == list(LIST.parse("[a,[b,c]]").events())
+
+
+def test_ambiguous_parts_are_held_back_until_the_end() -> None:
+    grammar = Grammar('start ::= ws ws "a"; ws ::= #" *";')
+    engine = Engine(grammar, Vocabulary.bytes())
+    engine.try_accept_new_bytes(b"  ")
+    assert shown(engine.events()) == "+start0 +ws0"
+    engine.try_accept_new_bytes(b"a")
+    assert engine.is_finished()
+    assert shown(engine.events()) == "-ws2 +ws2 -ws2 -start3"
+
+
+def test_rollback_forgets_and_copies_go_on_alone() -> None:
+    engine = Engine(LIST, Vocabulary.bytes())
+    engine.try_accept_new_bytes(b"[ab")
+    first = engine.events()
+    engine.try_accept_new_bytes(b",")
+    twin = copy.copy(engine)
+    assert shown(twin.events()) == "-name3 -item3 +item4"
+    assert shown(engine.events()) == "-name3 -item3 +item4"
+    engine.rollback()
+    assert engine.events() == []
+    engine.try_accept_new_bytes(b"]")
+    assert shown(engine.events()) == "-name3 -item3 -start4"
+    assert shown(first) == "+start0 +item1 +name1"
+    assert twin.captures("name") == [b"ab"]
+    engine.reset()
+    assert shown(engine.events()) == "+start0"
+
+
+def test_tokens_are_followed_by_id() -> None:
+    grammar = Grammar(
+        'start ::= #token"<call>" name #token"</call>"; name ::= #"[a-z]+"; (* kbnf: finish=eos *)'
+    )
+    vocabulary = Vocabulary(
+        {0: b"ab", 1: b"c"}, special_tokens={"<call>": 3, "</call>": 4, "<eos>": 5}, eos_token_id=5
+    )
+    engine = Engine(grammar, vocabulary)
+    for token in (3, 0, 1, 4):
+        engine.try_accept_new_token(token)
+    assert engine.captures("name") == [b"abc"]
+
+
+def test_a_pickled_engine_begins_anew() -> None:
+    engine = Engine(LIST, Vocabulary.bytes())
+    engine.try_accept_new_bytes(b"[a,")
+    engine.events()
+    again = pickle.loads(pickle.dumps(engine))  # noqa: S301 - its own
+    assert again.captures("name") == [b"a"]
+
+
+def test_the_end_counts_once_nothing_may_follow() -> None:
+    grammar = Grammar('start ::= "a" one; one ::= "b"; (* kbnf: finish=eos *)')
+    engine = Engine(grammar, Vocabulary.bytes())
+    engine.try_accept_new_bytes(b"ab")
+    assert shown(engine.events()) == "+start0 +one1 -one2 -start2"

@@ -1,0 +1,206 @@
+"""What is found about engines: one that enforces nothing, and those that are installed."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kbnf_testing
+from kbnf_core.diagnostics import CATALOGUE
+from kbnf_core.diagnostics.catalogue import read_page
+from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.source import Source
+from kbnf_core.targets.check import Panel, check_targets, costs
+from kbnf_core.targets.exam import Exam, Fault, Result, examine, shrunk
+from kbnf_core.targets.process import Answer, Asked, How
+
+COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
+
+Named = tuple[str, str, str]
+"""A fault, a pointer, a keyword."""
+
+
+@pytest.fixture(scope="module")
+def lax() -> Iterator[Asked]:
+    engine = Asked("llguidance", seconds=2.0, command=COMMAND)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def llguidance() -> Iterator[Asked]:
+    pytest.importorskip("llguidance")
+    engine = Asked("llguidance")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def xgrammar() -> Iterator[Asked]:
+    pytest.importorskip("xgrammar")
+    engine = Asked("xgrammar")
+    yield engine
+    engine.close()
+
+
+def named(result: Result) -> set[Named]:
+    return {(each.fault.value, each.pointer, each.keyword) for each in result.findings}
+
+
+def test_an_engine_that_enforces_nothing(lax: Asked) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer", "minimum": 3}, "b": {"enum": ["x"]}},
+        "required": ["a"],
+    }
+    result = examine(Exam(schema), lax)
+    assert result.verdict == "weak"
+    assert named(result) == {
+        ("weak", "/type", "type"),
+        ("weak", "/required", "required"),
+        ("weak", "/properties/a/type", "type"),
+        ("weak", "/properties/a/minimum", "minimum"),
+        ("weak", "/properties/b/enum", "enum"),
+    }
+    witnesses = {each.keyword: each.witness for each in result.findings}
+    assert witnesses["required"] == "{}"
+    assert json.loads(witnesses["enum"] or "") == {"a": 3, "b": ""}
+
+
+def test_every_finding_can_be_replayed(lax: Asked) -> None:
+    exam = Exam({"type": "array", "items": {"type": "string", "format": "date"}, "maxItems": 2})
+    found = examine(exam, lax).findings
+    assert len(found) == 4
+    for finding in found:
+        assert finding.witness is not None
+        value = json.loads(finding.witness)
+        assert lax.accepts(finding.witness)
+        assert exam.judges.we_take(finding.witness) is False
+        assert exam.judges.fits(value) is False or finding.keyword == "format"
+
+
+def test_the_smallest_part_that_is_refused(lax: Asked) -> None:
+    look_ahead = {"type": "string", "pattern": "^(?=a)a$"}
+    schema = {
+        "title": "much",
+        "properties": {
+            "a": {"type": "array", "items": {"anyOf": [{"type": "null"}, look_ahead]}},
+            "b": {"type": "string"},
+            "c": look_ahead,
+        },
+    }
+    result = examine(Exam(schema), lax)
+    assert named(result) == {
+        ("refuses", "/properties/a/items/anyOf/1/pattern", "pattern"),
+        ("refuses", "/properties/c/pattern", "pattern"),
+    }
+    assert [json.loads(each.part) for each in result.findings] == [{"pattern": "^(?=a)a$"}] * 2
+
+
+OK: list[Any] = [
+    {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
+     "additionalProperties": False},
+    {"type": "array", "items": {"type": "boolean"}, "maxItems": 3},
+    {"enum": ["a", "b"]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("schema", OK)
+def test_nothing_is_said_of_what_works(llguidance: Asked, schema: Any) -> None:
+    result = examine(Exam(schema), llguidance)
+    assert (result.verdict, result.findings) == ("ok", ())
+
+
+LLGUIDANCE: list[tuple[Any, Named]] = [
+    ({"properties": {"a": {"pattern": "^(?!b)c$"}}},
+     ("refuses", "/properties/a/pattern", "pattern")),
+    ({"items": {"uniqueItems": True}}, ("refuses", "/items/uniqueItems", "uniqueItems")),
+    ({"not": {"type": "string"}}, ("refuses", "/not", "not")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "expected"), LLGUIDANCE)
+def test_llguidance(llguidance: Asked, schema: Any, expected: Named) -> None:
+    assert expected in named(examine(Exam(schema), llguidance))
+
+
+XGRAMMAR: list[tuple[Any, Named]] = [
+    ({"type": "string", "pattern": "^(?!tmp)[a-z]+$"}, ("weak", "/pattern", "pattern")),
+    ({"type": "array", "items": {"type": "integer"}, "uniqueItems": True},
+     ("weak", "/uniqueItems", "uniqueItems")),
+    ({"type": "object", "properties": {"a": {"type": "string", "maxLength": 9}},
+      "additionalProperties": False}, ("rejects", "/properties/a/maxLength", "maxLength")),
+    ({"type": "object", "properties": {"a": {"type": "integer"}}},
+     ("rejects", "", "additionalProperties")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("schema", "expected"), XGRAMMAR)
+def test_xgrammar(xgrammar: Asked, schema: Any, expected: Named) -> None:
+    assert expected in named(examine(Exam(schema), xgrammar))
+
+
+def test_an_option_that_explains_everything_is_one_finding(xgrammar: Asked) -> None:
+    inner = {"type": "object", "properties": {"a": {"type": "integer"}}}
+    schema = {"type": "object", "properties": {"b": inner, "c": inner}}
+    [finding] = examine(Exam(schema), xgrammar).findings
+    assert finding.fault is Fault.REJECTS
+    assert "`strict_mode=False` opens them" in finding.words
+
+
+def test_findings_about_a_text() -> None:
+    pytest.importorskip("llguidance")
+    text = '{"type": "object",\n "properties": {"a": {"pattern": "(?=x)"}}}'
+    panel = Panel(["llguidance", "openai"])
+    try:
+        checked = check_targets(Source(text, "s.json", is_json=True), JSON_SCHEMA, panel)
+        ignored = text.replace('"pattern"', '"$comment": "kbnf: ignore[E503, W504]", "pattern"')
+        silent = check_targets(Source(ignored, "s.json", is_json=True), JSON_SCHEMA, panel)
+    finally:
+        panel.close()
+    found = checked.findings[0]
+    assert (found.code, found.pointer) == ("E503", "/properties/a/pattern")
+    assert dict(found.details)["fault"] == "refuses"
+    assert [(row.target, row.verdict) for row in checked.rows] == [
+        ("llguidance", "refuses"),
+        ("openai", "refuses"),
+    ]
+    assert {each.code for each in checked.findings} == {"E503", "E809"}
+    assert {each.code for each in silent.findings} == {"E809"}
+
+
+def _result(name: str, seconds: float, size: int = 0) -> Result:
+    return Result(name, "1", (), Answer(How.TAKES, "", seconds, size))
+
+
+def test_costs_are_told_beside_those_of_others() -> None:
+    slow, quick = _result("a", 0.5, 200 << 20), _result("b", 0.01, 1 << 20)
+    [finding] = costs(slow, [slow, quick])
+    assert finding.words == "0.5 s to compile and 200 MB of memory"
+    assert list(costs(quick, [slow, quick])) == []
+    alone = _result("a", 1.5)
+    assert [each.words for each in costs(alone, [alone])] == ["1.5 s to compile"]
+    assert list(costs(_result("a", 0.5), [_result("a", 0.5)])) == []
+
+
+def test_shrinking_ends() -> None:
+    document = {"a": [1, 2, {"b": "x" * 50}], "c": "y"}
+
+    def holds(value: Any) -> bool:
+        return "x" in json.dumps(value)
+
+    assert shrunk(document, holds, lambda: False) == {"a": [{"b": "x"}]}
+    assert shrunk(document, holds, lambda: True) == document
+
+
+@pytest.mark.parametrize("code", ["E503", "W504", "W505"])
+def test_page_examples(code: str, lax: Asked, xgrammar: Asked) -> None:
+    wrong, right = re.findall(r"^```json\n(.*?)\n```$", read_page(CATALOGUE[code]), re.M | re.S)
+    fault = {"E503": Fault.REFUSES, "W504": Fault.WEAK, "W505": Fault.REJECTS}[code]
+    asked = lax if code == "E503" else xgrammar
+    assert fault in {each.fault for each in examine(Exam(json.loads(wrong)), asked).findings}
+    assert fault not in {each.fault for each in examine(Exam(json.loads(right)), xgrammar).findings}

@@ -1,0 +1,119 @@
+"""Engines in processes with limits: whatever one does, the next question is answered."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import kbnf_testing
+from kbnf_core.targets import process
+from kbnf_core.targets.engines import ENGINES, Adapter, Engine
+from kbnf_core.targets.exam import Exam, Fault, examine
+from kbnf_core.targets.names import ENGINE_NAMES, SERVICE_NAMES
+from kbnf_core.targets.process import (
+    Answer,
+    Asked,
+    BrokenError,
+    How,
+    NotInstalledError,
+    version_of,
+)
+
+COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
+
+
+@pytest.fixture
+def asked() -> Iterator[Asked]:
+    engine = Asked("llguidance", seconds=0.4, command=COMMAND)
+    yield engine
+    engine.close()
+
+
+def test_a_schema_that_is_taken(asked: Asked) -> None:
+    assert asked.compile("{}").how is How.TAKES
+    assert asked.reads("[1]") is None
+    assert asked.reads("[") == 0
+    assert asked.accepts("[1]")
+    assert not asked.accepts("[")
+
+
+def test_an_engine_that_is_killed_is_an_answer_and_is_replaced(asked: Asked) -> None:
+    answer = asked.compile('{"title": "kill"}')
+    assert answer.how is How.CRASHES
+    assert answer.words == "it ended its process with SIGKILL: these were its last words"
+    assert asked.compile("{}").how is How.TAKES
+
+
+def test_an_engine_that_sleeps_is_an_answer_and_is_replaced(asked: Asked) -> None:
+    assert asked.compile('{"title": "sleep"}') == Answer(How.HANGS, "no answer within 0.4 s")
+    assert asked.compile("{}").how is How.TAKES
+
+
+def test_texts_are_asked_about_again_in_a_new_process(asked: Asked) -> None:
+    asked.compile("{}")
+    asked.close()
+    assert asked.reads("[1]") is None
+
+
+def test_what_breaks_while_it_reads(asked: Asked) -> None:
+    asked.compile('{"title": "broken"}')
+    with pytest.raises(BrokenError, match="something is wrong inside"):
+        asked.reads("1")
+    assert not asked.accepts("1")
+    asked.compile('{"title": "kill"}')
+    with pytest.raises(BrokenError, match="nothing is compiled"):
+        asked.reads("1")
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [("kill", "it crashes: it ended its process"), ("sleep", "it hangs: no answer")],
+)
+def test_crashes_and_hangs_are_findings(asked: Asked, word: str, said: str) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": word}}}
+    result = examine(Exam(schema), asked)
+    assert result.verdict == "refuses"
+    [finding] = result.findings
+    assert (finding.fault, finding.pointer) == (Fault.REFUSES, "/properties/a/pattern")
+    assert finding.words.startswith(said)
+
+
+def test_the_memory_of_an_engine_is_bounded() -> None:
+    pytest.importorskip("llguidance")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("the size of a process is read from /proc")
+    asked = Asked("llguidance", memory=1 << 20)
+    try:
+        items = {f"name{number}": {"enum": ["x" * 200, number]} for number in range(20_000)}
+        answer = asked.compile(str({"properties": items}).replace("'", '"'))
+        assert answer.how is not How.TAKES
+    finally:
+        asked.close()
+
+
+def test_a_command_that_is_none_is_an_error() -> None:
+    asked = Asked(
+        "llguidance", command=(sys.executable, "-c", "raise SystemExit('no such engine')")
+    )
+    with pytest.raises(NotInstalledError, match=r"cannot be loaded: .*: no such engine"):
+        asked.compile("{}")
+    asked.close()
+
+
+def _no_adapter() -> Adapter:
+    raise AssertionError("nothing is loaded here")
+
+
+def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = Engine("none", (("no_such_module", "none"),), "none", "", None, _no_adapter)
+    monkeypatch.setattr(process, "ENGINES", {"none": engine})
+    with pytest.raises(NotInstalledError, match=r"pip install 'kbnf-toolkit\[none\]'"):
+        version_of("none")
+
+
+def test_names_of_options_are_those_of_the_engines() -> None:
+    from kbnf_core.languages.json_schema import Service
+
+    assert tuple(ENGINES) == ENGINE_NAMES
+    assert tuple(service.value for service in Service) == SERVICE_NAMES

@@ -1,0 +1,112 @@
+"""User-visible text is plain technical English: words that the field does not use stay out.
+
+The rule is at the end of the design's house rules: verbs of the field in place of verbs of being
+and standing, *optional*, *after*, *allowed*, *contains*, *manage*. The text of messages, help, the
+pages of findings, the manual, README and docs is searched.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from kbnf_cli.app import app
+
+ROOT = Path(__file__).resolve().parents[2]
+
+INSTEAD = {
+    r"stands?(?! for\b)|stood": "is, is allowed",
+    r"perhaps": "optional, may",
+    r"behind": "after",
+    r"remarks?": "note, info",
+    r"look(?:s|ed|ing)? after": "manage",
+    r"mend(?:s|ed|ing)?": "fix",
+    r"(?:can|cannot|may|might) come": "is allowed, is expected",
+    r"(?:is|are|be) (?:met|said|told(?! apart))": "is reported",
+    r"for want of": "without",
+    r"where chance": "random",
+}
+"""What to look for, and what the field says instead."""
+
+AVOIDED = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
+
+PROSE = (
+    "docs/how-it-works/*.md",
+    "docs/page/*.md",
+)
+"""Pages that explain an idea at length, which are not searched."""
+
+
+def strings(path: Path) -> Iterator[str]:
+    """Yield the strings of a module that are no docstrings and have several words."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+            continue
+        if id(node) not in bare and " " in node.value:
+            yield node.value
+
+
+def helps(command: click.Command, context: click.Context) -> Iterator[str]:
+    """Yield the help of a command, its options and its subcommands."""
+    yield command.help or ""
+    for parameter in command.params:
+        yield getattr(parameter, "help", None) or ""
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            sub = command.get_command(context, name)
+            assert sub is not None
+            yield from helps(sub, click.Context(sub, info_name=name, parent=context))
+
+
+def found_in(text: str) -> list[str]:
+    """Return what is to be avoided in a text, with the words around it; code is left out."""
+    prose = re.sub(r"```.*?```|`[^`\n]*`", "`...`", text, flags=re.DOTALL)
+    return [
+        " ".join(prose[max(0, match.start() - 40) : match.end() + 40].split())
+        for match in AVOIDED.finditer(prose)
+    ]
+
+
+MODULES = sorted([*(ROOT / "core").rglob("*.py"), *(ROOT / "kbnf_cli").rglob("*.py")])
+PAGES = sorted(
+    {
+        *(ROOT / "core" / "kbnf_core").rglob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "man").glob("*.[57]"),
+        *(ROOT / "man" / "parts").glob("*.roff"),
+        ROOT / "README.md",
+        ROOT / "grammars" / "README.md",
+    }
+    - {page for pattern in PROSE for page in ROOT.glob(pattern)}
+)
+
+
+def test_messages() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {words}"
+        for path in MODULES
+        for text in strings(path)
+        for words in found_in(text)
+    }
+    assert not found
+
+
+def test_help() -> None:
+    assert [words for text in helps(app, click.Context(app)) for words in found_in(text)] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_pages(page: Path) -> None:
+    assert found_in(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_word_is_found() -> None:
+    assert found_in("Where chance begins, `behind` stands for it") == [
+        "Where chance begins, `...` stands for it"
+    ]
+    assert found_in("what stands here") == ["what stands here"]
