@@ -196,7 +196,7 @@ class LateError(RejectedError):
         subject = f"token {what}" if isinstance(what, int) else "the bytes"
         self.left = left
         self.args = (
-            f"{subject} {data!r} cannot come here: the text could not be over in the {left} tokens"
+            f"{subject} {data!r} is not allowed here: the text could not end in the {left} tokens"
             " that are left",
         )
 

@@ -39,7 +39,7 @@ def test_what_is_left_is_counted_given_back_and_carried() -> None:
     assert engine.remaining == engine.budget == 6
     assert engine.accept_tokens(b"1234") == 4
     assert engine.remaining == 2
-    with pytest.raises(LateError, match=r"token 53 b'5' cannot come here.* in the 2 tokens"):
+    with pytest.raises(LateError, match=r"token 53 b'5' is not allowed here.* in the 2 tokens"):
         engine.try_accept_new_token(ord("5"))
     with pytest.raises(LateError, match="the bytes b'5'"):
         engine.try_accept_new_bytes(b"5")

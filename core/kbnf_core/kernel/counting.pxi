@@ -43,8 +43,8 @@ cdef class Counting:
     cdef readonly bint is_needed
     # By loop: whether its rows lead back into it by bytes alone.
     cdef vector[uint8_t] is_plain
-    # By item set: the one with rows for what is far, and the one with rows that have no bounds for
-    # all that is counted; UNKNOWN before it was asked for.
+    # By item set: the one with rows for what is far, and the one with rows for all of which enough
+    # came; UNKNOWN before it was asked for.
     cdef vector[int32_t] far_sets
     cdef vector[int32_t] unbounded_sets
     # By state: see ``_UNCOUNTED``; the automaton state of the one item that is counted; and the state
@@ -146,9 +146,9 @@ cdef class Counting:
             self.explorer.release()
 
     def unbounded_items(self, int32_t item_set):
-        """Return the item set with rows for all that is counted, as if there were no bounds."""
+        """Return the item set with rows where enough came, as if there were no upper bounds."""
         cdef vector[int64_t] items
-        cdef int32_t found
+        cdef int32_t found, row
         cdef int64_t radix
         cdef size_t i
         if not self.is_needed:
@@ -163,9 +163,9 @@ cdef class Counting:
                 items = self.items.of(item_set)[0]
                 radix = self.items.radix
                 for i in range(items.size()):
-                    items[i] = items[i] % radix + radix * <int64_t> (
-                        self.items.unbounded(<int32_t> (items[i] // radix))
-                    )
+                    row = self.items.row_of(<int32_t> (items[i] // radix))
+                    if not self.items.loop_below[row]:
+                        items[i] = items[i] % radix + radix * <int64_t> row
                 found = self.unbounded_sets[item_set] = self.items._number(items)
             return found
         finally:

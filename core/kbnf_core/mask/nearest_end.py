@@ -18,16 +18,16 @@ Two things keep them few. A node that was an exit before is none later. And once
 with no token begun after K tokens, a node is dropped where the rest of each token below it can be
 spelled by tokens of its own in as many as it is late: that way is no longer.
 
-What is counted (``lower.counts``) has no bounds among exits, so that they are finitely many. With
-counts, and with eager ends (a token may not go on behind a complete text, which exits do not know
-of), exits are a bound, by which states are searched (A*, Hart et al. 1968). A way that was found
-behind one count is tried behind the others first.
+What is counted (``lower.counts``) has no upper bounds among exits, which are fewer so. With counts,
+and with eager ends (a token may not go on behind a complete text, which exits do not know of),
+exits are a bound, by which states are searched (A*, Hart et al. 1968). A way that was found behind
+one count is tried behind the others first.
 """
 
 import heapq
 from collections.abc import Callable
 from functools import cached_property
-from math import ceil, inf
+from math import inf
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -616,11 +616,7 @@ class NearestEnd:
         known = self._needs.get(state)
         if known is not None:
             return known - self._end_cost
-        fewest = self._exits.fewest(state, most)
-        if not self._has_least or fewest > most:
-            return fewest
-        steps = self._steps_left.length(state, Budget(_NO_LIMIT))
-        return max(fewest, ceil(steps / self._longest)) if steps < inf else inf
+        return self._exits.fewest(state, most)
 
     def _spelled_left(self, state: int) -> float:
         """Return how many tokens of one byte end the text, and the end of sequence."""
@@ -637,19 +633,6 @@ class NearestEnd:
     @cached_property
     def _bounded_exits(self) -> _Exits:
         return _Exits(self._masks, self._walker, lambda item_set: item_set)
-
-    @cached_property
-    def _has_least(self) -> bool:
-        """Whether something must be repeated."""
-        return bool((self._masks.states.tables.loops.low > 1).any())
-
-    @cached_property
-    def _steps_left(self) -> DistanceToEnd:
-        """Lengths in bytes that some token has, a token terminal counting as much as one."""
-        states = self._masks.states
-        byte = np.full(states.tables.class_count, inf)
-        byte[states.tables.classes[self._masks.vocabulary.trie.byte[1:]]] = 1
-        return DistanceToEnd(states, byte, token=1)
 
     @cached_property
     def _bytes_left(self) -> DistanceToEnd:
