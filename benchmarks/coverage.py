@@ -30,14 +30,8 @@ import click
 
 from benchmarks.maskbench import Case, grammar_of, read_case
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import EmptyGrammarError, EngineError, KbnfError
-from kbnf_core.languages.json_schema import (
-    VALIDATOR,
-    Options,
-    Order,
-    SchemaLimits,
-    Whitespace,
-)
+from kbnf_core.languages.json_schema import VALIDATOR, Options, Order, SchemaLimits, Whitespace
+from kbnf_core.text.errors import EmptyGrammarError, EngineError, KbnfError
 
 PASS_BAR, TIME_BAR = 0.96, 5.0
 MOST_ORDERS = 6

@@ -28,7 +28,7 @@ from benchmarks.maskbench import Build, Case, read_cases, theirs
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Config, Engine, Finish, Grammar, Vocabulary, apply_bitmask
 from kbnf_core.device import TableTooLargeError, TokenTable
-from kbnf_core.errors import KbnfError
+from kbnf_core.text.errors import KbnfError
 
 BATCH = 64
 TEXT_STEPS = 150

@@ -31,8 +31,8 @@ from benchmarks.bounded import TooLongError, bounded
 from benchmarks.schema_edits import Schema, edit
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.diff import Answer, Comparison, Verdict, compare
-from kbnf_core.errors import EngineError, KbnfError
 from kbnf_core.mask.completion import sample
+from kbnf_core.text.errors import EngineError, KbnfError
 
 SAMPLES = 3
 DECIDED_BAR, MEDIAN_BAR = 0.95, 0.1

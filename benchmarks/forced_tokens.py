@@ -22,7 +22,7 @@ from benchmarks.engines import LLGuidance
 from benchmarks.measure import CLOCK
 from benchmarks.vocabulary import EOS, Setting, read_setting
 from kbnf_core import Config, Engine, Grammar
-from kbnf_core.errors import KbnfError
+from kbnf_core.text.errors import KbnfError
 
 
 @dataclass(slots=True)

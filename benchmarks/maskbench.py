@@ -26,10 +26,10 @@ from benchmarks.engines import LLGuidance
 from benchmarks.measure import PROCESSOR_CLOCK
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import EngineError, KbnfError
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.options import as_mapping
+from kbnf_core.text.errors import EngineError, KbnfError
 
 PASS_BAR, BUILD_BAR, MASK_BAR = 0.95, 5.0, 1.0
 

@@ -30,11 +30,11 @@ from benchmarks.vocabulary import Setting, read_setting
 from kbnf_cli.executors import Processes
 from kbnf_core import Vocabulary, allocate_bitmask
 from kbnf_core.engine import Engine
-from kbnf_core.errors import GrammarError, RejectedError
 from kbnf_core.farm import MADE, Task, run_tasks
 from kbnf_core.grammar import Grammar
 from kbnf_core.store import open_store, sizes
 from kbnf_core.store.keys import recipe_of
+from kbnf_core.text.errors import GrammarError, RejectedError
 
 LOST = (BrokenProcessPool,)
 

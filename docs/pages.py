@@ -22,9 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "core")]
 
 from kbnf_cli.help import macro, page_title, styled  # noqa: E402
-from kbnf_core.diagnostics import CATALOGUE  # noqa: E402
-from kbnf_core.diagnostics.catalogue import read_page  # noqa: E402
-from kbnf_core.diagnostics.segments import Role, Segments  # noqa: E402
+from kbnf_core.text.diagnostics import CATALOGUE  # noqa: E402
+from kbnf_core.text.diagnostics.catalogue import read_page  # noqa: E402
+from kbnf_core.text.diagnostics.segments import Role, Segments  # noqa: E402
 
 TAKEN = {
     "CHANGELOG.md": "changelog.md",

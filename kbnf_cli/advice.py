@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from kbnf_core.errors import SourceError
+from kbnf_core.text.errors import SourceError
 
 _NO_FILE = ("no such file", "file name too long")
 
@@ -38,7 +38,7 @@ def _hints(name: str) -> Iterator[str]:
         yield f"a JSON Schema is read from a file or stdin: `{piped} | kbnf convert -`"
         yield "--text of the commands match and mask takes a text itself"
     elif _PATTERN.search(name):
-        from kbnf_core.syntax.printer import spell_regex
+        from kbnf_core.kbnf.printer import spell_regex
 
         with suppress(ValueError):
             grammar = shlex.quote(f"start ::= {spell_regex(name)};")
@@ -70,7 +70,7 @@ def _is_object(text: str) -> bool:
 def _similar(name: str) -> str | None:
     """Return the included grammar, or the file in the same folder, that a name resembles."""
     from kbnf_core.shipped import grammar_names
-    from kbnf_core.syntax.suggest import Suggestions
+    from kbnf_core.text.suggest import Suggestions
 
     path = Path(name)
     names = {each: each for each in grammar_names()} if path.parent == Path() else {}

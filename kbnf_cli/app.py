@@ -86,7 +86,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Do as click, but name the command that a misspelt one resembles."""
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            from kbnf_core.syntax.suggest import Suggestions
+            from kbnf_core.text.suggest import Suggestions
 
             close = Suggestions(self.list_commands(ctx)).closest(args[0])
             if close is not None:

@@ -29,9 +29,9 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
-from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.catalogue import normalise_selector
-from kbnf_core.errors import SourceError
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.catalogue import normalise_selector
+from kbnf_core.text.errors import SourceError
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.inputs import FileInputs, Inputs
-from kbnf_core.diagnostics import Severity
+from kbnf_core.text.diagnostics import Severity
 
 SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
 

@@ -10,12 +10,18 @@ from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.checking import Report
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_bytes, write_text
-from kbnf_core.diagnostics import CATALOGUE, Diagnostic
-from kbnf_core.diagnostics.formats import NOBODY, Survey
-from kbnf_core.diagnostics.segments import NEWLINE, Segment, Segments, plain, visible
-from kbnf_core.diagnostics.text import FIXABLE, count_of, render_concise, render_text, summarise
-from kbnf_core.errors import ConfigError
 from kbnf_core.kernel import has_engine
+from kbnf_core.text.diagnostics import CATALOGUE, Diagnostic
+from kbnf_core.text.diagnostics.formats import NOBODY, Survey
+from kbnf_core.text.diagnostics.segments import NEWLINE, Segment, Segments, plain, visible
+from kbnf_core.text.diagnostics.text import (
+    FIXABLE,
+    count_of,
+    render_concise,
+    render_text,
+    summarise,
+)
+from kbnf_core.text.errors import ConfigError
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,7 @@ def _for_programs(name: str, *more: str) -> Callable[[Found], Segments]:
     """Return what shows findings as a function of ``diagnostics.formats`` does."""
 
     def render(found: Found) -> Segments:
-        from kbnf_core.diagnostics import formats
+        from kbnf_core.text.diagnostics import formats
 
         arguments = (getattr(found, each) for each in ("diagnostics", *more))
         return [Segment(getattr(formats, f"render_{name}")(*arguments))]
@@ -99,7 +105,7 @@ class Outcome:
         return self._deliver(reports)
 
     def _show_diff(self, reports: Sequence[Report]) -> int:
-        from kbnf_core.diagnostics.segments import diff
+        from kbnf_core.text.diagnostics.segments import diff
 
         for report in reports:
             self.console.data(diff(report.before, report.after, report.name))
@@ -124,7 +130,7 @@ class Outcome:
             self.console.note(f"{count_of(fixed, 'finding')} fixed")
 
     def _accept(self, reports: Sequence[Report], file: Path) -> int:
-        from kbnf_core.diagnostics.stored import write_baseline
+        from kbnf_core.text.diagnostics.stored import write_baseline
 
         found = _all(reports)
         write_text(file, write_baseline(found))
@@ -135,7 +141,7 @@ class Outcome:
         """Show what is not accepted already, and tell how the run ends."""
         diagnostics = _all(reports)
         if self.asked.baseline is not None:
-            from kbnf_core.diagnostics.stored import without_baseline
+            from kbnf_core.text.diagnostics.stored import without_baseline
 
             diagnostics = without_baseline(diagnostics, _accepted(self.asked.baseline))
         survey = _survey(reports)
@@ -226,7 +232,7 @@ def _matrix(survey: Survey) -> Segments:
 
 
 def _accepted(file: Path) -> frozenset[str]:
-    from kbnf_core.diagnostics.stored import read_baseline
+    from kbnf_core.text.diagnostics.stored import read_baseline
 
     try:
         return read_baseline(read_bytes(file).decode("utf-8"))

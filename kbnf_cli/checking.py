@@ -18,12 +18,12 @@ from kbnf_cli.inputs import (
     read_vocabulary,
 )
 from kbnf_cli.results import Entry, Recording, Results, open_results
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.formats import Survey
-from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.kernel import has_engine
-from kbnf_core.source import Source
 from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
+from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.diagnostics.formats import Survey
+from kbnf_core.text.errors import GrammarError, SourceError
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar
@@ -168,7 +168,7 @@ class FileCheck:
     def _grammar(self, subject: "_Subject") -> "Grammar | None":
         """Return the grammar in a text, None where it has errors: they are findings already."""
         from kbnf_core import Grammar
-        from kbnf_core.imports import ANYWHERE
+        from kbnf_core.text.imports import ANYWHERE
 
         try:
             return Grammar.read(
@@ -218,8 +218,8 @@ class FileCheck:
     def _check(
         self, subject: "_Subject", options: "LintOptions", recording: Recording
     ) -> Sequence[Diagnostic]:
-        from kbnf_core.imports import Imports
         from kbnf_core.lint.check import check
+        from kbnf_core.text.imports import Imports
 
         text, name = subject.source.text, subject.source.name
         return check(

@@ -22,9 +22,9 @@ from kbnf_cli.options import (
     schema_options,
 )
 from kbnf_cli.store import Filling, fill
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError, KbnfError
 from kbnf_core.languages import EXTENSIONS
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError, KbnfError
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary

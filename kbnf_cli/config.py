@@ -16,12 +16,12 @@ from typing import Any, TypeAlias
 
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import Defaults, Finish
-from kbnf_core.diagnostics import Severity
-from kbnf_core.diagnostics.catalogue import Selection, normalise_selector
-from kbnf_core.errors import ConfigError
-from kbnf_core.files import read_file
 from kbnf_core.lint import TARGETS
 from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
+from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.diagnostics.catalogue import Selection, normalise_selector
+from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.files import read_file
 
 
 class FileIgnores:

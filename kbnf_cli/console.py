@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, TextIO, TypeVar
 import click
 from click.exceptions import NoArgsIsHelpError
 
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, plain, visible
-from kbnf_core.errors import GrammarError, KbnfError, SourceError
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, plain, visible
+from kbnf_core.text.errors import GrammarError, KbnfError, SourceError
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
-    from kbnf_core.diagnostics import Diagnostic
+    from kbnf_core.text.diagnostics import Diagnostic
 
 _Item = TypeVar("_Item")
 
@@ -167,7 +167,7 @@ class Console:
 
     def diagnostics(self, found: "Iterable[Diagnostic]") -> None:
         """Write findings that stand in the way of a command to stderr, with their lines."""
-        from kbnf_core.diagnostics.text import render_text
+        from kbnf_core.text.diagnostics.text import render_text
 
         for each in found:
             self.findings(render_text(each))

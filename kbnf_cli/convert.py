@@ -29,9 +29,9 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_core import convert
-from kbnf_core.imports import ANYWHERE
 from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
-from kbnf_core.source import Source
+from kbnf_core.text.imports import ANYWHERE
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion

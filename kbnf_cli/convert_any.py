@@ -40,8 +40,8 @@ from kbnf_core.languages import (
     named,
 )
 from kbnf_core.languages.tools.options import CALLS
-from kbnf_core.source import Source
 from kbnf_core.targets.names import ENGINE_NAMES
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -221,7 +221,7 @@ class _Conversion:
     def convert_from(self, language: Language, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is known."""
         from kbnf_core.convert import convert
-        from kbnf_core.imports import ANYWHERE
+        from kbnf_core.text.imports import ANYWHERE
 
         for option in self.own:
             if option not in language.options:

@@ -7,11 +7,11 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.converting import Direction
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError
+from kbnf_core.kbnf.parsed import Conversion
 from kbnf_core.languages import JSON_SCHEMA, Language, detect
-from kbnf_core.source import Source
-from kbnf_core.syntax.conversion import Conversion
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.source import Source
 
 
 def direction_for(console: Console, engine: str, language: Language | None) -> Direction:

@@ -15,15 +15,15 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import find_grammars, write_text
 from kbnf_cli.inputs import FileInputs, is_artifact, name_of, read_text_or_artifact
 from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
-from kbnf_core.diagnostics.formats import span_value
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.errors import GrammarError
+from kbnf_core.kbnf.parsed import OF_CONVERSION
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, TOOL_LIST, Language
 from kbnf_core.lint import TARGETS
-from kbnf_core.source import Source
-from kbnf_core.syntax.conversion import OF_CONVERSION
 from kbnf_core.targets.names import ENGINE_NAMES
+from kbnf_core.text.diagnostics.formats import span_value
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.convert import Conversion
@@ -127,7 +127,7 @@ class Direction:
         found = self.convert(source.text, source.name)
         if target not in WITHOUT_RAW or self.extension != KBNF.extension:
             return found
-        from kbnf_core.languages.kbnf.raw import without_raw
+        from kbnf_core.kbnf.read import without_raw
 
         return replace(found, text=without_raw(found.text))
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from kbnf_core.diagnostics.segments import visible
+from kbnf_core.text.diagnostics.segments import visible
 
 if TYPE_CHECKING:
     from kbnf_core.artifact.read import Description

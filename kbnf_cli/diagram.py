@@ -75,7 +75,7 @@ def _format_of(output: Path | None) -> str:
 
 
 def _draw(reading: "Reading", format_: str) -> str:
-    from kbnf_core.diagram import render_html, render_svg
+    from kbnf_core.kbnf.diagram import render_html, render_svg
 
     if format_ == "svg":
         return render_svg(reading.document)

@@ -31,13 +31,13 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.formats import render_github, render_sarif
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.diagnostics.text import count_of
+from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.languages import BNF, JSON_SCHEMA
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.parsed import NO_OPTIONS
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.diagnostics.formats import render_github, render_sarif
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import click
 
 from kbnf_cli.jobs import broken_pipes_as_errors, end_with_parent
-from kbnf_core.errors import KbnfError, MissingExtraError
+from kbnf_core.text.errors import KbnfError, MissingExtraError
 
 T = TypeVar("T")
 

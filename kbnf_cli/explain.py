@@ -32,12 +32,8 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
-from kbnf_core.diagnostics.catalogue import find_rule, read_page
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.diagnostics.text import place_in
-from kbnf_core.errors import KbnfError
-from kbnf_core.syntax.printer import quote
-from kbnf_core.syntax.tree import (
+from kbnf_core.kbnf.printer import quote
+from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
     BracketKind,
@@ -56,12 +52,16 @@ from kbnf_core.syntax.tree import (
     postorder,
     uses_in,
 )
+from kbnf_core.text.diagnostics.catalogue import find_rule, read_page
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.text.diagnostics.text import place_in
+from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:
     from kbnf_core import Vocabulary
     from kbnf_core.frontend import Reading
-    from kbnf_core.source import Span
-    from kbnf_core.syntax.tree import Definition
+    from kbnf_core.kbnf.tree import Definition
+    from kbnf_core.text.source import Span
 
 
 _PATTERNS = {
@@ -257,13 +257,13 @@ def _readable(subject: str | Path, inputs: Inputs) -> Readable:
     if isinstance(subject, Path):
         return inputs.text(subject)
     from kbnf_core.languages import KBNF
-    from kbnf_core.source import Source
+    from kbnf_core.text.source import Source
 
     return Readable(Source(f"start ::= {subject};\n", "<pattern>"), KBNF)
 
 
 def _unknown(name: str, reading: "Reading") -> str:
-    from kbnf_core.syntax.suggest import Suggestions
+    from kbnf_core.text.suggest import Suggestions
 
     close = Suggestions(reading.document.first_names).closest(name)
     advice = f"did you mean `{close}`?" if close else "`kbnf explain GRAMMAR` lists them"
@@ -375,7 +375,7 @@ def _followed(explained: Explained) -> str:
 
 def _value(explained: Explained, reading: "Reading") -> dict[str, Any]:
     """Return the object that ``schemas/explain.schema.json`` describes."""
-    from kbnf_core.diagnostics.formats import span_value
+    from kbnf_core.text.diagnostics.formats import span_value
 
     source = reading.document.source
     texts = explained.texts

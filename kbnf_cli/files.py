@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_cli.patterns import Patterns
-from kbnf_core.diagnostics import decode
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.errors import GrammarError, SourceError
-from kbnf_core.files import read_file, read_up_to, write_file
 from kbnf_core.languages import EXTENSIONS, KBNF
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.diagnostics import decode
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import GrammarError, SourceError
+from kbnf_core.text.files import read_file, read_up_to, write_file
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from kbnf_cli.config import Settings, SettingsFor
-    from kbnf_core.diagnostics import Diagnostic
-    from kbnf_core.source import Source
+    from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.source import Source
 
 
 NEVER = frozenset({"__pypackages__", "node_modules", "site-packages", "venv"})

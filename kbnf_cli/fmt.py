@@ -16,12 +16,12 @@ from kbnf_cli.options import (
     file_options,
     stdin_option,
 )
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.segments import diff
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.errors import SourceError
 from kbnf_core.languages import KBNF, language_of
-from kbnf_core.source import Span
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.diagnostics.segments import diff
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import SourceError
+from kbnf_core.text.source import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def fmt(
 
 
 def _lay_out(path: Path, name: str) -> _Layout:
-    from kbnf_core.format.document import format_kbnf
+    from kbnf_core.kbnf.format import format_kbnf
 
     if is_artifact(path):
         raise SourceError(name, f"it is an artifact: `kbnf convert {name}` prints its grammar")

@@ -13,10 +13,10 @@ from click.shell_completion import CompletionItem
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.options import common_options, examples
-from kbnf_core.diagnostics import CATALOGUE, Rule
-from kbnf_core.diagnostics.catalogue import find_rule, nearest_rules, read_page
-from kbnf_core.diagnostics.segments import NEWLINE, Role, Segment, Segments, severity_role
 from kbnf_core.shipped import grammar_file, grammar_names, manual_page
+from kbnf_core.text.diagnostics import CATALOGUE, Rule
+from kbnf_core.text.diagnostics.catalogue import find_rule, nearest_rules, read_page
+from kbnf_core.text.diagnostics.segments import NEWLINE, Role, Segment, Segments, severity_role
 
 _FONTS = {"B": Role.TITLE, "I": Role.SECONDARY, "R": Role.PLAIN, "P": Role.PLAIN}
 _SIGNS = {"aq": "'", "dq": '"', "ha": "^", "ti": "~"}
@@ -316,7 +316,7 @@ def _commands(context: click.Context) -> list[str]:
 
 
 def _no_topic(context: click.Context, topic: str) -> str:
-    from kbnf_core.syntax.suggest import Suggestions
+    from kbnf_core.text.suggest import Suggestions
 
     names = [*_PAGES, "grammars", "codes", *_commands(context)]
     near = Suggestions(names).closest(topic)

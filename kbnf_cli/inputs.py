@@ -19,16 +19,16 @@ from kbnf_cli.console import Console
 from kbnf_cli.files import STDIN, FileChoice, read_text
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import NO_DEFAULTS, Defaults
-from kbnf_core.errors import ConfigError, GrammarError, SourceError
+from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.shipped import PREFIX, grammar_file, grammar_names, shown_path
-from kbnf_core.syntax.parsed import NO_OPTIONS
+from kbnf_core.text.errors import ConfigError, GrammarError, SourceError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
-    from kbnf_core.diagnostics import Diagnostic
     from kbnf_core.frontend import Reading
     from kbnf_core.languages import Language
-    from kbnf_core.source import Source
+    from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.source import Source
 
 
 UNNAMED = "<stdin>"
@@ -156,7 +156,7 @@ def open_any_grammar(
     that cannot be read.
     """
     from kbnf_core import Grammar
-    from kbnf_core.imports import ANYWHERE
+    from kbnf_core.text.imports import ANYWHERE
 
     if is_artifact(path):
         return _open_artifact(path, start, finish)
@@ -208,7 +208,7 @@ def open_text(
     raises.
     """
     from kbnf_core.languages import KBNF
-    from kbnf_core.source import Source
+    from kbnf_core.text.source import Source
 
     if is_artifact(path):
         grammar = _open_artifact(path, start, None)
@@ -230,7 +230,7 @@ def read_whole(
     Raises ``GrammarError`` for a text with errors.
     """
     from kbnf_core.frontend import read_grammar
-    from kbnf_core.imports import ANYWHERE
+    from kbnf_core.text.imports import ANYWHERE
 
     reading = read_grammar(
         found.source,
@@ -261,7 +261,7 @@ def read_text_or_artifact(path: Path, name: str) -> "Source":
 
     Raises what ``open_any_grammar`` raises.
     """
-    from kbnf_core.source import Source
+    from kbnf_core.text.source import Source
 
     if is_artifact(path):
         return Source(_open_artifact(path, None, None).source.text, name)
@@ -416,7 +416,7 @@ def vocabulary_file(name: str) -> Path:
 
 def _similar_vocabulary(path: Path) -> str | None:
     """Return the name that a misspelt one resembles: a model's, a file's beside it, or `bytes`."""
-    from kbnf_core.syntax.suggest import Suggestions
+    from kbnf_core.text.suggest import Suggestions
     from kbnf_core.vocab.load import cached_models
 
     names = {BUILT_IN: BUILT_IN}

@@ -35,8 +35,8 @@ from kbnf_cli.options import (
     stdin_option,
     vocabulary_options,
 )
-from kbnf_core.diagnostics.segments import Segment
-from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
+from kbnf_core.text.diagnostics.segments import Segment
+from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary

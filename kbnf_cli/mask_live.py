@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from kbnf_cli.console import Console
 from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_cli.play.render import FEW, allowed_ids, row, summary_lines, token_lines
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.text import count_of
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from prompt_toolkit.application import Application

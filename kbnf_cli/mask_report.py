@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.diagnostics.text import count_of, place_in
-from kbnf_core.source import Source, Span
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.text.diagnostics.text import count_of, place_in
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Explanation, Vocabulary
@@ -234,7 +234,7 @@ def _expected_value(explanation: "Explanation | None") -> dict[str, Any]:
 
 
 def _place_value(place: "LivePlace", source: Source) -> dict[str, Any]:
-    from kbnf_core.diagnostics.formats import span_value
+    from kbnf_core.text.diagnostics.formats import span_value
 
     pointer = source.pointer(place.span)
     return {

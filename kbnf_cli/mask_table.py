@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from kbnf_cli.escaped import escaped
 from kbnf_cli.mask_report import View, describe_place, symbol_at
-from kbnf_core.diagnostics.segments import cells, clip, visible
-from kbnf_core.diagnostics.text import count_of
 from kbnf_core.mask.bits import pack, unpack
-from kbnf_core.source import Source
+from kbnf_core.text.diagnostics.segments import cells, clip, visible
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.source import Source
 from kbnf_core.vocab.trie import ROOT
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from kbnf_cli.options import (
     input_options,
     stdin_option,
 )
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.errors import RejectedError
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.text.errors import RejectedError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 import click
 
 from kbnf_cli.inputs import GrammarOr
-from kbnf_core.errors import KbnfError
 from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.text.errors import KbnfError
 
 _NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 

@@ -20,8 +20,8 @@ from kbnf_cli.options import (
     input_options,
     stdin_option,
 )
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.errors import ParseError
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.text.errors import ParseError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
@@ -117,7 +117,7 @@ def parse(
 
 def _known_rules(grammar: "Grammar", rules: str) -> list[str]:
     """Return the rules of ``--rules``; raise a usage error for one that makes no nodes."""
-    from kbnf_core.syntax.suggest import Suggestions
+    from kbnf_core.text.suggest import Suggestions
 
     names = grammar.parser.names
     wanted = [name.strip() for name in rules.split(",") if name.strip()]

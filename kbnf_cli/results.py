@@ -22,14 +22,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.diagnostics.stored import from_stored, to_stored
-from kbnf_core.files import cache_folder, make_room
-from kbnf_core.imports import load_text
-from kbnf_core.source import Source
+from kbnf_core.text.diagnostics.stored import from_stored, to_stored
+from kbnf_core.text.files import cache_folder, make_room
+from kbnf_core.text.imports import load_text
+from kbnf_core.text.source import Source
 from kbnf_core.version import __version__
 
 if TYPE_CHECKING:
-    from kbnf_core.diagnostics import Diagnostic
+    from kbnf_core.text.diagnostics import Diagnostic
 
 LARGEST_TOTAL = 2**26
 """The total size of all entries, in bytes; one without findings has a hundred."""

@@ -17,7 +17,7 @@ from kbnf_cli.options import (
     input_options,
     stdin_option,
 )
-from kbnf_core.diagnostics.text import count_of
+from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from pathlib import Path

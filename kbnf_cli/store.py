@@ -14,9 +14,9 @@ from kbnf_cli.executors import open_workers
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
 from kbnf_cli.inputs import Inputs, own_options, read_vocabulary
 from kbnf_cli.options import common_options, examples
-from kbnf_core.diagnostics.segments import visible
-from kbnf_core.errors import GrammarError, KbnfError
 from kbnf_core.languages import EXTENSIONS
+from kbnf_core.text.diagnostics.segments import visible
+from kbnf_core.text.errors import GrammarError, KbnfError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,9 +175,9 @@ def _recipes(
 
 
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
-    from kbnf_core.imports import ANYWHERE
     from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
     from kbnf_core.store.keys import recipe_of
+    from kbnf_core.text.imports import ANYWHERE
 
     is_line = path.suffix == LINES
     language = detect(text, f"{name}.json" if is_line else name)

@@ -30,13 +30,13 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.formats import JunitCase, junit_text, span_value
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.diagnostics.text import place_in, render_concise, render_text
-from kbnf_core.errors import GrammarError, SourceError
 from kbnf_core.languages import EXTENSIONS
-from kbnf_core.source import Source
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.diagnostics.formats import JunitCase, junit_text, span_value
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.text.diagnostics.text import place_in, render_concise, render_text
+from kbnf_core.text.errors import GrammarError, SourceError
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Vocabulary

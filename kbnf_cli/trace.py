@@ -17,8 +17,8 @@ from kbnf_cli.options import (
     input_options,
     stdin_option,
 )
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.errors import SourceError
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import SourceError
 
 if TYPE_CHECKING:
     from pathlib import Path

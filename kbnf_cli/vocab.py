@@ -11,8 +11,8 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import common_options, examples, format_option
-from kbnf_core.diagnostics.segments import visible
-from kbnf_core.diagnostics.text import count_of
+from kbnf_core.text.diagnostics.segments import visible
+from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.inspect import Inspection

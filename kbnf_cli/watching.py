@@ -14,7 +14,7 @@ import click
 from kbnf_cli.config import NAMES
 from kbnf_cli.console import Console, Exit, explain_error
 from kbnf_cli.files import STDIN, FileChoice, find_grammars
-from kbnf_core.errors import KbnfError, SourceError
+from kbnf_core.text.errors import KbnfError, SourceError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

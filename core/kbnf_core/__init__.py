@@ -14,9 +14,16 @@ if TYPE_CHECKING:
     from kbnf_core.compiled import compile_artifact, load_artifact
     from kbnf_core.compiler import Compiler
     from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
-    from kbnf_core.diagnostics import Diagnostic
     from kbnf_core.engine import AcceptTokenResult, Engine
-    from kbnf_core.errors import (
+    from kbnf_core.grammar import Grammar
+    from kbnf_core.lint.check import check
+    from kbnf_core.mask.ahead import Ahead
+    from kbnf_core.mask.bits import apply_bitmask
+    from kbnf_core.mask.completion import Completion, Sample
+    from kbnf_core.mask.why import Explanation
+    from kbnf_core.parse.tree import Event, Tree
+    from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.errors import (
         ConfigError,
         EmptyGrammarError,
         EngineError,
@@ -29,14 +36,7 @@ if TYPE_CHECKING:
         UnknownTokenError,
         VocabularyError,
     )
-    from kbnf_core.grammar import Grammar
-    from kbnf_core.limits import Limits
-    from kbnf_core.lint.check import check
-    from kbnf_core.mask.ahead import Ahead
-    from kbnf_core.mask.bits import apply_bitmask
-    from kbnf_core.mask.completion import Completion, Sample
-    from kbnf_core.mask.why import Explanation
-    from kbnf_core.parse.tree import Event, Tree
+    from kbnf_core.text.limits import Limits
     from kbnf_core.vocab.load import load_vocabulary
     from kbnf_core.vocab.vocabulary import Token, Vocabulary
 
@@ -58,25 +58,25 @@ _HOMES = {
     "EngineConfig": "config",
     "Finish": "config",
     "RegexConfig": "config",
-    "Diagnostic": "diagnostics",
+    "Diagnostic": "text.diagnostics",
     "AcceptTokenResult": "engine",
     "Engine": "engine",
-    "ConfigError": "errors",
-    "EmptyGrammarError": "errors",
-    "EngineError": "errors",
-    "FinishedError": "errors",
-    "GrammarError": "errors",
-    "InvalidLogitsError": "errors",
-    "KbnfError": "errors",
-    "ParseError": "errors",
-    "RejectedError": "errors",
-    "UnknownTokenError": "errors",
-    "VocabularyError": "errors",
+    "ConfigError": "text.errors",
+    "EmptyGrammarError": "text.errors",
+    "EngineError": "text.errors",
+    "FinishedError": "text.errors",
+    "GrammarError": "text.errors",
+    "InvalidLogitsError": "text.errors",
+    "KbnfError": "text.errors",
+    "ParseError": "text.errors",
+    "RejectedError": "text.errors",
+    "UnknownTokenError": "text.errors",
+    "VocabularyError": "text.errors",
     "Explanation": "mask.why",
     "Completion": "mask.completion",
     "Sample": "mask.completion",
     "Grammar": "grammar",
-    "Limits": "limits",
+    "Limits": "text.limits",
     "Event": "parse.tree",
     "Tree": "parse.tree",
     "Token": "vocab.vocabulary",

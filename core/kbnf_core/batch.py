@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from kbnf_core import kernel
 from kbnf_core.engine import Engine, checked_tree
-from kbnf_core.errors import VocabularyError
 from kbnf_core.mask.ahead import Ahead
 from kbnf_core.mask.bits import as_words, check_rows, word_count
+from kbnf_core.text.errors import VocabularyError
 
 BATCHES = Ahead()
 """What works ahead for engines of batches, where nobody else does."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from kbnf_core.artifact.read import read_artifact
 from kbnf_core.artifact.write import Progress, compile_to
 from kbnf_core.grammar import Grammar
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

@@ -7,8 +7,8 @@ import. Those that configure its internals mean nothing here; each says so.
 import enum
 from dataclasses import dataclass, field, fields, replace
 
-from kbnf_core.errors import ConfigError
-from kbnf_core.limits import Limits
+from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.limits import Limits
 
 
 class Finish(enum.Enum):

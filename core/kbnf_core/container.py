@@ -25,8 +25,8 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.errors import KbnfError, SourceError
-from kbnf_core.files import Piece, opened, write_file
+from kbnf_core.text.errors import KbnfError, SourceError
+from kbnf_core.text.files import Piece, opened, write_file
 
 __all__ = ["ContainerError", "digest", "read_container", "write_container"]
 

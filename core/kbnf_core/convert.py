@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
 from kbnf_core.config import Finish
-from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import Language, read_grammar
-from kbnf_core.imports import BELOW, Imports
+from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, Example, Loss
 from kbnf_core.languages import (
     ABNF,
     BNF,
@@ -24,10 +23,10 @@ from kbnf_core.languages import (
     STRUCTURAL_TAG,
     is_structural_tag,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.conversion import Conversion, Example, Loss
-from kbnf_core.syntax.parsed import NO_OPTIONS
+from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.languages.json_schema import Options

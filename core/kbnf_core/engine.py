@@ -14,16 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
-from kbnf_core.errors import (
-    ConfigError,
-    EngineError,
-    FinishedError,
-    LateError,
-    UnknownTokenError,
-)
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
-from kbnf_core.limits import Limits
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import (
     Bitmask,
@@ -37,8 +29,15 @@ from kbnf_core.mask.bits import (
 from kbnf_core.mask.boundary import After, checked_after, rest_behind, waiting_for
 from kbnf_core.mask.masks import STATE, WAITING, state_at
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
-from kbnf_core.recognise.migrate import Migration
-from kbnf_core.recognise.states import DEAD
+from kbnf_core.recognise.states import DEAD, Migration
+from kbnf_core.text.errors import (
+    ConfigError,
+    EngineError,
+    FinishedError,
+    LateError,
+    UnknownTokenError,
+)
+from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
 from kbnf_core.store import ArtifactStore, Failure, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe
 from kbnf_core.store.making import compile_recipe
 from kbnf_core.store.shared_rows import DamagedError
+from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary

@@ -9,23 +9,22 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.budget import Budget
-from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.diagnostics import Diagnostic, Severity, unreadable
-from kbnf_core.errors import ConfigError, GrammarError, WorkLimitError
-from kbnf_core.imports import BELOW, Imports
 from kbnf_core.ir import Grammar
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import NOWHERE, Source, Span
-from kbnf_core.syntax.conversion import Conversion, Loss
-from kbnf_core.syntax.parsed import NO_OPTIONS, Parsed, Reader, Request, Rules
-from kbnf_core.syntax.pragmas import Pragmas, read_pragmas
-from kbnf_core.syntax.tree import Document, Expression
+from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, Loss, Parsed, Reader, Request, Rules
+from kbnf_core.kbnf.pragmas import Pragmas, read_pragmas
+from kbnf_core.kbnf.tree import Document, Expression
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.collecting import without_collecting
+from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
+from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
+from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.lower.analyse import Analysis
-    from kbnf_core.syntax.outline import Outline
+    from kbnf_core.kbnf.outline import Outline
+    from kbnf_core.lower.facts import Analysis
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 ENDLESS = "W308"
@@ -95,7 +94,7 @@ class Language:
         if self.outliner is not None:
             return self.outliner(source, limits)
         # Only editors ask.
-        from kbnf_core.syntax.outline import outline_document
+        from kbnf_core.kbnf.outline import outline_document
 
         return outline_document(self.parse(source, Request(limits=limits)).document)
 
@@ -112,7 +111,7 @@ class Language:
 
 
 def _read_kbnf(source: Source, request: Request) -> Parsed:
-    from kbnf_core.languages.kbnf.parse import parse_kbnf
+    from kbnf_core.kbnf.read import parse_kbnf
 
     return parse_kbnf(source, request.limits)
 
@@ -244,7 +243,7 @@ def read_grammar(
     Raises what ``Language.parse`` raises, nothing else.
     """
     # Here, since every command knows the languages, and few read a text.
-    from kbnf_core.lower.analyse import analyse
+    from kbnf_core.lower.facts import analyse
     from kbnf_core.lower.translate import translate
 
     if language.is_json:
@@ -304,8 +303,8 @@ def _without_finite_texts(
     document: Document, grammar: Grammar, analysis: "Analysis", budget: Budget
 ) -> "tuple[Grammar | None, Analysis | None, Diagnostic]":
     """Return what is left of a grammar without finite texts to generate, and the finding for it."""
-    from kbnf_core.lower.analyse import analyse
     from kbnf_core.lower.endless import endless_grammar
+    from kbnf_core.lower.facts import analyse
 
     # The empty text is a finite one: beside it, what never ends is cut, and nothing is left.
     is_empty_text = analysis.facts[grammar.start].nullable

@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 from kbnf_core import ir
-from kbnf_core.collecting import without_collecting
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.diagnostics import Diagnostic, Severity, decode
-from kbnf_core.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
-from kbnf_core.files import read_file
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
-from kbnf_core.imports import BELOW, Imports
+from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.languages import (
     ABNF,
     BNF,
@@ -28,15 +24,19 @@ from kbnf_core.languages import (
     detect,
     is_structural_tag,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
 from kbnf_core.shipped import PREFIX, grammar_file, grammar_names
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.parsed import NO_OPTIONS
+from kbnf_core.text.collecting import without_collecting
+from kbnf_core.text.diagnostics import Diagnostic, Severity, decode
+from kbnf_core.text.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.text.files import read_file
+from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.lower.analyse import Analysis
+    from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
@@ -399,7 +399,7 @@ class Grammar:
     @cached_property
     def analysis(self) -> "Analysis":
         """What is known of each nonterminal."""
-        from kbnf_core.lower.analyse import analyse
+        from kbnf_core.lower.facts import analyse
 
         rules, known = self._rules
         return analyse(rules) if known is None else known

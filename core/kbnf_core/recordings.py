@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from kbnf_core.errors import EngineError, KbnfError
 from kbnf_core.mask.bits import word_count
+from kbnf_core.text.errors import EngineError, KbnfError
 
 if TYPE_CHECKING:
     from kbnf_core.engine import Engine

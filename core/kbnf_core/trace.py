@@ -14,7 +14,7 @@ from math import exp
 from typing import Any
 
 from kbnf_core.engine import Engine
-from kbnf_core.errors import EngineError, KbnfError
+from kbnf_core.text.errors import EngineError, KbnfError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 SHORTEST_LOOP = 8

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from kbnf_core import check, convert
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.text import render_text, summarise
-from kbnf_core.diagram import render_html
-from kbnf_core.errors import GrammarError
-from kbnf_core.format.document import format_kbnf
 from kbnf_core.frontend import read_grammar
-from kbnf_core.imports import Imports
+from kbnf_core.kbnf.diagram import render_html
+from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LARK
-from kbnf_core.source import Source
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.diagnostics.text import render_text, summarise
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.imports import Imports
+from kbnf_core.text.source import Source
 
 LANGUAGES = {each.name: each for each in (KBNF, GBNF, LARK, BNF, ABNF)}
 WRITERS = {GBNF.name: convert.to_gbnf, LARK.name: convert.to_lark}

@@ -1,4 +1,4 @@
-// KBNF for tree-sitter, after `core/kbnf_core/languages/kbnf/grammar.lark`, whose words it keeps.
+// KBNF for tree-sitter, after `core/kbnf_core/kbnf/grammar.lark`, whose words it keeps.
 // After a change: `tree-sitter generate --abi 14`, and `pytest tests/editors`.
 
 const separated = (part, sign) => seq(part, repeat(seq(sign, part)));

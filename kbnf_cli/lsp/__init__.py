@@ -9,7 +9,7 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.options import common_options
-from kbnf_core.errors import MissingExtraError
+from kbnf_core.text.errors import MissingExtraError
 
 
 @click.command()

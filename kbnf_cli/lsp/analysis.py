@@ -10,16 +10,16 @@ from pathlib import Path
 
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.escaped import byte_ranges
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError, KbnfError
 from kbnf_core.frontend import Reading, read_grammar
-from kbnf_core.imports import Imports, load_text
+from kbnf_core.kbnf.outline import NOTHING, Outline
 from kbnf_core.languages import KBNF, language_of
-from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.check import findings_of
-from kbnf_core.source import Source
-from kbnf_core.syntax.outline import NOTHING, Outline
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError, KbnfError
+from kbnf_core.text.imports import Imports, load_text
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source
 
 LIMITS = replace(DEFAULT_LIMITS, source_bytes=4 * 2**20)
 """Those of a text in an editor: a larger one is E017, and is not read."""
@@ -144,7 +144,7 @@ def run_examples(request: Request) -> Iterator[tuple[Result, ...]]:
 
 def format_text(text: str) -> Iterator[str | None]:
     """Yield the canonical layout of a grammar in KBNF; None where errors prevent it."""
-    from kbnf_core.format.document import format_kbnf
+    from kbnf_core.kbnf.format import format_kbnf
 
     yield format_kbnf(Source(text)).text
 

@@ -7,9 +7,9 @@ from lsprotocol import types
 from kbnf_cli.lsp.navigation import Places, View
 from kbnf_cli.lsp.workshop import Entry
 from kbnf_cli.worker import Known, Reason, Unknown
-from kbnf_core.diagnostics import Diagnostic, Fix, Severity
-from kbnf_core.diagnostics.catalogue import read_page
-from kbnf_core.source import Source, Span
+from kbnf_core.text.diagnostics import Diagnostic, Fix, Severity
+from kbnf_core.text.diagnostics.catalogue import read_page
+from kbnf_core.text.source import Source, Span
 
 SOURCE = "kbnf"
 

@@ -17,9 +17,9 @@ from lsprotocol.types import Position, PositionEncodingKind, Range
 
 from kbnf_cli.lsp.analysis import Analysis
 from kbnf_cli.lsp.workshop import Entry
+from kbnf_core.kbnf.outline import Symbol
 from kbnf_core.languages import KBNF, language_of
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.outline import Symbol
+from kbnf_core.text.source import Source, Span
 
 
 def _utf8(text: str) -> int:

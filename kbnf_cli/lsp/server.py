@@ -18,9 +18,9 @@ from kbnf_cli.lsp.analysis import Request, ask_engines, format_text
 from kbnf_cli.lsp.navigation import Places, View
 from kbnf_cli.lsp.workshop import Entry, Workshop
 from kbnf_cli.worker import Unknown
-from kbnf_core.errors import KbnfError
 from kbnf_core.languages import KBNF, language_of
-from kbnf_core.source import Source, Span
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.source import Source, Span
 from kbnf_core.version import __version__
 
 _REFUSED = -32803

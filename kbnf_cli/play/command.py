@@ -11,7 +11,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs
 from kbnf_cli.options import as_value, common_options, examples, input_options
 from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
-from kbnf_core.diagnostics.segments import visible
+from kbnf_core.text.diagnostics.segments import visible
 
 
 @click.command(

@@ -22,9 +22,9 @@ from kbnf_cli.play.session import (
     World,
     misused,
 )
-from kbnf_core.diagnostics.segments import Role, Segment, cells, clip, visible
-from kbnf_core.diagnostics.text import render_text
-from kbnf_core.errors import EngineError, GrammarError, KbnfError
+from kbnf_core.text.diagnostics.segments import Role, Segment, cells, clip, visible
+from kbnf_core.text.diagnostics.text import render_text
+from kbnf_core.text.errors import EngineError, GrammarError, KbnfError
 
 _SWITCHING = ("on", "off", "true", "false")
 """Words of a switch that, other than `1` or `no`, hardly begin what is searched for."""

@@ -7,9 +7,9 @@ from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_cli.mask_report import symbol_at
 from kbnf_cli.mask_table import terminal_places
 from kbnf_cli.play.session import Session, World
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip, visible
-from kbnf_core.diagnostics.text import count_of, place_in
-from kbnf_core.source import NOWHERE, Source, Span
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, visible
+from kbnf_core.text.diagnostics.text import count_of, place_in
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Explanation

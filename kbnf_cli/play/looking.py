@@ -22,8 +22,8 @@ from kbnf_cli.play.render import (
     tokens_line,
 )
 from kbnf_cli.play.session import Command, Reply, Session, World, misused, refused
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, clip
-from kbnf_core.diagnostics.text import count_of
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip
+from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

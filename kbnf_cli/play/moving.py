@@ -26,9 +26,9 @@ from kbnf_cli.play.session import (
     refused,
     with_engine,
 )
-from kbnf_core.diagnostics.segments import clip, visible
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.errors import FinishedError, RejectedError, VocabularyError
+from kbnf_core.text.diagnostics.segments import clip, visible
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import FinishedError, RejectedError, VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

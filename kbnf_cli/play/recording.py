@@ -10,8 +10,8 @@ from kbnf_cli.inputs import BUILT_IN
 from kbnf_cli.mask_table import spelled
 from kbnf_cli.play.render import note, position
 from kbnf_cli.play.session import Files, Reply, Session, Verdict, World
-from kbnf_core.diagnostics.segments import Role, Segment, Segments
-from kbnf_core.diagnostics.text import count_of
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from kbnf_core.recordings import Divergence, Recording, Replay, What

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from kbnf_cli.escaped import escaped
 from kbnf_cli.mask_table import by_place, order_of, spelled
 from kbnf_cli.play.session import Reply, Session, World
-from kbnf_core.diagnostics.segments import Role, Segment, Segments, cells, clip, visible
-from kbnf_core.diagnostics.text import count_of
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, cells, clip, visible
+from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Vocabulary

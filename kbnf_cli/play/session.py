@@ -16,10 +16,10 @@ from kbnf_cli.inputs import (
     read_vocabulary,
     vocabulary_file,
 )
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.diagnostics.segments import Segment, Segments
-from kbnf_core.errors import MissingExtraError
 from kbnf_core.shipped import shown_path
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.diagnostics.segments import Segment, Segments
+from kbnf_core.text.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary

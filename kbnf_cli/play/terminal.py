@@ -13,9 +13,9 @@ from kbnf_cli.escaped import TypingError, read_typed, write_typed
 from kbnf_cli.play.commands import COMMANDS, spoken_command, step
 from kbnf_cli.play.render import note, position, status
 from kbnf_cli.play.session import Reply, Session, Verdict, World
-from kbnf_core.diagnostics.segments import clip, visible
-from kbnf_core.diagnostics.text import count_of
 from kbnf_core.mask.bits import unpack, word_count
+from kbnf_core.text.diagnostics.segments import clip, visible
+from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.vocab.trie import ABSENT
 
 if TYPE_CHECKING:

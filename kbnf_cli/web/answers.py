@@ -16,11 +16,11 @@ from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.options import FINISHES
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import KbnfError, RejectedError
-from kbnf_core.imports import Imports
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source, Span
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import KbnfError, RejectedError
+from kbnf_core.text.imports import Imports
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Grammar, Vocabulary

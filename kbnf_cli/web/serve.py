@@ -13,10 +13,10 @@ from kbnf_cli.init import GRAMMAR
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_cli.web.answers import LIMITS, VocabularyName
 from kbnf_core.config import Defaults
-from kbnf_core.diagnostics.segments import Role, Segment, visible
-from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.frontend import read_grammar
 from kbnf_core.languages import KBNF
+from kbnf_core.text.diagnostics.segments import Role, Segment, visible
+from kbnf_core.text.errors import ConfigError, MissingExtraError
 
 LOOPBACK = "127.0.0.1"
 

@@ -6,16 +6,15 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-import kbnf_core.diagnostics
+import kbnf_core.text.diagnostics
 from kbnf_testing.command import Kbnf, Write
 
 GOOD = "start ::= 'a';\n"
 BAD = "start ::= itme;\n"
 WARNED = "start ::= 'a';\nunused ::= 'b';\n"
 
-_SCHEMA = json.loads(
-    (Path(kbnf_core.diagnostics.__file__).parent / "check.schema.json").read_text(encoding="utf-8")
-)
+_FOLDER = Path(kbnf_core.text.diagnostics.__file__).parent
+_SCHEMA = json.loads((_FOLDER / "check.schema.json").read_text(encoding="utf-8"))
 
 
 GRAMMARS = Path(__file__).resolve().parents[2] / "grammars"

@@ -9,9 +9,9 @@ import pytest
 from kbnf_cli import results
 from kbnf_cli.check import ENOUGH_FOR_JOBS
 from kbnf_core import check as core_check
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.files import VARIABLE
 from kbnf_core.lint import check as lint_check
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.files import VARIABLE
 from kbnf_testing.command import Kbnf, Write
 
 BAD = "start ::= itme 'a' | 'a'; unused ::= 'b';\n"

@@ -6,8 +6,8 @@ import pytest
 
 from kbnf_cli.config import Settings, settings_source
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Severity
-from kbnf_core.errors import ConfigError, SourceError
+from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.errors import ConfigError, SourceError
 from kbnf_testing.command import Write
 
 

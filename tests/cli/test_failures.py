@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from kbnf_core.errors import ConfigError
+from kbnf_core.text.errors import ConfigError
 from kbnf_testing.command import Kbnf
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from kbnf_cli.app import app
 from kbnf_cli.help import page_title, render_page
-from kbnf_core.diagnostics.segments import Role, plain
+from kbnf_core.text.diagnostics.segments import Role, plain
 from kbnf_testing.command import Kbnf
 
 PAGES = sorted((Path(__file__).resolve().parents[2] / "man").glob("*.[157]"))

@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from kbnf_cli.config import KEYS
-from kbnf_core.languages.kbnf.parse import parse_kbnf
-from kbnf_core.source import Source
+from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.text.source import Source
 
 FOLDER = Path(__file__).resolve().parents[2] / "man"
 PAGES = sorted(FOLDER.glob("*.[157]"))

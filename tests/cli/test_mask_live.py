@@ -9,7 +9,7 @@ import pytest
 
 from kbnf_cli.mask_live import look, look_rows
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.diagnostics.segments import Role, cells, plain
+from kbnf_core.text.diagnostics.segments import Role, cells, plain
 from kbnf_testing.command import Kbnf, Write
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.catalogue import read_page
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.catalogue import read_page
 from kbnf_testing.command import Kbnf
 
 

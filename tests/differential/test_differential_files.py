@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from kbnf_core import Config, Engine, Vocabulary
-from kbnf_core.errors import GrammarError
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing import subject
 from kbnf_testing.blame import known_differences
 from kbnf_testing.corpus import BYTE_TOKENS

@@ -12,8 +12,8 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema, from_lark
-from kbnf_core.errors import EngineError, GrammarError
 from kbnf_core.languages.json_schema import schema_options
+from kbnf_core.text.errors import EngineError, GrammarError
 
 pytestmark = pytest.mark.skipif(
     find_spec("llguidance") is None, reason="llguidance is not installed (extra `bench`)"

@@ -16,7 +16,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core import check as lint
 from kbnf_core.convert import from_json_schema
-from kbnf_core.errors import EngineError, GrammarError
+from kbnf_core.text.errors import EngineError, GrammarError
 from kbnf_testing.data import OUTSIDE
 
 FILES = sorted((OUTSIDE / "maskbench").glob("*.json")) if OUTSIDE else []

@@ -6,9 +6,9 @@ import pytest
 
 from kbnf_core.automata.operations import is_equal
 from kbnf_core.convert import from_lark
-from kbnf_core.errors import GrammarError
 from kbnf_core.languages.lark.reader.modules import LARK_LIBRARIES
 from kbnf_core.languages.lark.regex import beginnings, matcher, parse
+from kbnf_core.text.errors import GrammarError
 
 EMPTY = {"_STRING_INNER", "_STRING_ESC_INNER"}
 """Parts of terminals that can be empty, which lark takes for no terminal of their own."""

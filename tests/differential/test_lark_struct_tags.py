@@ -14,7 +14,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_lark
-from kbnf_core.errors import EngineError
+from kbnf_core.text.errors import EngineError
 
 pytestmark = pytest.mark.skipif(
     find_spec("llguidance") is None, reason="llguidance is not installed (extra `bench`)"

@@ -15,14 +15,8 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import from_structural_tag
-from kbnf_core.languages.structural_tag.presets import (
-    CHOICES,
-    REASONING,
-    tool_calls,
-)
-from kbnf_core.languages.structural_tag.presets import (
-    EXAMPLES as CALLS,
-)
+from kbnf_core.languages.structural_tag.presets import CHOICES, REASONING, tool_calls
+from kbnf_core.languages.structural_tag.presets import EXAMPLES as CALLS
 
 xgrammar = pytest.importorskip("xgrammar", reason="the peer is an extra of the tests")
 

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from kbnf_core.convert import Conversion, to_lark
-from kbnf_core.errors import GrammarError
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.lark_peers import all_texts, llguidance_accepts
 from kbnf_testing.lark_subject import accepts_of

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.kbnf.tree import Pattern, PatternKind, Terminal, postorder
 from kbnf_core.languages import GBNF, KBNF, LARK, Language
 from kbnf_core.languages.lark.reader import tree as lark_tree
 from kbnf_core.languages.lark.reader.parse import parse_lark
-from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.parsed import Request
-from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, postorder
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source, Span
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "editors" / "textmate"

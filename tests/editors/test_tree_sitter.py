@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from tree_sitter import Language, Node, Parser, Query, QueryCursor, Tree
 
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.kbnf.read import Words
+from kbnf_core.kbnf.statements import span_of
+from kbnf_core.kbnf.tree import Pattern as KbnfPattern
+from kbnf_core.kbnf.tree import PatternKind, postorder
 from kbnf_core.languages import KBNF
-from kbnf_core.languages.kbnf.lexer import Words
-from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.source import Source
-from kbnf_core.syntax.mistake import span_of
-from kbnf_core.syntax.parsed import Request
-from kbnf_core.syntax.tree import Pattern as KbnfPattern
-from kbnf_core.syntax.tree import PatternKind, postorder
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "editors" / "tree-sitter"

@@ -15,7 +15,7 @@ from kbnf_cli.lsp.analysis import Analysis, Request
 from kbnf_cli.lsp.findings import diagnostics
 from kbnf_cli.lsp.workshop import Entry, Workshop
 from kbnf_cli.worker import Known, Reason, Unknown
-from kbnf_core.source import Source
+from kbnf_core.text.source import Source
 from kbnf_testing.tasks import POISON, SLOW, analyse_with_faults, process
 
 SUPPORT = Path(__file__).resolve().parents[1] / "support"

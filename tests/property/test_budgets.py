@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import ConfigError, LateError
-from kbnf_core.limits import Limits
+from kbnf_core.text.errors import ConfigError, LateError
+from kbnf_core.text.limits import Limits
 from kbnf_testing.budgets import Case, GivenUpError
 from kbnf_testing.real_vocabulary import real_vocabulary
 from kbnf_testing.samples import seeds

@@ -4,14 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbnf_core.automata.operations import intersect, shortest_word
-from kbnf_core.budget import Budget
 from kbnf_core.frontend import EFFORT, read_grammar
 from kbnf_core.ir import Choice
-from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis import spelling_bytes
 from kbnf_core.lint.rules.overlaps import CommonTexts
 from kbnf_core.lower.regular import Regulars
-from kbnf_core.source import Source
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source
 
 LEAVES = st.sampled_from(["'a'", "'ab'", "'b'", "''", "#'[ab]+'", "#'a?b'", "r", "s", "#'c*'"])
 BODIES = st.recursive(

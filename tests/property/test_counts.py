@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary, load_artifact
-from kbnf_core.budget import Budget
-from kbnf_core.errors import EmptyGrammarError, RejectedError
-from kbnf_core.recognise.distance import DistanceToEnd
+from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import StateTable
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import EmptyGrammarError, RejectedError
 from kbnf_testing.acceptance import FINISHES, accepted_by, mask_of
 from kbnf_testing.counts import counted_grammar, counting_vocabulary
 from kbnf_testing.real_vocabulary import real_vocabulary

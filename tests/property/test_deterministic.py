@@ -5,11 +5,11 @@ from random import Random
 import pytest
 
 from kbnf_core import Grammar
-from kbnf_core.budget import Budget
-from kbnf_core.errors import WorkLimitError
 from kbnf_core.lint.prolonged import find_prolonged
 from kbnf_core.lint.rules.cut_by_eager import is_plainly_prefix_free
-from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.facts import analyse
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
 from kbnf_testing.agreement import random_sample
 from kbnf_testing.generate import Features
 

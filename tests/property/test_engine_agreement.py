@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kbnf_core import Config, Engine, Vocabulary
-from kbnf_core.errors import EmptyGrammarError
+from kbnf_core.text.errors import EmptyGrammarError
 from kbnf_testing.agreement import compare_at_random
 from kbnf_testing.earley import Recogniser
 from kbnf_testing.generate import Features, GrammarMaker

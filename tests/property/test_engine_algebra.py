@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import AcceptTokenResult, Config, Engine
-from kbnf_core.errors import (
+from kbnf_core.text.errors import (
     EngineError,
     FinishedError,
     InvalidLogitsError,

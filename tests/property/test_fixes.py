@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from kbnf_core import Engine, Vocabulary, check
 from kbnf_core.convert import from_gbnf
-from kbnf_core.errors import EngineError, GrammarError
 from kbnf_core.lint.check import fix_text
+from kbnf_core.text.errors import EngineError, GrammarError
 
 VOCABULARY = Vocabulary.bytes()
 

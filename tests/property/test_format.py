@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from kbnf_core.format.document import format_kbnf
-from kbnf_core.languages.kbnf.lexer import Words
-from kbnf_core.languages.kbnf.parse import parse_kbnf
-from kbnf_core.source import Source
-from kbnf_core.syntax.mistake import span_of
-from kbnf_core.syntax.pragmas import read_pragmas
-from kbnf_core.syntax.printer import print_expression
+from kbnf_core.kbnf.format import format_kbnf
+from kbnf_core.kbnf.pragmas import read_pragmas
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.read import Words, parse_kbnf
+from kbnf_core.kbnf.statements import span_of
+from kbnf_core.text.source import Source
 from kbnf_testing.shapes import shape
 from kbnf_testing.syntax_trees import trees
 

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema
-from kbnf_core.errors import EmptyGrammarError, EngineError, GrammarError
 from kbnf_core.languages.json_schema import Options, Whitespace
+from kbnf_core.text.errors import EmptyGrammarError, EngineError, GrammarError
 
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 SCALARS = st.one_of(

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 
 from kbnf_core import Grammar
 from kbnf_core.convert import convert
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.errors import GrammarError
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
 from kbnf_core.lint.check import check
+from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing.data import DATA
 
 Verdict = set[tuple[str, str]]

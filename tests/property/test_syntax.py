@@ -3,11 +3,11 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kbnf_core.languages.kbnf.parse import parse_kbnf
-from kbnf_core.source import Source
-from kbnf_core.syntax.pragmas import read_pragmas
-from kbnf_core.syntax.printer import print_expression, quote, quote_bytes
-from kbnf_core.syntax.tree import Expression
+from kbnf_core.kbnf.pragmas import read_pragmas
+from kbnf_core.kbnf.printer import print_expression, quote, quote_bytes
+from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.kbnf.tree import Expression
+from kbnf_core.text.source import Source
 from kbnf_testing.shapes import shape
 from kbnf_testing.syntax_trees import trees
 

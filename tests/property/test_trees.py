@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary, allocate_bitmask, fill_tree_bitmasks
-from kbnf_core.errors import ConfigError, EngineError, VocabularyError
-from kbnf_core.limits import Limits
+from kbnf_core.text.errors import ConfigError, EngineError, VocabularyError
+from kbnf_core.text.limits import Limits
 from kbnf_testing.samples import seeds
 from kbnf_testing.trees import Case
 

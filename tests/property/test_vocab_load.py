@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 
 HUGGINGFACE: dict[str, Any] = {

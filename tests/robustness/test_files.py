@@ -21,9 +21,9 @@ from kbnf_cli.main import main
 from kbnf_core import Engine, Grammar, Limits, Vocabulary, check
 from kbnf_core.container import read_container
 from kbnf_core.convert import from_lark
-from kbnf_core.errors import SourceError
-from kbnf_core.files import read_file, write_file
-from kbnf_core.imports import ANYWHERE, BELOW
+from kbnf_core.text.errors import SourceError
+from kbnf_core.text.files import read_file, write_file
+from kbnf_core.text.imports import ANYWHERE, BELOW
 from kbnf_core.vocab.load import load_encoder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and signals of POSIX")
@@ -190,7 +190,7 @@ def test_an_owner_that_cannot_be_given_is_kept(monkeypatch: pytest.MonkeyPatch) 
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("kbnf_core.files._keep", refuse)
+    monkeypatch.setattr("kbnf_core.text.files._keep", refuse)
     write_file("file", [b"new"])
     assert (Path("file").read_text(), Path("file").stat().st_ino) == ("new", inode)
     assert not [name for name in names() if name.endswith(".tmp")]

@@ -13,13 +13,13 @@ import pytest
 
 from kbnf_core import AcceptTokenResult, Engine, RejectedError, Vocabulary, check
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.budget import Budget
 from kbnf_core.convert import from_bnf
 from kbnf_core.frontend import read_grammar
-from kbnf_core.limits import Limits
 from kbnf_core.lint import LintOptions
 from kbnf_core.lower.build import build_tables
-from kbnf_core.source import Source
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source
 from kbnf_testing.counted import growth
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,8 +20,8 @@ import pytest
 
 from kbnf_core import Config, Engine, Grammar, Limits, Vocabulary
 from kbnf_core import engine as engine_module
-from kbnf_core.errors import EngineError
 from kbnf_core.mask import masks, slices
+from kbnf_core.text.errors import EngineError
 from kbnf_testing import forked, robustness
 
 pytestmark = forked.needed

@@ -18,8 +18,8 @@ import pytest
 from sentencepiece import SentencePieceProcessor
 
 from kbnf_core import Vocabulary, load_vocabulary
-from kbnf_core.errors import SourceError, VocabularyError
-from kbnf_core.files import VARIABLE
+from kbnf_core.text.errors import SourceError, VocabularyError
+from kbnf_core.text.files import VARIABLE
 from kbnf_testing import forked, robustness, tokenizer_files
 from kbnf_testing.forked import End
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.integrations.llama_cpp import KbnfLogitsProcessor as LlamaProcessor
 from kbnf_core.integrations.mlx import KbnfLogitsProcessor as MlxProcessor
+from kbnf_core.text.errors import ConfigError, MissingExtraError
 from kbnf_testing.hosts import Array
 
 VOCABULARY = Vocabulary(

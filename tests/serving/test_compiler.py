@@ -17,7 +17,7 @@ import kbnf_core.compiler
 from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
 from kbnf_core.compiler import STRIKES, QuarantinedError, WorkerError, worker
 from kbnf_core.compiler.jobs import Compiled, Job, pack, unpack
-from kbnf_core.errors import ConfigError, InternalError
+from kbnf_core.text.errors import ConfigError, InternalError
 
 VOCABULARY = Vocabulary.bytes()
 SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
@@ -280,7 +280,7 @@ def test_a_forked_child_is_told_to_make_its_own_and_harms_none() -> None:
     program = """
         import os
         from kbnf_core import Compiler, Vocabulary
-        from kbnf_core.errors import ConfigError
+        from kbnf_core.text.errors import ConfigError
         with Compiler(Vocabulary.bytes(), workers=1) as compiler:
             compiler.regex("a")
             child = os.fork()

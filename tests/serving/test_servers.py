@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Vocabulary, allocate_bitmask
-from kbnf_core.errors import ConfigError, WorkLimitError
+from kbnf_core.text.errors import ConfigError, WorkLimitError
 from kbnf_testing import servers
 
 tokenizers = pytest.importorskip(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.errors import ConfigError
+from kbnf_core.text.errors import ConfigError
 from kbnf_testing import tokenizer_files
 
 pytest.importorskip("torch", reason="torch is not installed (extra `transformers`)")

@@ -7,8 +7,8 @@ import pytest
 from kbnf_core import Config, Engine, Grammar, Limits, RegexConfig, Vocabulary, check
 from kbnf_core.compat import kbnf
 from kbnf_core.config import CompressionConfig, EngineConfig
-from kbnf_core.errors import ConfigError, GrammarError, VocabularyError
 from kbnf_core.lint import LintOptions
+from kbnf_core.text.errors import ConfigError, GrammarError, VocabularyError
 
 VOCABULARY = Vocabulary.bytes()
 REGEX = 'start ::= #"(a|b)*a(a|b){8}" "$";'

@@ -19,7 +19,7 @@ from kbnf_core.container import (
     read_container,
     write_container,
 )
-from kbnf_core.errors import SourceError
+from kbnf_core.text.errors import SourceError
 
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
     "next": np.arange(12, dtype=np.int32).reshape(3, 4),

@@ -15,6 +15,7 @@ import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.automata.regex import compile_regex
+from kbnf_core.kbnf.printer import quote
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.mask import masks as masks_module
 from kbnf_core.mask import walks as walks_module
@@ -23,7 +24,6 @@ from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import RUN
 from kbnf_core.mask.walks import shared_rows
 from kbnf_core.recognise.states import UNKNOWN
-from kbnf_core.syntax.printer import quote
 from kbnf_testing.counted import calls
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")

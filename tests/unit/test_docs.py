@@ -23,8 +23,8 @@ import yaml
 from kbnf_cli.app import app
 from kbnf_cli.help import render_page
 from kbnf_core import Grammar
-from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.segments import plain
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.segments import plain
 from kbnf_testing import hosts, pages
 from kbnf_testing.pages import Block
 

@@ -3,8 +3,8 @@
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary, check, convert
-from kbnf_core.errors import EmptyGrammarError, GrammarError, RejectedError
 from kbnf_core.mask.completion import Completion
+from kbnf_core.text.errors import EmptyGrammarError, GrammarError, RejectedError
 
 _BYTES = Vocabulary.bytes()
 

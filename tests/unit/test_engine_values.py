@@ -11,7 +11,7 @@ import pytest
 from kbnf_core import Config, Engine, Grammar, Vocabulary, compile_artifact, load_artifact
 from kbnf_core.compat import kbnf
 from kbnf_core.config import Finish
-from kbnf_core.errors import InvalidLogitsError, RejectedError, UnknownTokenError
+from kbnf_core.text.errors import InvalidLogitsError, RejectedError, UnknownTokenError
 
 T = TypeVar("T")
 

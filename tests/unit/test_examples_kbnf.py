@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine
-from kbnf_core.errors import EmptyGrammarError, GrammarError
+from kbnf_core.text.errors import EmptyGrammarError, GrammarError
 from kbnf_testing import subject
 from kbnf_testing.data import SPEC
 from kbnf_testing.vocabulary import Tokens

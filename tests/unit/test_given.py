@@ -8,10 +8,10 @@ import pytest
 from pydantic import BaseModel
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, VocabularyError, load_vocabulary
-from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import KBNF
 from kbnf_core.integrations.stepwise import Stepwise, vocabulary_of
 from kbnf_core.languages import JSON_SCHEMA, STRUCTURAL_TAG
+from kbnf_core.text.errors import ConfigError
 
 
 class Model(BaseModel):

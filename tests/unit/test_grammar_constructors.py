@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import ConfigError, EngineError, GrammarError, SourceError
+from kbnf_core.text.errors import ConfigError, EngineError, GrammarError, SourceError
 
 DROPPED = {"type": "string", "pattern": "(?=a)"}
 

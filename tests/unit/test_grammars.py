@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kbnf_core import AcceptTokenResult, Config, Engine, Vocabulary, check
-from kbnf_core.errors import EngineError
 from kbnf_core.examples.cases import Example as FileExample
 from kbnf_core.examples.cases import examples_path, read_toml
+from kbnf_core.text.errors import EngineError
 
 FOLDER = Path(__file__).resolve().parents[2] / "grammars"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.kbnf"))

@@ -7,20 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_core import (
-    Engine,
-    EngineError,
-    Finish,
-    Grammar,
-    GrammarError,
-    Limits,
-    Vocabulary,
-    check,
-)
-from kbnf_core.budget import Budget
-from kbnf_core.errors import WorkLimitError
+from kbnf_core import Engine, EngineError, Finish, Grammar, GrammarError, Limits, Vocabulary, check
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.mask import completion
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
 
 PAGE = Path(__file__).resolve().parents[2] / "man" / "kbnf-limits.7"
 

@@ -11,7 +11,7 @@ from kbnf_core.frontend import read_grammar
 from kbnf_core.ir import Choice, Literal, Regular
 from kbnf_core.lint import LintOptions
 from kbnf_core.lower import texts
-from kbnf_core.source import Source
+from kbnf_core.text.source import Source
 from kbnf_testing.counted import growth
 
 WORDS = [f"w{number * 7919 % 99_991}" for number in range(texts.FEW_TEXTS + 1)]

@@ -28,7 +28,7 @@ for module, names in ((os, {OF_OS}), (signal, {OF_SIGNAL})):
             delattr(module, name)
 
 import kbnf_cli, kbnf_core
-from kbnf_core.errors import MissingExtraError
+from kbnf_core.text.errors import MissingExtraError
 
 count = 0
 for package in (kbnf_core, kbnf_cli):

@@ -9,8 +9,8 @@ import pytest
 
 from kbnf_core import AcceptTokenResult, Config, Engine, Grammar, Limits, Vocabulary
 from kbnf_core import engine as engine_module
-from kbnf_core.errors import EngineError
 from kbnf_core.mask import masks
+from kbnf_core.text.errors import EngineError
 
 GRAMMARS = {
     "nested": "start ::= value ';'; value ::= '[' [value { ',' value }] ']' | #'[0-9]+';",

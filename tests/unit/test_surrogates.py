@@ -6,11 +6,11 @@ import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
 from kbnf_core.convert import from_abnf, from_json_schema
-from kbnf_core.format.document import format_kbnf
+from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.languages import LANGUAGES, Language
-from kbnf_core.limits import Limits
 from kbnf_core.lint.check import check
-from kbnf_core.source import Source
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source
 
 TAG = r'{"type": "structural_tag", "format": %s}'
 

@@ -101,7 +101,7 @@ LIBRARY = (
     + """
 import kbnf_core
 from kbnf_core import Grammar, Vocabulary, KbnfError
-from kbnf_core.errors import MissingEngineError
+from kbnf_core.text.errors import MissingEngineError
 grammar = Grammar("start ::= 'a';")
 print(len(Vocabulary.bytes().tokens), grammar.tables.state_count, kbnf_core.check("start ::= 'a';"))
 for name in ("Engine", "AcceptTokenResult", "fill_bitmasks"):

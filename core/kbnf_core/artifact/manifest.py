@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.config import Finish
-from kbnf_core.errors import KbnfError
 from kbnf_core.ir import TokenTerminal
+from kbnf_core.text.errors import KbnfError
 
 
 class ArtifactError(KbnfError, ValueError):

@@ -21,11 +21,11 @@ from kbnf_core.artifact.snapshot import ArtifactMasks, ArtifactStates
 from kbnf_core.artifact.validate import Checker, check_masks, check_states, check_tables
 from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container
-from kbnf_core.errors import VocabularyError
-from kbnf_core.limits import Limits
 from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.mask.token_automaton import StoredMemo
-from kbnf_core.source import Source
+from kbnf_core.text.errors import VocabularyError
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Arrays = Mapping[str, npt.NDArray[Any]]

@@ -22,7 +22,7 @@ from kbnf_core.container import digest, write_container
 from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import BOTTOM, EMPTY, StateTable
-from kbnf_core.source import Source
+from kbnf_core.text.source import Source
 from kbnf_core.version import __version__
 from kbnf_core.vocab.vocabulary import Vocabulary
 

@@ -31,8 +31,8 @@ from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.symbols import EDGE, byte_kinds, to_symbols
 from kbnf_core.automata.regex.syntax import Node
 from kbnf_core.automata.utf8 import TaggedDfa, to_bytes
-from kbnf_core.budget import Budget
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     import numpy as np

@@ -13,8 +13,8 @@ from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.dfa import Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.nfa import Nfa
-from kbnf_core.budget import Budget
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 
 def determinise(

@@ -1,6 +1,6 @@
 """LimitError, the one error that automata raise."""
 
-from kbnf_core.errors import KbnfError
+from kbnf_core.text.errors import KbnfError
 
 
 class LimitError(KbnfError, ValueError):

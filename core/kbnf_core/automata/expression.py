@@ -2,17 +2,14 @@
 
 Nodes are interned, so equal ones are identical; build them with the functions here, which apply
 what holds in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``, ``ab|ac`` is
-``a(b|c)``. NOTHING and EMPTY of ``kbnf_core.expression`` are the only values of their languages.
+``a(b|c)``. NOTHING and EMPTY of ``kbnf_core.automata.algebra`` are the only values of their
+languages.
 """
 
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
-from kbnf_core.automata.codepoints import ANY, CodePoints, complement, difference
-from kbnf_core.automata.codepoints import union as join_points
-from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.syntax import Assertion, Characters, Node
-from kbnf_core.expression import (
+from kbnf_core.automata.algebra import (
     EMPTY,
     NOTHING,
     Choice,
@@ -22,7 +19,11 @@ from kbnf_core.expression import (
     postorder,
     quantifier,
 )
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.automata.codepoints import ANY, CodePoints, complement, difference
+from kbnf_core.automata.codepoints import union as join_points
+from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.syntax import Assertion, Characters, Node
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 Expression: TypeAlias = (
     Characters | Sequence["Expression"] | Choice["Expression"] | Repeat["Expression"]

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
+from kbnf_core.text.budget import Budget
 
 _ELEMENTS_PER_STATE = 10
 """Mean size of a closure at which the bound on states also bounds the memory."""

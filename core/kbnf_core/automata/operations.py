@@ -14,8 +14,8 @@ from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, rows_over
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import shortest_word_to
-from kbnf_core.budget import Budget
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 __all__ = [
     "complement",

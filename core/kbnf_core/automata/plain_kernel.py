@@ -7,14 +7,7 @@ from functools import reduce
 from itertools import chain
 from operator import itemgetter, or_
 
-from kbnf_core.automata.kernel import (
-    DEAD,
-    ELEMENTS_PER_STATE,
-    Automaton,
-    Column,
-    Compacted,
-    Table,
-)
+from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Automaton, Column, Compacted, Table
 
 __all__ = [
     "blocks",

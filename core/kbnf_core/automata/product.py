@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from kbnf_core.automata.alphabet import class_count, join, legible_bytes
 from kbnf_core.automata.dfa import DEAD, Dfa, rows_over
 from kbnf_core.automata.explore import shortest_word_to
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 States = tuple[int, ...]
 """A state of each automaton, or DEAD."""

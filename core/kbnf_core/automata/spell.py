@@ -16,7 +16,7 @@ from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.product import Product, States
-from kbnf_core.budget import Budget
+from kbnf_core.text.budget import Budget
 
 
 class Letters(NamedTuple):

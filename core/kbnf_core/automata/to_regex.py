@@ -4,16 +4,11 @@ States whose elimination makes the text grow least go first (the weights of Delg
 2004), which undoes counted chains to counts and acyclic automata to plain alternatives.
 """
 
+from kbnf_core.automata.algebra import EMPTY, NOTHING
 from kbnf_core.automata.characters import CharacterDfa, to_characters
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.expression import (
-    Builder,
-    Expression,
-    Spell,
-    print_expression,
-)
-from kbnf_core.expression import EMPTY, NOTHING
+from kbnf_core.automata.expression import Builder, Expression, Spell, print_expression
 
 MOST_STATES = 1_000
 """States, over characters, of an automaton that is turned into one expression."""

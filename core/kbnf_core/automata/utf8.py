@@ -15,7 +15,7 @@ from kbnf_core.automata.alphabet import ByteClasses, first_bytes, join
 from kbnf_core.automata.codepoints import NO_BLOCK, Partition
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
+from kbnf_core.text.budget import Budget
 
 _DEAD_CHILD = 255
 _CONTINUATIONS = 64

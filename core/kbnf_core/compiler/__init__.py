@@ -20,13 +20,13 @@ from types import TracebackType
 from typing import Any, BinaryIO, cast
 
 from kbnf_core.compiler.jobs import Compiled, Job, pack, receive, send, unpack
-from kbnf_core.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.ahead import Ahead, ahead_for
+from kbnf_core.text.errors import ConfigError, InternalError, KbnfError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 ENTRY_BYTES = 4_096

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 from kbnf_core.config import Finish
-from kbnf_core.errors import InternalError, KbnfError
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import named
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
-from kbnf_core.source import Source
+from kbnf_core.text.errors import InternalError, KbnfError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source
 
 _LENGTH = struct.Struct("<Q")
 

@@ -14,7 +14,7 @@ from threading import Thread
 from typing import cast
 
 from kbnf_core.compiler.jobs import Compiled, Job, pack, receive, send, unpack
-from kbnf_core.errors import InternalError, KbnfError
+from kbnf_core.text.errors import InternalError, KbnfError
 
 
 def answer(data: bytes) -> bytes:

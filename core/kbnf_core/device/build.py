@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.errors import KbnfError, RejectedError
 from kbnf_core.kernel import columns
 from kbnf_core.mask.boundary import AwaitedText, Outcome, begin_with
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.closing import close_states, why_not_closed
 from kbnf_core.recognise.states import DEAD
+from kbnf_core.text.errors import KbnfError, RejectedError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kbnf_core.device.table import FlatTable, TokenTable
-from kbnf_core.errors import MissingExtraError
+from kbnf_core.text.errors import MissingExtraError
 
 try:
     import jax.numpy as jnp

@@ -9,7 +9,7 @@ from typing import Any
 
 from kbnf_core.device.group import DeviceGrammars
 from kbnf_core.device.need_torch import torch
-from kbnf_core.errors import MissingExtraError
+from kbnf_core.text.errors import MissingExtraError
 
 try:
     import triton

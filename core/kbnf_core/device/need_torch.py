@@ -1,6 +1,6 @@
 """The import of torch, or the error that says how to install it."""
 
-from kbnf_core.errors import MissingExtraError
+from kbnf_core.text.errors import MissingExtraError
 
 try:
     import torch

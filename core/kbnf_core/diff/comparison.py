@@ -16,19 +16,19 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
 from kbnf_core.diff.machine import Machine, absorb, merge, side_by_side, write_tables
 from kbnf_core.diff.nesting import VIEWS, View, cut
 from kbnf_core.diff.result import Answer, Comparison, Verdict
 from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
-from kbnf_core.errors import WorkLimitError
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
 
 WORK = 500_000
 """Steps that a comparison takes before it gives up: a few seconds."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from kbnf_core.automata.alphabet import first_bytes
-from kbnf_core.budget import Budget
 from kbnf_core.diff.machine import Machine
+from kbnf_core.text.budget import Budget
 
 UNQUOTED = 0
 

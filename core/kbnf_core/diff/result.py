@@ -4,7 +4,7 @@ import enum
 from dataclasses import dataclass
 
 from kbnf_core.ir import TokenTerminal
-from kbnf_core.syntax.printer import quote
+from kbnf_core.kbnf.printer import quote
 
 
 class Verdict(enum.Enum):

@@ -6,8 +6,8 @@ from typing import Any
 
 from kbnf_core.diff.comparison import WORK, compare
 from kbnf_core.diff.result import Comparison, Relation
-from kbnf_core.errors import GrammarError
 from kbnf_core.grammar import Grammar
+from kbnf_core.text.errors import GrammarError
 
 _VIEWS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("whitespace", {"whitespace": "compact"}),

@@ -24,13 +24,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from kbnf_core.automata.alphabet import legible_bytes
-from kbnf_core.budget import Budget
 from kbnf_core.diff.machine import Machine, write_tables
-from kbnf_core.errors import WorkLimitError
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.lower.tables import Tables
-from kbnf_core.recognise.distance import lengths_to_end
+from kbnf_core.recognise.closing import lengths_to_end
 from kbnf_core.recognise.states import BOTTOM, DEAD, StateTable
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
 
 Kind: TypeAlias = frozenset[int]
 """Nests that a text between brackets is, all at once."""

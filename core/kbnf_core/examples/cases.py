@@ -27,10 +27,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kbnf_core.engine import Engine
-from kbnf_core.errors import EngineError, KbnfError, RejectedError
-from kbnf_core.languages.kbnf.escapes import pieces
+from kbnf_core.kbnf.escapes import pieces
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.recordings import can_come, show
-from kbnf_core.syntax.tree import Document
+from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
 
 What: TypeAlias = int | bytes
 """A token, by its id or by its bytes."""

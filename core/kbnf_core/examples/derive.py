@@ -11,9 +11,9 @@ from typing import TypeAlias
 
 from kbnf_core.automata.dfa import DEAD
 from kbnf_core.ir import Call, Choice, Grammar, Literal, Node, Regular, Repeat, Sequence, Token
-from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.split import split_large
-from kbnf_core.source import Span
+from kbnf_core.text.source import Span
 
 Scan: TypeAlias = Literal | Regular
 

@@ -19,10 +19,8 @@ from math import inf, log2, prod
 from random import Random
 from typing import TYPE_CHECKING, TypeAlias
 
+from kbnf_core.automata.algebra import fold
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.budget import Budget
-from kbnf_core.errors import EngineError, WorkLimitError
-from kbnf_core.expression import fold
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -38,6 +36,8 @@ from kbnf_core.ir import (
 )
 from kbnf_core.ir import Sequence as Parts
 from kbnf_core.ir.analysis import fixpoint
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import EngineError, WorkLimitError
 
 if TYPE_CHECKING:
     from kbnf_core.engine import Engine

@@ -7,7 +7,7 @@ import json
 import os
 from typing import Any
 
-from kbnf_core.errors import ConfigError
+from kbnf_core.text.errors import ConfigError
 
 VARIABLE = "KBNF_SCHEMA_OPTIONS"
 """The environment variable with options of JSON Schemas, for servers without a place for them."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.batch import allocate_bitmask
 from kbnf_core.engine import Engine
-from kbnf_core.errors import MissingExtraError
 from kbnf_core.grammar import Grammar
 from kbnf_core.mask.ahead import Ahead
+from kbnf_core.text.errors import MissingExtraError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 try:

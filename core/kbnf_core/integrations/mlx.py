@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from kbnf_core.errors import MissingExtraError
 from kbnf_core.integrations.stepwise import Stepwise
 from kbnf_core.mask.ahead import Ahead
+from kbnf_core.text.errors import MissingExtraError
 
 
 class KbnfLogitsProcessor:

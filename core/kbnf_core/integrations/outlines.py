@@ -13,8 +13,8 @@
 from typing import Any
 
 from kbnf_core.compiler import Compiler
-from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.grammar import Grammar
+from kbnf_core.text.errors import ConfigError, MissingExtraError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 try:

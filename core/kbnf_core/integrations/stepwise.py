@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from kbnf_core.batch import allocate_bitmask
 from kbnf_core.engine import Engine
-from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
 from kbnf_core.mask.bits import apply_bitmask, pack, row_of
+from kbnf_core.text.errors import KbnfError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
 

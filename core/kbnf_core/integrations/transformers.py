@@ -22,11 +22,11 @@ import numpy as np
 
 from kbnf_core.batch import allocate_bitmask, fill_bitmasks
 from kbnf_core.engine import Engine
-from kbnf_core.errors import ConfigError, MissingExtraError
 from kbnf_core.grammar import Grammar
 from kbnf_core.integrations.stepwise import vocabulary_of
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import apply_bitmask, pack
+from kbnf_core.text.errors import ConfigError, MissingExtraError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 try:

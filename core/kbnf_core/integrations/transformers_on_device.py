@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from kbnf_core.device import DeviceGrammars, NearestEnds, TableTooLargeError, TokenTable
 from kbnf_core.device.need_torch import torch
-from kbnf_core.errors import ConfigError
 from kbnf_core.grammar import Grammar
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 REMEMBERED_WIDTHS = 32

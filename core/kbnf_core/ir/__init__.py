@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from kbnf_core import expression
+from kbnf_core.automata import algebra as expression
+from kbnf_core.automata.algebra import children, postorder, rebuild
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.expression import children, postorder, rebuild
-from kbnf_core.source import Span
+from kbnf_core.text.source import Span
 
 __all__ = [
     "NEVER",

@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from kbnf_core.errors import MissingEngineError
+from kbnf_core.text.errors import MissingEngineError
 
 _COMPILED = "kbnf_core.kernel._compiled"
 

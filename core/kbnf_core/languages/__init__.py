@@ -89,7 +89,7 @@ def is_structural_tag(value: Mapping[str, Any]) -> bool:
 
 
 def _by_signs(text: str) -> Language:
-    from kbnf_core.languages.kbnf.detect import other_name
-    from kbnf_core.source import Source
+    from kbnf_core.kbnf.detect import other_name
+    from kbnf_core.text.source import Source
 
     return named(other_name(Source(text)) or KBNF.name) or KBNF

@@ -1,6 +1,6 @@
 """Writes the parser tables: ``python -m kbnf_core.languages.build_tables``.
 
-Every ``grammar.lark`` below this folder has a start ``definition``, which is parsed, and a start
+Every ``grammar.lark`` of the package has a start ``definition``, which is parsed, and a start
 ``aside`` with the words that belong to none. Building the tables of a grammar takes Lark many
 times as long as loading them, so they are built here, once, and kept beside the grammar file.
 A test compares the two.
@@ -15,7 +15,7 @@ import lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-HERE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 OPTIONS: dict[str, Any] = {"parser": "lalr", "lexer": "basic", "start": ["definition", "aside"]}
 
@@ -84,7 +84,7 @@ def _pointed(value: Json, numbers: dict[int, int]) -> Json:
 
 def main() -> None:
     """Rewrite the tables of all grammar files."""
-    for file in sorted(HERE.rglob("grammar.lark")):
+    for file in sorted(PACKAGE.rglob("grammar.lark")):
         file.with_suffix(".tables.json").write_text(tables(file.read_text("utf-8")), "utf-8")
 
 

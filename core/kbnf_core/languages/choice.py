@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterable, Iterator
 
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import Language
-from kbnf_core.json_text import NoJsonError, parse_json
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.json_text import NoJsonError, parse_json
+from kbnf_core.text.source import Source, Span
 
 
 def _read(source: Source, request: Request) -> Parsed:

@@ -2,9 +2,9 @@
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.text.source import Source, Span
 
 
 def _read(source: Source, request: Request) -> Parsed:

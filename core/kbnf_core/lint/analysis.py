@@ -4,10 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kbnf_core.automata.alphabet import join, legible_bytes, separate
-from kbnf_core.diagnostics.text import count_of
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Literal, Node, Regular, postorder
-from kbnf_core.syntax.tree import Document, Pattern, PatternKind
+from kbnf_core.kbnf.tree import Document, Pattern, PatternKind
+from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
     from kbnf_core.mask.completion import Completion

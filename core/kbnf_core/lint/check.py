@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
-from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading, read_grammar
-from kbnf_core.imports import BELOW, Imports
+from kbnf_core.kbnf.parsed import NO_OPTIONS as NO_LANGUAGE_OPTIONS
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.kbnf.pragmas import Ignore
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages import KBNF, Language, language_of
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lint import NO_OPTIONS, LintOptions
 from kbnf_core.lint.rules import (
     ambiguity,
@@ -42,10 +41,11 @@ from kbnf_core.lint.rules import (
     unreachable_end,
 )
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.parsed import NO_OPTIONS as NO_LANGUAGE_OPTIONS
-from kbnf_core.syntax.parsed import Request
-from kbnf_core.syntax.pragmas import Ignore
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
 
 
 def check(

@@ -14,11 +14,11 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from kbnf_core.budget import Budget
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.completion import MAX_LENGTH, readable_bytes, unreadability
-from kbnf_core.recognise.distance import DistanceToEnd
+from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable
+from kbnf_core.text.budget import Budget
 from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
 
 

@@ -7,17 +7,17 @@ from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kbnf_core.budget import Budget
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.diagnostics.text import count_of
-from kbnf_core.errors import VocabularyError, WorkLimitError
 from kbnf_core.frontend import EFFORT, Reading, too_large, too_much_work
 from kbnf_core.ir import Grammar
-from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint import LintOptions
-from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.regular import Regulars
-from kbnf_core.source import Span
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import VocabularyError, WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables

@@ -10,10 +10,10 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
-from kbnf_core.ir import NEVER, Call, Choice, Counted, Literal, Regular, Repeat, Sequence, Token
+from kbnf_core.ir import (NEVER, Call, Choice, Counted, Literal, Regular, Repeat, Sequence, Token)
 from kbnf_core.lower.facts import FACTS
 from kbnf_core.lower.texts import choice_of
-from kbnf_core.syntax import tree
+from kbnf_core.kbnf import tree
 
 ctypedef vector[int32_t] Ints
 ctypedef pair[int32_t, int32_t] Ends

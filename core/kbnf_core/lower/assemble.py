@@ -10,16 +10,16 @@ import numpy.typing as npt
 from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.budget import Budget
 from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
-from kbnf_core.limits import Limits
-from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
+from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import Limits
 
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""

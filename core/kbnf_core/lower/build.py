@@ -8,17 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kbnf_core.budget import Budget
 from kbnf_core.ir import Grammar
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.assemble import assemble, build_pieces
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
+from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import Inlined, choose_inlined
 from kbnf_core.lower.nfa import Place
 from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
 from kbnf_core.automata.nfa import Closures
-from kbnf_core.budget import Budget
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
+from kbnf_core.text.budget import Budget
 
 
 @dataclass(frozen=True, slots=True, eq=False)

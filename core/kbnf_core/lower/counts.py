@@ -32,11 +32,11 @@ built anew with every count a state.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from kbnf_core.errors import KbnfError
 from kbnf_core.ir import Call, Counted, Grammar, Node, Repeat, children, rebuild
-from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.nfa import Bounds
+from kbnf_core.text.errors import KbnfError
 
 LEAST = 128
 """The bound from which on a repetition is counted; tokens are seldom as long."""

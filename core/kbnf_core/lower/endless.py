@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
-from kbnf_core.budget import Budget
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -29,8 +28,9 @@ from kbnf_core.ir import (
     children,
 )
 from kbnf_core.ir.analysis import cyclic_components
-from kbnf_core.lower.analyse import Analysis, Facts
-from kbnf_core.source import Span
+from kbnf_core.lower.facts import Analysis, Facts
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.source import Span
 
 _SUFFIX = "#endless"
 """Of the nonterminal for the infinite texts of one that has finite ones, too."""

@@ -7,8 +7,8 @@ by side have many texts.
 
 from collections.abc import Generator
 
-from kbnf_core.diagnostics import Diagnostic, Label
-from kbnf_core.syntax.tree import (
+from kbnf_core.automata.traversal import resolve
+from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
     BracketKind,
@@ -20,7 +20,7 @@ from kbnf_core.syntax.tree import (
     Sequence,
     Terminal,
 )
-from kbnf_core.traversal import resolve
+from kbnf_core.text.diagnostics import Diagnostic, Label
 
 MAX_EXPANDED = 20_000
 """Bytes of the texts that symbols side by side may be joined to."""

@@ -7,19 +7,9 @@ FOLLOW over what calls it.
 from collections.abc import Iterator, Mapping
 
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.ir import (
-    Call,
-    Choice,
-    Grammar,
-    Literal,
-    Node,
-    Regular,
-    Repeat,
-    Sequence,
-    children,
-)
+from kbnf_core.ir import Call, Choice, Grammar, Literal, Node, Regular, Repeat, Sequence, children
 from kbnf_core.ir.analysis import fixpoint
-from kbnf_core.lower.analyse import Analysis
+from kbnf_core.lower.facts import Analysis
 
 Bytes = frozenset[int]
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.budget import Budget
 from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat, children
-from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.facts import Analysis
+from kbnf_core.text.budget import Budget
 
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""

@@ -18,8 +18,6 @@ import numpy.typing as npt
 from kbnf_core.automata.alphabet import first_bytes
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.kernel import Column
-from kbnf_core.budget import Budget
-from kbnf_core.errors import KbnfError
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -33,9 +31,11 @@ from kbnf_core.ir import (
     Token,
     TokenTerminal,
 )
-from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
-from kbnf_core.source import Span
+from kbnf_core.lower.facts import Analysis
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.source import Span
 
 Ids = npt.NDArray[np.int32]
 

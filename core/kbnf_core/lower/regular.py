@@ -12,7 +12,7 @@ from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.build import Fragment, Thompson
 from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
+from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
     Call,
     Choice,
@@ -26,8 +26,8 @@ from kbnf_core.ir import (
     children,
     postorder,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.traversal import fold
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 _NFA_STATES = 4
 """States before making deterministic, for each that the result may have."""

@@ -20,8 +20,8 @@ from kbnf_core.ir import (
     postorder,
     rebuild,
 )
-from kbnf_core.lower.analyse import Analysis
 from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import LARGE, estimate_size
 
 LONG_RUN = 64

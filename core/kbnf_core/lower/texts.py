@@ -11,10 +11,10 @@ from collections.abc import Sequence as Several
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
 from kbnf_core.ir import Choice, Literal, Node, Regular
-from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.source import Span
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Span
 
 FEW_TEXTS = 1_000
 """Alternatives up to this many are kept one by one."""

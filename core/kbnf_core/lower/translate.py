@@ -12,17 +12,17 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import Compiled, compile_regex
-from kbnf_core.budget import Budget
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.automata.traversal import fold
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.printer import as_read
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.excepted import ExcludedWords
 from kbnf_core.lower.texts import choice_of
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.printer import as_read
-from kbnf_core.syntax.suggest import Suggestions, listed
-from kbnf_core.traversal import fold
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
+from kbnf_core.text.suggest import Suggestions, listed
 
 _SUBSTRING_WORK = 16
 """Steps for each byte of a text whose substrings are wanted: two states, made and minimised."""

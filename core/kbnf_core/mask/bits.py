@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core import kernel
-from kbnf_core.errors import InvalidLogitsError
+from kbnf_core.text.errors import InvalidLogitsError
 
 Bitmask = npt.NDArray[np.uint32]
 

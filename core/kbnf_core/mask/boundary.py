@@ -12,11 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
-from kbnf_core.errors import ConfigError, RejectedError, UnknownTokenError
 from kbnf_core.mask.bits import Bitmask, pack
 from kbnf_core.mask.masks import WAITING
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
+from kbnf_core.text.errors import ConfigError, RejectedError, UnknownTokenError
 from kbnf_core.vocab.trie import ABSENT
 from kbnf_core.vocab.vocabulary import Vocabulary
 

@@ -1,6 +1,6 @@
 """Ways to the end of a text: a shortest one, the shortest texts of a grammar, texts at random.
 
-A shortest way in bytes follows the lengths that ``recognise/distance.py`` knows, one in tokens
+A shortest way in bytes follows the lengths that ``recognise/closing.py`` knows, one in tokens
 those of ``nearest_end.py``.
 
 The shortest texts come by best-first search over states (A*, Hart et al. 1968). The bound of a
@@ -23,12 +23,12 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.budget import Budget
-from kbnf_core.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.mask.bits import Bitmask, unpack
 from kbnf_core.mask.member_names import MemberNames
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import EngineError, RejectedError, WorkLimitError
 from kbnf_core.vocab.trie import ROOT, fewest_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 

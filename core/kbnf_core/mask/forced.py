@@ -2,9 +2,9 @@
 
 from weakref import WeakKeyDictionary, proxy
 
-from kbnf_core.errors import VocabularyError
 from kbnf_core.kernel import Texts
 from kbnf_core.mask.cache import LruDict
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 MOST_TEXTS = 4_096

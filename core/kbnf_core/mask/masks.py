@@ -15,21 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Walker
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.walks import (
-    ROOT_SET,
-    Found,
-    Nodes,
-    Walk,
-    nothing_found,
-    shared_rows,
-)
-from kbnf_core.recognise.equivalence import blocks_of_positions
-from kbnf_core.recognise.states import StateTable
+from kbnf_core.mask.walks import ROOT_SET, Found, Nodes, Walk, nothing_found, shared_rows
+from kbnf_core.recognise.states import StateTable, blocks_of_positions
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 LEAST_STATES = 1_000

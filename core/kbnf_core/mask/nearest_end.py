@@ -33,16 +33,16 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.budget import Budget
-from kbnf_core.errors import EngineError
 from kbnf_core.kernel import EndWalker, chosen_bits, rest_costs
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import FinishPolicy
 from kbnf_core.mask.masks import STATE, Masks
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.distance import DistanceToEnd
+from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import BOTTOM
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import EngineError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Nodes = npt.NDArray[np.int32]

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from kbnf_core.errors import VocabularyError
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.mask.bits import Bitmask, pack, word_count
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

@@ -19,16 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import Finish
-from kbnf_core.errors import FinishedError, RejectedError, UnknownTokenError
 from kbnf_core.kernel import Forced
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import STATE, Masks, StoredMasks
-from kbnf_core.recognise.distance import DistanceToEnd
+from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
+from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

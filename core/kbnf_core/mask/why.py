@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kbnf_core.config import Finish
-from kbnf_core.errors import FinishedError, RejectedError
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.lower.build import PlainTables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.explain import Explainer, LivePlace
-from kbnf_core.recognise.migrate import Migration
-from kbnf_core.recognise.states import DEAD, StateTable
+from kbnf_core.recognise.states import DEAD, Migration, StateTable
+from kbnf_core.text.errors import FinishedError, RejectedError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from kbnf_core.budget import Budget
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.successors import children_of, step_all
 from kbnf_core.recognise.states import DEAD
+from kbnf_core.text.budget import Budget
 from kbnf_core.vocab.trie import ROOT
 
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from kbnf_core.errors import ParseError, WorkLimitError
 from kbnf_core.ir import Grammar, TokenTerminal
 from kbnf_core.kernel import Derivations, TooManyReadings, Trace
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.parse.positions import Positions, build_positions
 from kbnf_core.parse.tree import Event, Nodes, Tree
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import StateTable
+from kbnf_core.text.errors import ParseError, WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 _WORK = 16
 """Steps of ``Limits.work`` for each place that is followed where a text has several derivations."""

@@ -28,7 +28,6 @@ import numpy.typing as npt
 
 from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.budget import Budget
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -42,13 +41,14 @@ from kbnf_core.ir import (
     TokenTerminal,
 )
 from kbnf_core.ir import Sequence as Concatenation
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.analyse import Analysis, analyse
 from kbnf_core.lower.assemble import assemble, leaves_of
 from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.nfa import Alphabet, TooManyStatesError
 from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 Ids = npt.NDArray[np.int32]
 

@@ -15,7 +15,7 @@ from codecs import getincrementaldecoder
 from json import loads
 from typing import Any
 
-from kbnf_core.errors import ParseError
+from kbnf_core.text.errors import ParseError
 
 
 class NothingYet:

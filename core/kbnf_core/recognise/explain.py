@@ -15,7 +15,7 @@ import numpy.typing as npt
 from kbnf_core.lower.build import PlainTables
 from kbnf_core.lower.nfa import Place
 from kbnf_core.recognise.states import BOTTOM, StateTable
-from kbnf_core.source import NOWHERE, Span
+from kbnf_core.text.source import NOWHERE, Span
 
 _Link: TypeAlias = tuple[tuple[int, int], int]
 """(stack_node, nonterminal) that is called, and the item set that waits for it."""

@@ -7,6 +7,14 @@ are numbered; ``next[state, byte class]`` is a flat table, filled on demand like
 The algorithm is Earley's with sets named by content; compare Aycock & Horspool, "Practical Earley
 Parsing" (2002), and Leo, "A general context-free parsing algorithm running in linear time on every
 LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
+
+Equivalent positions: those that no token of the vocabulary is long enough to tell apart.
+
+In ``x{0,1000}`` a position far from both bounds behaves like its neighbours for as long as one
+token lasts. Partition refinement (Moore 1956), stopped after as many rounds as the longest token
+has bytes, finds which are equal for that long; their item sets share one walk.
+
+Carry states from one table to a new one of the same grammar, by content.
 """
 
 import threading
@@ -18,8 +26,32 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.kernel import Configurations, ItemSets, LazyTable, StackNodes, unwritten
-from kbnf_core.lower.tables import Tables
+from kbnf_core.lower.tables import Ids, Tables
+
+
+def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
+    """Return the block of each automaton state: its class of equivalence for ``rounds`` bytes."""
+    source = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
+    # A call is a symbol behind the byte classes.
+    calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
+    symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
+    target = np.concatenate((tables.edge_target, tables.call_return))
+    rows = np.flatnonzero(tables.loops.of >= 0).astype(np.int32)
+    if len(rows):
+        # A loop has bounds that its rows do not show: each is like itself alone.
+        own = (symbol.max(initial=0) + 1 + tables.loops.of[rows]).astype(np.int32)
+        source, target = (np.concatenate((each, rows)) for each in (source, target))
+        symbol = np.concatenate((symbol, own))
+    columns = (source.tobytes(), symbol.tobytes(), target.tobytes())
+    return AUTOMATA.blocks(*columns, tables.accepting.tobytes(), rounds)
+
+
+def _sources(starts: Ids) -> Ids:
+    """Return the state of each edge."""
+    return np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+
 
 DEAD = 0
 """The dead state: no text continues from it."""
@@ -222,3 +254,55 @@ class StateTable:
         flags[:count] = self.has_completions
         self.has_completions = flags
         self.next = longer
+
+
+class Migration:
+    """Copies the configurations of single states from ``old`` into ``new``, and nothing else."""
+
+    def __init__(self, old: StateTable, new: StateTable) -> None:
+        self._old = old
+        self._new = new
+        self._stack = {BOTTOM: BOTTOM}
+
+    def position(self, position: int) -> int:
+        """Return the new number of a state, or the complement of it for one that is over.
+
+        What is counted beside a state, in the bits above, is kept.
+        """
+        if position < 0:
+            return ~self.state(~position)
+        count = position >> 32 << 32
+        return count | self.state(position - count)
+
+    def state(self, state: int) -> int:
+        """Return the number in the new table of a state of the old one."""
+        pairs = self._old.pairs(state)
+        for stack_node, _ in pairs:
+            self._copy_node(stack_node)
+        moved = [(self._stack[stack_node], self._items(items)) for stack_node, items in pairs]
+        return self._new.adopt(moved, self._old.completions(state))
+
+    def _items(self, number: int) -> int:
+        return self._new.items.number(self._old.items.items(number))
+
+    def _copy_node(self, root: int) -> None:
+        """Copy a stack node after the nodes it refers to; references form no cycle."""
+        stack = [root]
+        while stack:
+            stack_node = stack[-1]
+            edges = self._old.stack.edges(stack_node)
+            missing = [t[1] for t in edges if t[1] != SELF and t[1] not in self._stack]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            if stack_node not in self._stack:
+                self._stack[stack_node] = self._new.stack.intern(map(self._triple, edges))
+
+    def _triple(self, triple: Triple) -> Triple:
+        nonterminal, stack_node, after = triple
+        return (
+            nonterminal,
+            SELF if stack_node == SELF else self._stack[stack_node],
+            self._items(after),
+        )

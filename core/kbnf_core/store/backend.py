@@ -10,7 +10,7 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import BinaryIO, Protocol
 
-from kbnf_core.errors import KbnfError
+from kbnf_core.text.errors import KbnfError
 
 TEMPORARY = ".tmp-"
 """What names of files begin with that are not finished."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kbnf_core.artifact import SUFFIX
-from kbnf_core.files import make_room
+from kbnf_core.text.files import make_room
 
 
 @contextmanager

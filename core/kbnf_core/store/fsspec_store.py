@@ -20,9 +20,9 @@ from threading import Thread
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
-from kbnf_core.errors import MissingExtraError
-from kbnf_core.files import write_file
 from kbnf_core.store.backend import DAY, TEMPORARY, StoreError
+from kbnf_core.text.errors import MissingExtraError
+from kbnf_core.text.files import write_file
 
 T = TypeVar("T")
 

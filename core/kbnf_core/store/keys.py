@@ -19,14 +19,14 @@ from kbnf_core.artifact import FORMAT
 from kbnf_core.automata.regex.tables import REGEX_VERSION
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.convert import convert
-from kbnf_core.diagnostics import decode
-from kbnf_core.errors import ConfigError, GrammarError
-from kbnf_core.files import read_file
 from kbnf_core.frontend import KBNF
-from kbnf_core.imports import BELOW
 from kbnf_core.languages import JSON_SCHEMA, LARK, TOOL_LIST, detect, named
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source
+from kbnf_core.text.diagnostics import decode
+from kbnf_core.text.errors import ConfigError, GrammarError
+from kbnf_core.text.files import read_file
+from kbnf_core.text.imports import BELOW
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source
 from kbnf_core.version import __version__
 
 if TYPE_CHECKING:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.artifact.read import Restore, read_artifact
 from kbnf_core.artifact.write import Compilable, compile_to
-from kbnf_core.errors import GrammarError, InternalError, KbnfError, SourceError
 from kbnf_core.store import INPUTS, ArtifactStore, Failure, StoredFailureError, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of
 from kbnf_core.store.shared_rows import DamagedError
+from kbnf_core.text.errors import GrammarError, InternalError, KbnfError, SourceError
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -139,7 +139,7 @@ def _text_of(error: KbnfError) -> str:
     """Return the text of an error, with what its findings say in addition."""
     if not isinstance(error, GrammarError):
         return str(error)
-    from kbnf_core.diagnostics.segments import plain
-    from kbnf_core.diagnostics.text import render_text
+    from kbnf_core.text.diagnostics.segments import plain
+    from kbnf_core.text.diagnostics.text import render_text
 
     return "".join(plain(render_text(each)) for each in error.diagnostics).rstrip() or str(error)

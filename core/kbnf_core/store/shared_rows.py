@@ -21,9 +21,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from kbnf_core.container import ContainerError, read_container, write_container
-from kbnf_core.errors import KbnfError
-from kbnf_core.files import write_file
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.files import write_file
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 DIGEST_BYTES = 16
 

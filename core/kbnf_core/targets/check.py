@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, Language
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
-from kbnf_core.source import Source
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.grammars import examine_grammar
 from kbnf_core.targets.judges import Json, pointer_to
 from kbnf_core.targets.names import ALL, SERVICE_NAMES
 from kbnf_core.targets.process import Asked, installed, version_of
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.source import Source
 
 CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
 

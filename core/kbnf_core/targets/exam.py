@@ -14,9 +14,7 @@ from functools import cached_property
 from random import Random
 from typing import Any
 
-from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
-from kbnf_core.source import pointers
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.judges import (
     Json,
@@ -35,6 +33,8 @@ from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import Values
 from kbnf_core.targets.violations import Violations, Witness
 from kbnf_core.targets.visits import Visit, declares, visits
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.source import pointers
 
 SECONDS = 6.0
 """The processor time after which no more is asked about a schema, for each engine."""

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from random import Random
 
 from kbnf_core.convert import convert
-from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import GBNF, LARK, Language
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Fault, Finding, Result
 from kbnf_core.targets.ours import Texts
 from kbnf_core.targets.process import Asked, BrokenError, How, version_of
+from kbnf_core.text.errors import KbnfError
 
 LANGUAGES = {"gbnf": GBNF, "lark": LARK}
 """The languages of engines' grammars."""

@@ -12,11 +12,11 @@ from importlib import import_module
 from random import Random
 from typing import Any, TypeAlias
 
-from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema.options import VALIDATOR, as_mapping
 from kbnf_core.targets.ours import Texts
+from kbnf_core.text.errors import KbnfError
 
 Json: TypeAlias = Any
 """A JSON value as ``json`` reads it."""

@@ -6,8 +6,8 @@ from functools import cached_property
 from random import Random
 
 from kbnf_core.engine import Engine
-from kbnf_core.errors import EngineError, KbnfError, RejectedError
 from kbnf_core.grammar import Grammar
+from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 

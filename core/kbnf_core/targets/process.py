@@ -18,8 +18,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any
 
-from kbnf_core.errors import KbnfError
 from kbnf_core.targets.engines import ENGINES
+from kbnf_core.text.errors import KbnfError
 
 SECONDS = 10.0
 """The time that an engine has for a schema, and for a text."""

@@ -14,13 +14,13 @@ from typing import Any
 
 from kbnf_core.diff.comparison import compare
 from kbnf_core.diff.result import Verdict
-from kbnf_core.errors import KbnfError
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.judges import Json, at, replaced, steps_of
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import resolve
+from kbnf_core.text.errors import KbnfError
 
 _ROUNDS = 8
 _WORK = 300_000

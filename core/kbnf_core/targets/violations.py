@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from kbnf_core.errors import KbnfError
 from kbnf_core.targets.judges import (
     Json,
     Judges,
@@ -28,6 +27,7 @@ from kbnf_core.targets.judges import (
 )
 from kbnf_core.targets.values import EXTRA, LONG, Values, resolve
 from kbnf_core.targets.visits import Visit, visits
+from kbnf_core.text.errors import KbnfError
 
 ASSERTIONS = (
     *("type", "enum", "const", "minLength", "maxLength", "pattern", "format", "minimum"),

@@ -17,8 +17,8 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING
 
-from kbnf_core.errors import KbnfError
-from kbnf_core.files import cache_folder, make_room
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.files import cache_folder, make_room
 from kbnf_core.version import __version__
 from kbnf_core.vocab.formats import FILES_BESIDE
 

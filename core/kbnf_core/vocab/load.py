@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
-from kbnf_core.errors import KbnfError, SourceError, VocabularyError
-from kbnf_core.files import opened, read_up_to
+from kbnf_core.text.errors import KbnfError, SourceError, VocabularyError
+from kbnf_core.text.files import opened, read_up_to
 from kbnf_core.vocab.cache import find_entry
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,

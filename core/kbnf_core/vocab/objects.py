@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.formats import Contents, Encode, common_stop_ids
 from kbnf_core.vocab.formats.huggingface import read_huggingface
 from kbnf_core.vocab.formats.sentencepiece_model import read_processor

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Int32 = npt.NDArray[np.int32]

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import index
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import check
-from kbnf_core.diagnostics import Severity
-from kbnf_core.diagnostics.text import render_text
 from kbnf_core.lint.check import fix_text
+from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.diagnostics.text import render_text
 
 HERE = Path(__file__).parent
 NAMES = sorted(file.name for file in HERE.glob("*.txt"))

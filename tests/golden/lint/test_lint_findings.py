@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import Vocabulary, check
-from kbnf_core.diagnostics import CATALOGUE, Diagnostic
 from kbnf_core.lint import LintOptions
-from kbnf_core.source import Source, Span
+from kbnf_core.text.diagnostics import CATALOGUE, Diagnostic
+from kbnf_core.text.source import Source, Span
 
 HERE = Path(__file__).parent
 FILES = sorted(file.name for file in HERE.glob("*.txt") if not file.name.startswith("real_files"))

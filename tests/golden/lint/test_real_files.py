@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from kbnf_core import check
-from kbnf_core.diagnostics import Diagnostic, Severity, decode
 from kbnf_core.languages import EXTENSIONS
+from kbnf_core.text.diagnostics import Diagnostic, Severity, decode
 from kbnf_testing.data import DATA
 
 FILES = {

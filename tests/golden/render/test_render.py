@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
-from kbnf_core.diagnostics.formats import render_json
-from kbnf_core.diagnostics.segments import plain
-from kbnf_core.diagnostics.text import render_concise, render_text
-from kbnf_core.source import Source, Span
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics.formats import render_json
+from kbnf_core.text.diagnostics.segments import plain
+from kbnf_core.text.diagnostics.text import render_concise, render_text
+from kbnf_core.text.source import Source, Span
 
 _GRAMMAR = """\
 start ::= itme 你好 é\t| itme;

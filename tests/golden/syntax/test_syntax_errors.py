@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.languages.kbnf.parse import parse_kbnf
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source, Span
+from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source, Span
 
 FILES = sorted(file.name for file in Path(__file__).parent.glob("*.txt"))
 DIVIDER = "====\n"

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import RejectedError
 from kbnf_core.mask.bits import unpack
+from kbnf_core.text.errors import RejectedError
 
 Flags = npt.NDArray[np.bool_]
 """bool[size], by token id."""

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import ConfigError, EngineError
+from kbnf_core.text.errors import ConfigError, EngineError
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
 from kbnf_testing.counts import counted_pair, counting_vocabulary, object_vocabulary

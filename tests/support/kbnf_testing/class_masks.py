@@ -20,7 +20,7 @@ import regex
 
 from kbnf_core import Engine, Grammar, Vocabulary, load_artifact
 from kbnf_core.device import TableTooLargeError, TokenTable
-from kbnf_core.errors import GrammarError
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing.acceptance import (
     DEAD,
     FINISHES,

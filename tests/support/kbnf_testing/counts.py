@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.errors import EmptyGrammarError
 from kbnf_core.lower import counts
+from kbnf_core.text.errors import EmptyGrammarError
 
 _UNITS = (
     "#'[ab]'",

@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 
 from kbnf_core import Config, Engine
-from kbnf_core.errors import EngineError, GrammarError
+from kbnf_core.text.errors import EngineError, GrammarError
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES
 from kbnf_testing.generate import Features, GrammarMaker, random_tokens

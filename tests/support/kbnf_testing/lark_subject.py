@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import Conversion, from_lark
-from kbnf_core.errors import EngineError, GrammarError
+from kbnf_core.text.errors import EngineError, GrammarError
 
 LEXING = {"earley+dynamic": "earley", "lalr+contextual": "lalr"}
 """How the modes of the example files are called here; everything else is LLGuidance's."""

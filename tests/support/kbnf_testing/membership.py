@@ -1,7 +1,7 @@
 """Membership of whole texts, as the engine decides it with ``finish=eos`` over bytes."""
 
 from kbnf_core import Config, Engine, Vocabulary
-from kbnf_core.errors import EngineError
+from kbnf_core.text.errors import EngineError
 
 BYTES = Vocabulary.bytes()
 

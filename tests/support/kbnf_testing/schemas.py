@@ -11,7 +11,7 @@ from kbnf_core import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.options import as_mapping
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 FOLDER = Path(kbnf_cli.__file__).parent / "schemas"
 

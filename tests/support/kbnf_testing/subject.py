@@ -13,8 +13,8 @@ from kbnf_core import (
     compile_artifact,
     load_artifact,
 )
-from kbnf_core.diagnostics import Severity
-from kbnf_core.errors import FinishedError, GrammarError, RejectedError, UnknownTokenError
+from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.errors import FinishedError, GrammarError, RejectedError, UnknownTokenError
 from kbnf_testing.corpus import Case
 from kbnf_testing.runners import RefusedError
 from kbnf_testing.vocabulary import Tokens

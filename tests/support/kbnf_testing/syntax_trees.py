@@ -2,8 +2,7 @@
 
 from hypothesis import strategies as st
 
-from kbnf_core.source import Span
-from kbnf_core.syntax.tree import (
+from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
     BracketKind,
@@ -21,6 +20,7 @@ from kbnf_core.syntax.tree import (
     TokenName,
     TokenSet,
 )
+from kbnf_core.text.source import Span
 
 AT = Span(0, 0)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kbnf_core.convert import to_gbnf, to_lark
-from kbnf_core.errors import GrammarError
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing.lark_peers import llguidance_accepts
 from kbnf_testing.peer import Peer
 from kbnf_testing.target_cases import CASES

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core import Engine, Grammar, Vocabulary, fill_tree_bitmasks
-from kbnf_core.errors import EngineError, RejectedError
+from kbnf_core.text.errors import EngineError, RejectedError
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
 from kbnf_testing.counts import counted_pair, counting_vocabulary, object_vocabulary

@@ -38,13 +38,13 @@ def main() -> None:
 def operations(name: str, text: str) -> Iterable[tuple[str, Callable[[], object]]]:
     """Yield what can be done with a text, by name."""
     from kbnf_core import check, convert
-    from kbnf_core.diagnostics import Diagnostic
-    from kbnf_core.diagram import render_html
-    from kbnf_core.errors import GrammarError
-    from kbnf_core.format.document import format_kbnf
     from kbnf_core.frontend import read_grammar
+    from kbnf_core.kbnf.diagram import render_html
+    from kbnf_core.kbnf.format import format_kbnf
     from kbnf_core.languages import KBNF, language_of
-    from kbnf_core.source import Source
+    from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.errors import GrammarError
+    from kbnf_core.text.source import Source
 
     language = language_of(name)
 

@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from kbnf_core.automata.occurrences import Words
+from kbnf_core.automata.substrings import Words
 
 
 @pytest.mark.parametrize("seed", range(100))

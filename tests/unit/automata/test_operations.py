@@ -11,8 +11,8 @@ from kbnf_core.automata.dfa import Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import substrings
-from kbnf_core.errors import KbnfError
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 SMALL = replace(DEFAULT_LIMITS, regex_states=10)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 SYNTAX = [
     ("*a", [("E201", "*")]),

@@ -8,7 +8,7 @@ import pytest
 from kbnf_core.automata import operations as op
 from kbnf_core.automata.avoid import avoid_literals, avoid_regex
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 TABLE = [
     ("AB", [b"A", b"B", b"BA", b"\xff\x00", "é".encode()], [b"", b"AB", b"ABC", b"CAB"]),

@@ -4,8 +4,8 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.examples.cases import Example, ExampleError, Expectation, read_comments, read_toml
-from kbnf_core.languages.kbnf.parse import parse_kbnf
-from kbnf_core.source import Source
+from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.text.source import Source
 
 FILE = """
 accept = ["a", { text = "é" }, { hex = "ff 00", why = "bytes" }]

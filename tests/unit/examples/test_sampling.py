@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import EngineError
 from kbnf_core.examples.sampling import count_texts, sample_texts
+from kbnf_core.text.errors import EngineError
 
 EOS = "(* kbnf: finish=eos *) "
 

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from kbnf_core import Grammar, ir
-from kbnf_core.budget import Budget
-from kbnf_core.errors import GrammarError, WorkLimitError
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.kbnf import tree
 from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
 from kbnf_core.lower.chosen_kernel import PLAIN
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.nfa import NfaBuilder, TooManyStatesError
-from kbnf_core.syntax import tree
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import GrammarError, WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
 

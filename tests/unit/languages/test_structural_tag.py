@@ -9,10 +9,10 @@ import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, check
 from kbnf_core.convert import detect, from_structural_tag
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages import STRUCTURAL_TAG
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source
-from kbnf_core.syntax.parsed import Request
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source
 from kbnf_testing.membership import Language
 
 HEAD = "(* kbnf: finish=eos *)\n\n"

@@ -3,10 +3,10 @@
 import pytest
 
 from kbnf_core.frontend import KBNF
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.conversion.rewrite import merge_variants
-from kbnf_core.source import Source
-from kbnf_core.syntax.parsed import Request
-from kbnf_core.syntax.printer import print_expression
+from kbnf_core.text.source import Source
 
 
 def merged(text: str, *families: str) -> str:

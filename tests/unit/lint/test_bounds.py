@@ -10,11 +10,7 @@ import pytest
 from kbnf_core import check
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.rules import ambiguity as derivations
-from kbnf_core.lint.rules import (
-    empty_loops,
-    never_entered,
-    never_reached,
-)
+from kbnf_core.lint.rules import empty_loops, never_entered, never_reached
 from kbnf_core.lint.rules import overlaps as common_texts
 
 SUM = "start ::= sum ';'; sum ::= sum '+' sum | 'x';"

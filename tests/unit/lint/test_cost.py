@@ -3,7 +3,6 @@
 import pytest
 
 from kbnf_core import Vocabulary, check
-from kbnf_core.budget import Budget
 from kbnf_core.frontend import read_grammar
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.rules import cost
@@ -11,7 +10,8 @@ from kbnf_core.lower.build import build_tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.work import RuleWork, rule_works
 from kbnf_core.recognise.states import StateTable
-from kbnf_core.source import Source
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.source import Source
 
 BYTES = Vocabulary.bytes()
 WORDS = Vocabulary({0: b"a", 1: b"b", 2: b"aa", 3: b"aaa", 4: b"ab"})

@@ -9,7 +9,7 @@ from kbnf_core.frontend import read_grammar
 from kbnf_core.languages import ABNF, GBNF, KBNF, LANGUAGES, LARK, Language
 from kbnf_core.lint import NO_OPTIONS
 from kbnf_core.lint.check import fix_text, run_lints
-from kbnf_core.source import Source
+from kbnf_core.text.source import Source
 
 TEXTS = {
     "KBNF": "start ::= 'a' {'\\xe9'} | 'a' {'\\xe9'}; unused ::= 'x'?;",

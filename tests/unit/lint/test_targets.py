@@ -9,7 +9,7 @@ import pytest
 from kbnf_core import check
 from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.rules.targets import refused_lark
-from kbnf_core.source import Source
+from kbnf_core.text.source import Source
 from kbnf_testing.data import DATA
 from kbnf_testing.target_cases import CASES
 

@@ -9,10 +9,10 @@ from random import Random
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary, check
-from kbnf_core.budget import Budget
 from kbnf_core.languages import BNF
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.prolonged import find_cut
+from kbnf_core.text.budget import Budget
 
 DNA = '<start>::=<sequence>\n<sequence>::=<base>|<base><sequence>\n<base>::="A"|"C"|"G"|"T"\n'
 TOKEN = "(* kbnf: finish=token *) "

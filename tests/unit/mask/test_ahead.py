@@ -19,10 +19,10 @@ import pytest
 
 from kbnf_core import Ahead, Compiler, Engine, Grammar, Limits, Vocabulary, allocate_bitmask
 from kbnf_core.batch import BATCHES, fill_bitmasks
-from kbnf_core.errors import GrammarError
 from kbnf_core.integrations.stepwise import Stepwise
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.mask.ahead import SWITCH
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing.real_vocabulary import real_vocabulary
 
 SUITE = Path(__file__).resolve().parents[2] / "data/json-schema-test-suite"

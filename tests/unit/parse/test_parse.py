@@ -5,8 +5,8 @@ import json
 import pytest
 
 from kbnf_core import Grammar, ParseError, Tree
-from kbnf_core.errors import WorkLimitError
-from kbnf_core.limits import Limits
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.limits import Limits
 
 LIST = Grammar(
     'start ::= "[" item { "," item } "]"; item ::= name | start; name ::= #"[a-zé]+";'

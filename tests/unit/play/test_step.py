@@ -11,7 +11,7 @@ from kbnf_cli.play import session as state
 from kbnf_cli.play.commands import spoken_command, step
 from kbnf_cli.play.session import Files, Mode, Reply, Session, Verdict
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.diagnostics.segments import Role, cells, plain
+from kbnf_core.text.diagnostics.segments import Role, cells, plain
 from kbnf_testing.play import GRAMMAR
 
 

@@ -16,7 +16,6 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError, Vocabulary, compile_artifact
 from kbnf_core.engine import Engine
-from kbnf_core.errors import ConfigError
 from kbnf_core.farm import make
 from kbnf_core.store import (
     ArtifactStore,
@@ -31,6 +30,7 @@ from kbnf_core.store import (
 from kbnf_core.store.backend import Backend, DirectoryStore, StoreError
 from kbnf_core.store.cache import LocalCache
 from kbnf_core.store.keys import Recipe, recipe_of
+from kbnf_core.text.errors import ConfigError
 
 TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[b-m]{3}'){0,4} '}';"
 OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[e-n]{3}'){0,4} ']';"

@@ -13,12 +13,12 @@ import pytest
 from kbnf_cli import executors
 from kbnf_cli.executors import Processes
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.errors import KbnfError
 from kbnf_core.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
 from kbnf_core.store import Failure, open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of
+from kbnf_core.text.errors import KbnfError
 from kbnf_testing.farm import DEADLY, Counting, content, killer
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills processes (POSIX)")

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import kbnf_testing
-from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.catalogue import read_page
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.source import Source
 from kbnf_core.targets.check import Panel, check_targets, costs
 from kbnf_core.targets.exam import Exam, Fault, Result, examine, shrunk
 from kbnf_core.targets.process import Answer, Asked, How
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.catalogue import read_page
+from kbnf_core.text.source import Source
 
 COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
 

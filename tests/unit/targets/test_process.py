@@ -11,14 +11,7 @@ from kbnf_core.targets import process
 from kbnf_core.targets.engines import ENGINES, Adapter, Engine
 from kbnf_core.targets.exam import Exam, Fault, examine
 from kbnf_core.targets.names import ENGINE_NAMES, SERVICE_NAMES
-from kbnf_core.targets.process import (
-    Answer,
-    Asked,
-    BrokenError,
-    How,
-    NotInstalledError,
-    version_of,
-)
+from kbnf_core.targets.process import Answer, Asked, BrokenError, How, NotInstalledError, version_of
 
 COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
 

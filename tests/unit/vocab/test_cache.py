@@ -12,8 +12,8 @@ import pytest
 
 from kbnf_core import container
 from kbnf_core.container import read_container
-from kbnf_core.errors import VocabularyError
-from kbnf_core.files import VARIABLE, cache_folder, make_room
+from kbnf_core.text.errors import VocabularyError
+from kbnf_core.text.files import VARIABLE, cache_folder, make_room
 from kbnf_core.vocab import cache
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.packed import PackedTokens

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbnf_core.container import read_container, write_container
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.inspect import inspect
 from kbnf_core.vocab.packed import pack_tokens
 from kbnf_core.vocab.stored import from_arrays, to_arrays

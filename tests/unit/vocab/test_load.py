@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_core.errors import SourceError, VocabularyError
+from kbnf_core.text.errors import SourceError, VocabularyError
 from kbnf_core.vocab.load import FORMATS, load_vocabulary
 
 TOKENIZER = '{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}'

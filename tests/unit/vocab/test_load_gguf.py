@@ -11,7 +11,7 @@ import pytest
 from gguf import GGUFWriter, TokenType
 
 from kbnf_core import Engine
-from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.vocab.formats import gguf_metadata
 from kbnf_core.vocab.formats.huggingface import byte_alphabet
 from kbnf_core.vocab.load import load_vocabulary

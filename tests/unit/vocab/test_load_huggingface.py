@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
 from kbnf_testing.tokenizer_files import tokenizers

@@ -10,7 +10,7 @@ import pytest
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from sentencepiece import SentencePieceProcessor
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from sentencepiece import SentencePieceProcessor
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
+from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_testing.tokenizer_files import sentence_piece
 

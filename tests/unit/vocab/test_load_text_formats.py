@@ -9,7 +9,7 @@ import pytest
 import tiktoken
 from tiktoken.load import load_tiktoken_bpe
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
 from kbnf_testing.data import DATA

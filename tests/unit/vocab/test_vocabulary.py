@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbnf_core.errors import KbnfError, VocabularyError
+from kbnf_core.text.errors import KbnfError, VocabularyError
 from kbnf_core.vocab.vocabulary import Token, Vocabulary
 
 

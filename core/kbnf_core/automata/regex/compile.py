@@ -12,9 +12,9 @@ from kbnf_core.automata.regex.reader import TOO_LARGE, TOO_MUCH_WORK, RegexProbl
 from kbnf_core.automata.regex.symbols import edge_only, to_symbols
 from kbnf_core.automata.regex.syntax import Node
 from kbnf_core.automata.utf8 import to_dfa
-from kbnf_core.budget import Budget
-from kbnf_core.errors import WorkLimitError
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 _RAISING = "; or raise `Limits.work`"
 
@@ -22,7 +22,7 @@ _RAISING = "; or raise `Limits.work`"
 class Compiled(NamedTuple):
     """An automaton, or why there is none: ``dfa`` is None exactly when there are problems.
 
-    ``work`` is what it took, in steps (``kbnf_core.budget``).
+    ``work`` is what it took, in steps (``kbnf_core.text.budget``).
     """
 
     dfa: Dfa | None

@@ -6,6 +6,7 @@ tests/unit/automata/test_regex_language.py.
 
 from dataclasses import replace
 
+from kbnf_core.automata.algebra import EMPTY, Choice, Repeat, Sequence
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.regex.brackets import read_brackets
 from kbnf_core.automata.regex.escapes import read_escape, report_invalid_utf8
@@ -18,15 +19,9 @@ from kbnf_core.automata.regex.reader import (
     RegexProblem,
     UnreadableError,
 )
-from kbnf_core.automata.regex.syntax import (
-    Assertion,
-    Characters,
-    Look,
-    Node,
-)
+from kbnf_core.automata.regex.syntax import Assertion, Characters, Look, Node
 from kbnf_core.automata.regex.unicode import fold_case
-from kbnf_core.expression import EMPTY, Choice, Repeat, Sequence
-from kbnf_core.limits import Limits
+from kbnf_core.text.limits import Limits
 
 _EXCEPT_LF = difference(ANY, from_text("\n"))
 _EXCEPT_CRLF = difference(ANY, from_text("\r\n"))

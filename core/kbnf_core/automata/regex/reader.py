@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from kbnf_core.limits import Limits
+from kbnf_core.text.limits import Limits
 
 SYNTAX = "E201"
 UNSUPPORTED = "E202"

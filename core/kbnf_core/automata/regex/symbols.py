@@ -11,25 +11,13 @@ know nothing of assertions but their tags, which say before which kinds of chara
 from itertools import product
 from typing import NamedTuple
 
+from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.build import Fragment, Thompson
-from kbnf_core.automata.codepoints import (
-    ANY,
-    CodePoints,
-    Partition,
-    difference,
-    partition,
-    union,
-)
+from kbnf_core.automata.codepoints import ANY, CodePoints, Partition, difference, partition, union
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.nfa import Closures, EpsilonNfa, Nfa
-from kbnf_core.automata.regex.syntax import (
-    Assertion,
-    Characters,
-    Look,
-    Node,
-)
+from kbnf_core.automata.regex.syntax import Assertion, Characters, Look, Node
 from kbnf_core.automata.regex.unicode import perl_class
-from kbnf_core.expression import Choice, Repeat, fold
 
 EDGE, LINE_FEED, RETURN, WORD, OTHER = range(5)
 KINDS = range(5)

@@ -6,8 +6,8 @@ The operators are those of ``expression``, the leaves sets of characters and ass
 import enum
 from typing import NamedTuple, TypeAlias
 
+from kbnf_core.automata.algebra import Choice, Repeat, Sequence
 from kbnf_core.automata.codepoints import CodePoints
-from kbnf_core.expression import Choice, Repeat, Sequence
 
 
 class Look(enum.Enum):

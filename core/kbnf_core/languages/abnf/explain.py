@@ -2,9 +2,9 @@
 
 from lark import Token
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.mistake import CLOSERS, CLOSING, Mistake, shown, span_of
+from kbnf_core.kbnf.statements import CLOSERS, CLOSING, Mistake, shown, span_of
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.source import Source, Span
 
 _RULE = "a rule is written `name = ...`, first on a line"
 _OPEN = {

@@ -2,8 +2,8 @@
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
-from kbnf_core.source import Source
-from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.text.source import Source
 
 
 def _read(source: Source, request: Request) -> Parsed:

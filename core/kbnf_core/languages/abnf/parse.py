@@ -3,27 +3,328 @@
 Names mean the same in upper and lower case; the tree has them as their first definition writes
 them. Core rules (RFC 5234, appendix B.1) that are
 used and not defined are added. Time is linear in the length of the text.
+
+ABNF's strings and values as leaves of the KBNF tree.
+
+RFC 5234 leaves open how characters are encoded. Values up to 127 are ASCII. Above, they are
+octets where no value of the text passes 255, as in the grammars of protocols (``obs-text`` of
+HTTP, UTF-8's own), and else code points in UTF-8, as in those of texts (JSON).
+
+Splits an ABNF text into words, and the words into rules.
+
+A rule begins with a name that stands first on its line and has a sign behind it, and goes on to
+the next such name. ABNF wants the lines by which a rule goes on to be indented more than the
+rule; the words that begin others are ``Statement.odd``.
+
+Checks what the grammar of ABNF does not say: characters, values, counts and indentation.
+
+Builds the syntax tree of KBNF while Lark reduces the rules of ``grammar.lark``.
+
+Spans point into the ABNF text, names are as they are written there. Nothing is checked here, see
+``validate``.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from re import fullmatch
+from typing import TypeAlias
 
-from lark import Lark
+from lark import Lark, Token
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.automata.codepoints import from_ranges
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.kbnf.parsed import Parsed
+from kbnf_core.kbnf.pragmas import read_pragmas
+from kbnf_core.kbnf.read import number
+from kbnf_core.kbnf.statements import (
+    SIGNS,
+    Lexer,
+    Metasyntax,
+    Mistake,
+    Statement,
+    character,
+    load_parser,
+    parse_statements,
+    shown,
+    span_of,
+    too_deep,
+)
+from kbnf_core.kbnf.tree import (
+    Alternation,
+    Bracket,
+    BracketKind,
+    ByteString,
+    Comment,
+    Definition,
+    Document,
+    Expression,
+    Leaf,
+    Name,
+    Reference,
+    Repetition,
+    Sequence,
+    postorder,
+)
 from kbnf_core.languages.abnf import explain as about
-from kbnf_core.languages.abnf.lexer import abnf_parser, split
-from kbnf_core.languages.abnf.validate import check_definition, check_words
-from kbnf_core.languages.abnf.values import OCTETS, are_octets, octet_rule
-from kbnf_core.languages.conversion.build_tree import pattern
+from kbnf_core.languages.abnf.explain import not_indented
+from kbnf_core.languages.conversion.build_tree import escaped, nothing, pattern, terminal
 from kbnf_core.languages.conversion.rewrite import rewrite
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.mistake import Mistake
-from kbnf_core.syntax.parsed import Parsed
-from kbnf_core.syntax.pragmas import read_pragmas
-from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
-from kbnf_core.syntax.tree import Definition, Document, Leaf, Name, Reference, postorder
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
+
+LAST_ASCII, LAST_OCTET, LAST_POINT = 0x7F, 0xFF, 0x10FFFF
+OCTETS = "%x"
+"""Begins the names of rules that are made for ranges of octets; no other name does."""
+
+_BASES = {"b": 2, "d": 10, "x": 16}
+_MANY_DIGITS = 40
+"""A value of more digits, leading zeros aside, counts as one beyond every limit."""
+
+
+def read_value(written: str) -> tuple[list[int], bool]:
+    """Return the numbers of ``%x41.42`` or ``%x30-39``, and whether they are a range."""
+    base = _BASES[written[1].lower()]
+    is_range = "-" in written
+    return [_number(digits, base) for digits in re.split("[.-]", written[2:])], is_range
+
+
+def are_octets(values: Iterable[str]) -> bool:
+    """Tell whether what is written by ``values`` above 127 are octets."""
+    highest = max((max(read_value(each)[0]) for each in values), default=0)
+    return LAST_ASCII < highest <= LAST_OCTET
+
+
+def is_character(number: int) -> bool:
+    """Tell whether ``number`` is one of Unicode's characters."""
+    return bool(from_ranges([(number, number)]))
+
+
+def text_leaf(text: str, is_exact: bool, span: Span) -> Expression:
+    """Return the leaf of a string, whose ASCII letters match both cases unless it ``is_exact``."""
+    if is_exact or not re.search("[A-Za-z]", text):
+        return terminal(text, span)
+    # Without `-u`, `k` and `s` would match the Kelvin sign and the long s, too.
+    return pattern(f"(?i-u:{escaped(text)})", span)
+
+
+def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
+    """Return the leaf of numbers, one behind the other; what is no character is left out."""
+    if octets and max(numbers) > LAST_ASCII:
+        return ByteString(bytes(numbers), span)
+    return terminal("".join(map(chr, filter(is_character, numbers))), span)
+
+
+def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
+    """Return what matches one character, or octet, from ``low`` to ``high``.
+
+    Octets above 127 are a use of a rule that `octet_rule` makes: each would be a leaf.
+    """
+    if not octets or high <= LAST_ASCII:
+        return _one_of(low, high, span)
+    return Reference(Name(f"{OCTETS}{low:02X}-{high:02X}", span), span)
+
+
+def _one_of(low: int, high: int, span: Span) -> Expression:
+    """Return any one character of a range; halves of surrogate pairs are none."""
+    points = from_ranges([(low, high)])
+    return pattern(print_characters(points), span) if points else nothing(span)
+
+
+def octet_rule(name: str, span: Span) -> Definition:
+    """Return the rule of a range of octets, by the name that `range_leaf` gives it."""
+    low, high = (int(digits, 16) for digits in name.removeprefix(OCTETS).split("-"))
+    branches: list[Expression] = []
+    if low <= LAST_ASCII:
+        branches.append(_one_of(low, LAST_ASCII, span))
+    first = max(low, LAST_ASCII + 1)
+    branches.extend(ByteString(bytes([each]), span) for each in range(first, high + 1))
+    body = branches[0] if len(branches) == 1 else Alternation(tuple(branches), span)
+    return Definition(Name(name, span), body, span)
+
+
+def _number(digits: str, base: int) -> int:
+    significant = digits.lstrip("0") or "0"
+    return int(significant, base) if len(significant) <= _MANY_DIGITS else LAST_POINT + 1
+
+
+@cache
+def abnf_parser(octets: bool) -> Lark:
+    """Return the parser of ABNF whose values above 127 are ``octets``, or else code points."""
+    return load_parser(Path(__file__).parent, AbnfBuilder(octets))
+
+
+def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
+    """Split ``text`` into rules, and the comments in and between them, in linear time."""
+    comments: list[Comment] = []
+    words: list[Token] = []
+    columns: list[int | None] = []
+    line: int | None = 0
+    for word in Lexer(abnf_parser(False), text).words():
+        span = span_of(word)
+        if word.type == "COMMENT":
+            comments.append(Comment(word.value[1:], span))
+        elif word.type == "NEWLINE":
+            line = span.end
+        else:
+            words.append(word)
+            columns.append(None if line is None else span.start - line)
+            line = None
+    return _group(words, columns), tuple(comments)
+
+
+def _group(words: list[Token], columns: list[int | None]) -> list[Statement]:
+    """Return the rules; ``columns`` are those of words that stand first on their lines."""
+    statements: list[Statement] = []
+    margin = 0
+    for index, (word, column) in enumerate(zip(words, columns, strict=True)):
+        sign = words[index + 1].type if index + 1 < len(words) else ""
+        if not statements or (column is not None and word.type == "NAME" and sign in SIGNS):
+            statements.append(Statement())
+            margin = column or 0
+        elif column is not None and column <= margin:
+            statements[-1].odd.append(word)
+        statements[-1].words.append(word)
+    return statements
+
+
+def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
+    """Yield what is wrong inside the words of a rule, and with its line breaks."""
+    for word in statement.words:
+        match word.type:
+            case "STRING":
+                yield from _check_string(source, word)
+            case "VALUE":
+                yield from _check_value(source, word)
+            case "PROSE" if not fullmatch(r"<[A-Za-z][A-Za-z0-9-]*>", word.value):
+                yield _prose(source, word)
+            case _:
+                pass
+    if statement.odd:
+        yield not_indented(source, statement.odd[0])
+
+
+def check_definition(
+    source: Source, definition: Definition, limits: Limits
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the counts in ``definition``."""
+    for node in postorder(definition.body):
+        if isinstance(node, Repetition):
+            high = node.low if node.high is None else node.high
+            if high < node.low:
+                message = "this count has its larger number first"
+                yield Diagnostic("E013", message, source, node.operator)
+            elif high > limits.repetition:
+                message = f"this count is above {limits.repetition}"
+                yield Diagnostic("E013", message, source, node.operator)
+
+
+def _check_string(source: Source, word: Token) -> Iterator[Diagnostic]:
+    if word.value.isascii() and word.value.isprintable():
+        return
+    start = span_of(word).start
+    for place, char in enumerate(word.value, start):
+        if not (char.isascii() and char.isprintable()):
+            message = f"{character(char)} is not allowed in a string of ABNF"
+            helps = (f"write its value: `%x{ord(char):X}`",)
+            yield Diagnostic("E001", message, source, Span(place, place + 1), helps=helps)
+
+
+def _check_value(source: Source, word: Token) -> Iterator[Diagnostic]:
+    numbers, is_range = read_value(word.value)
+    if is_range and numbers[1] < numbers[0]:
+        message = "this range has its larger value first"
+        yield Diagnostic("E001", message, source, span_of(word))
+    elif not all(map(is_character, numbers)):
+        message = f"{shown(word.value)} is no character"
+        helps = ("characters end at %x10FFFF; %xD800-DFFF are none",)
+        yield Diagnostic("E001", message, source, span_of(word), helps=helps)
+
+
+def _prose(source: Source, word: Token) -> Diagnostic:
+    message = "what is described in prose cannot be generated"
+    helps = ("write out the rule that is meant",)
+    return Diagnostic("E431", message, source, span_of(word), helps=helps)
+
+
+_Parts: TypeAlias = list[Token | Expression]
+
+
+class AbnfBuilder:
+    """The methods that Lark calls; stateless but for what values above 127 are."""
+
+    def __init__(self, octets: bool) -> None:
+        self._octets = octets
+
+    def definition(self, parts: tuple[Token, Token, Expression]) -> Definition:
+        """``name = alternation``."""
+        name, _, body = parts
+        return Definition(_name(name), body, span_of(name).cover(body.span))
+
+    def alternation(self, parts: _Parts) -> Expression:
+        """``x / y``, or one branch alone."""
+        branches = [part for part in parts if not isinstance(part, Token)]
+        if len(branches) == 1:
+            return branches[0]
+        return Alternation(tuple(branches), branches[0].span.cover(branches[-1].span))
+
+    def concatenation(self, items: list[Expression]) -> Expression:
+        """``x y``, or one part alone."""
+        if len(items) == 1:
+            return items[0]
+        return Sequence(tuple(items), items[0].span.cover(items[-1].span))
+
+    def repeated(self, parts: tuple[Token, Expression]) -> Repetition:
+        """``2*5x``, and other counts in front."""
+        repeat, body = parts
+        low, high = read_repeat(repeat.value)
+        operator = span_of(repeat)
+        return Repetition(body, low, high, operator, operator.cover(body.span))
+
+    def reference(self, parts: list[Token]) -> Reference:
+        """``name``."""
+        return Reference(_name(parts[0]), span_of(parts[0]))
+
+    def prose(self, parts: list[Token]) -> Reference:
+        """``<name>``; what is no name has a finding of its own."""
+        span = span_of(parts[0])
+        inner = Span(span.start + 1, span.end - 1)
+        return Reference(Name(parts[0].value[1:-1], inner), span)
+
+    def string(self, parts: list[Token]) -> Expression:
+        """``"..."``, ``%i"..."`` or ``%s"..."``."""
+        mark, _, text = parts[0].value[:-1].partition('"')
+        return text_leaf(text, mark.lower() == "%s", span_of(parts[0]))
+
+    def value(self, parts: list[Token]) -> Expression:
+        """``%x41.42`` or ``%x30-39``."""
+        span = span_of(parts[0])
+        numbers, is_range = read_value(parts[0].value)
+        if not is_range:
+            return numbers_leaf(numbers, self._octets, span)
+        return range_leaf(numbers[0], numbers[1], self._octets, span)
+
+    def group(self, parts: tuple[Token, Expression, Token]) -> Expression:
+        """``( x )``, or ``[ x ]``: none or one."""
+        start, body, end = parts
+        span = span_of(start).cover(span_of(end))
+        return Bracket(BracketKind(start.value + end.value), body, span)
+
+
+def read_repeat(written: str) -> tuple[int, int | None]:
+    """Return the bounds of ``2*5``, ``1*``, ``*`` or ``3``."""
+    low, star, high = written.partition("*")
+    if not star:
+        return number(low), number(low)
+    return number(low), number(high) if high else None
+
+
+def _name(token: Token) -> Name:
+    return Name(token.value, span_of(token))
+
 
 _PATTERNS = {
     "ALPHA": "[A-Za-z]",

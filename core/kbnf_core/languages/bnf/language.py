@@ -2,9 +2,9 @@
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
-from kbnf_core.source import Source
-from kbnf_core.syntax.parsed import Parsed, Request
-from kbnf_core.syntax.tree import Document
+from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.kbnf.tree import Document
+from kbnf_core.text.source import Source
 
 
 def _read(source: Source, request: Request) -> Parsed:
@@ -14,7 +14,7 @@ def _read(source: Source, request: Request) -> Parsed:
 
 
 def _arrange(document: Document) -> Document:
-    from kbnf_core.languages.bnf.lists import with_loops
+    from kbnf_core.languages.bnf.parse import with_loops
 
     return with_loops(document)
 

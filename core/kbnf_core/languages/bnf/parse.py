@@ -2,34 +2,79 @@
 
 Never raises. Names keep what stands between their brackets; ``any!`` and ``except!(..)``, which
 take a token of the vocabulary, have the definitions of ``vocabulary``.
+
+Lists as loops: the dialect of bnf_sampler writes them as rules that call themselves.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lark import Lark, Token
 
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.languages.bnf.build import BnfBuilder
-from kbnf_core.languages.bnf.escapes import pieces
+from kbnf_core.kbnf.parsed import Parsed
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.statements import (
+    Lexer,
+    Metasyntax,
+    Mistake,
+    Statement,
+    load_parser,
+    parse_statements,
+    shown,
+    span_of,
+)
+from kbnf_core.kbnf.tree import Definition, Document, Expression, Reference, Sequence, uses_in
+from kbnf_core.languages.bnf.build import BnfBuilder, pieces
 from kbnf_core.languages.bnf.vocabulary import (
     define_vocabulary,
     fill_vocabulary,
     is_vocabulary,
     without_asked,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.mistake import Mistake, shown, span_of
-from kbnf_core.syntax.parsed import Parsed
-from kbnf_core.syntax.parser import Lexer, load_parser
-from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements
-from kbnf_core.syntax.tree import Definition, Document
+from kbnf_core.languages.conversion.build_tree import repeat, sequence
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+def with_loops(document: Document) -> Document:
+    """Return a tree with ``n ::= x n | x`` as ``x+``, and ``n ::= x y n | x`` as a loop."""
+    counts = Counter(each.name.value for each in document.definitions)
+    return replace(
+        document,
+        definitions=tuple(
+            _loop(each) if counts[each.name.value] == 1 else each for each in document.definitions
+        ),
+    )
+
+
+def _loop(definition: Definition) -> Definition:
+    name, span = definition.name.value, definition.body.span
+    match sorted(definition.branches, key=lambda branch: not _calls(branch, name)):
+        case [Sequence((*items, Reference(called))), other] if (
+            called.value == name
+            and not any(_calls(each, name) for each in (*items, other))
+            and print_expression(other) == print_expression(items[0])
+        ):
+            body = (
+                repeat(other, 1, None, span)
+                if len(items) == 1
+                else sequence([repeat(sequence(items, span), 0, None, span), other], span)
+            )
+            return replace(definition, body=body)
+    return definition
+
+
+def _calls(node: Expression, name: str) -> bool:
+    return any(used.value == name for used in uses_in(node))
+
 
 _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_NAME": "this name is never closed"}
 

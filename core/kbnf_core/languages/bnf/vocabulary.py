@@ -9,26 +9,11 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Several
 from typing import TYPE_CHECKING, TypeAlias
 
-from kbnf_core.automata.occurrences import Words
+from kbnf_core.automata.substrings import Words
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.ir.analysis import cyclic_components, reachable
-from kbnf_core.languages.bnf.build import ANY, EXCEPT
-from kbnf_core.languages.bnf.escapes import decode
-from kbnf_core.languages.conversion.build_tree import (
-    escaped,
-    nothing,
-    pattern,
-    terminal,
-    text_of,
-    text_or_bytes,
-)
-from kbnf_core.limits import Limits
-from kbnf_core.lower.analyse import analyse
-from kbnf_core.lower.translate import translate
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.conversion import Loss
-from kbnf_core.syntax.tree import (
+from kbnf_core.kbnf.parsed import Loss
+from kbnf_core.kbnf.tree import (
     Alternation,
     Definition,
     Document,
@@ -43,6 +28,20 @@ from kbnf_core.syntax.tree import (
     postorder,
     uses_in,
 )
+from kbnf_core.languages.bnf.build import ANY, EXCEPT, decode
+from kbnf_core.languages.conversion.build_tree import (
+    escaped,
+    nothing,
+    pattern,
+    terminal,
+    text_of,
+    text_or_bytes,
+)
+from kbnf_core.lower.facts import analyse
+from kbnf_core.lower.translate import translate
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary

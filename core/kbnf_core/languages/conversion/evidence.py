@@ -7,11 +7,11 @@ one.
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kbnf_core.errors import WorkLimitError
 from kbnf_core.ir import Grammar
+from kbnf_core.kbnf.parsed import Example
 from kbnf_core.kernel import has_engine
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.syntax.conversion import Example
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from kbnf_core.recognise.states import StateTable

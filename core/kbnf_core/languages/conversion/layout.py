@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.tree import Comment
+from kbnf_core.kbnf.tree import Comment
+from kbnf_core.text.source import Source, Span
 
 WIDTH = 100
 """A definition on one line is at most as long as this, in code points."""

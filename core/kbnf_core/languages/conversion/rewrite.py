@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from kbnf_core.source import Span
-from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import (
+from kbnf_core.automata.traversal import fold
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
     Definition,
@@ -30,7 +30,7 @@ from kbnf_core.syntax.tree import (
     children,
     postorder,
 )
-from kbnf_core.traversal import fold
+from kbnf_core.text.source import Span
 
 
 def rewrite(root: Expression, change: Callable[[Leaf], Expression]) -> Expression:

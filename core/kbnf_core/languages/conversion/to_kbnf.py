@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import Comment, Definition, Document
+from kbnf_core.languages.conversion.build_tree import TABLE_HEAD, kbnf_names
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
-from kbnf_core.languages.conversion.names import TABLE_HEAD, kbnf_names
 from kbnf_core.languages.conversion.rewrite import rename
-from kbnf_core.source import Source
-from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Comment, Definition, Document
+from kbnf_core.text.source import Source
 
 _START = "start"
 _FINISH = "eager"
@@ -100,6 +100,6 @@ def _with_short_lines(text: str) -> str:
     """Return a text laid out anew where a line of it is too long to be read."""
     if max(map(len, text.splitlines())) <= _LONGEST:
         return text
-    from kbnf_core.format.document import format_kbnf
+    from kbnf_core.kbnf.format import format_kbnf
 
     return format_kbnf(Source(text)).text or text

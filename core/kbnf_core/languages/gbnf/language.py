@@ -2,10 +2,9 @@
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language, Reading
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source
-from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source
 
 
 def _read(source: Source, request: Request) -> Parsed:
@@ -15,7 +14,7 @@ def _read(source: Source, request: Request) -> Parsed:
 
 
 def _write(reading: Reading, limits: Limits) -> Conversion:
-    from kbnf_core.languages.gbnf.writer.from_kbnf import write_gbnf
+    from kbnf_core.languages.gbnf.writer import write_gbnf
 
     return write_gbnf(reading, GBNF, limits)
 

@@ -6,11 +6,8 @@ grammars with other nullable prefixes pass its test and make it loop for ever. H
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from kbnf_core.diagnostics import Diagnostic
 from kbnf_core.ir.analysis import cycles, fixpoint
-from kbnf_core.languages.gbnf.explain import llama_says
-from kbnf_core.source import Source
-from kbnf_core.syntax.tree import (
+from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
     BracketKind,
@@ -24,6 +21,9 @@ from kbnf_core.syntax.tree import (
     children,
     postorder,
 )
+from kbnf_core.languages.gbnf.explain import llama_says
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.source import Source
 
 _SAYS = "unsupported grammar, left recursion detected"
 

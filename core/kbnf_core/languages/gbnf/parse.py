@@ -1,36 +1,581 @@
-"""Parses GBNF: text in, a syntax tree of KBNF and findings out. Never raises.
+r"""Parses GBNF: text in, a syntax tree of KBNF and findings out. Never raises.
 
 The tree has the names and spans of the GBNF text, and the meaning that llama.cpp gives it: of
 several definitions of a name the last one holds. Time is linear in the length of the text.
 
 ``!<text>`` is any one token but the one that ``text`` is: KBNF needs the number of that token,
 which a vocabulary knows. Without one it is any token, and that is a loss.
+
+Splits a GBNF text into words, and the words into rules.
+
+A rule begins with a name that stands first on its line and has a sign behind it, and goes on
+to the next such name. llama.cpp ends it at the line break, unless that stands in parentheses or
+behind ``::=`` or ``|``; the words before which it would refuse one are ``Statement.odd``.
+
+GBNF's strings, classes and ``.`` as leaves of the KBNF tree.
+
+The escapes are those of llama.cpp, the same in both: ``\t \n \r \\ \" \[ \] \-``, ``\xHH``,
+``\uHHHH`` and ``\UHHHHHHHH``. Numbers are code points; llama.cpp does not check that they are
+characters, so they may be halves of surrogate pairs or beyond U+10FFFF.
+
+Builds the syntax tree of KBNF while Lark reduces the rules of ``grammar.lark``.
+
+Spans point into the GBNF text, names are those of the GBNF text. Nothing is checked here, see
+``validate``. A part that is written as nothing becomes the empty text where it would stand.
+
+Checks of one GBNF rule that the grammar file does not say, by its words and by its tree.
+
+What llama.cpp refuses and others take is a warning (W411); so is what has another meaning than
+it seems to have (W413, W414).
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from lark import Lark
+from lark import Lark, Token
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.automata.codepoints import from_ranges
+from kbnf_core.kbnf.parsed import Loss, Parsed
+from kbnf_core.kbnf.read import MANY
+from kbnf_core.kbnf.statements import (
+    SIGNS,
+    Lexer,
+    Metasyntax,
+    Mistake,
+    Statement,
+    load_parser,
+    parse_statements,
+    shown,
+    span_of,
+    too_deep,
+)
+from kbnf_core.kbnf.tree import (
+    Alternation,
+    Bracket,
+    BracketKind,
+    Comment,
+    Definition,
+    Document,
+    Expression,
+    Leaf,
+    Name,
+    Reference,
+    Repetition,
+    Sequence,
+    Terminal,
+    Text,
+    TokenName,
+    TokenSet,
+    postorder,
+)
+from kbnf_core.languages.conversion.build_tree import nothing, pattern, terminal
 from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.languages.gbnf import explain as about
-from kbnf_core.languages.gbnf.build import EXCLUDED_NAME, MAX_TOKEN_ID
+from kbnf_core.languages.gbnf.explain import llama_says, nothing_to_repeat
 from kbnf_core.languages.gbnf.left_recursion import check_left_recursion
-from kbnf_core.languages.gbnf.lexer import gbnf_parser, split
-from kbnf_core.languages.gbnf.validate import check_definition, check_names, check_words
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source
-from kbnf_core.syntax.conversion import Loss
-from kbnf_core.syntax.mistake import Mistake
-from kbnf_core.syntax.parsed import Parsed
-from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
-from kbnf_core.syntax.tree import Definition, Document, Leaf, Name, Reference, TokenSet
+from kbnf_core.text.diagnostics import Diagnostic, Label
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
+from kbnf_core.text.suggest import Suggestions
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
+
+_GOES_ON = frozenset({"DEFINE", "OR"})
+
+
+@cache
+def gbnf_parser() -> Lark:
+    """Return the parser of GBNF."""
+    return load_parser(Path(__file__).parent, GbnfBuilder())
+
+
+def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
+    """Split ``text`` into rules, and the comments in and between them, in linear time."""
+    comments: list[Comment] = []
+    words: list[Token] = []
+    first_of_line: list[bool] = []
+    begins = True
+    for word in Lexer(gbnf_parser(), text).words():
+        if word.type == "COMMENT":
+            comments.append(Comment(word.value[1:], span_of(word)))
+        elif word.type == "NEWLINE":
+            begins = True
+        else:
+            words.append(word)
+            first_of_line.append(begins)
+            begins = False
+    return _group(words, first_of_line), tuple(comments)
+
+
+def _group(words: list[Token], first_of_line: list[bool]) -> list[Statement]:
+    statements: list[Statement] = []
+    depth = 0
+    for index, word in enumerate(words):
+        sign = words[index + 1].type if index + 1 < len(words) else ""
+        if first_of_line[index] and word.type == "NAME" and sign in SIGNS:
+            statements.append(Statement([word]))
+            depth = 0
+            continue
+        if not statements:
+            statements.append(Statement())
+        current = statements[-1]
+        goes_on = depth > 0 or (current.words and current.words[-1].type in _GOES_ON)
+        if first_of_line[index] and current.words and not goes_on:
+            current.odd.append(word)
+        depth += (word.type == "LPAR") - (word.type == "RPAR")
+        current.words.append(word)
+    return statements
+
+
+_SIMPLE = {"t": "\t", "n": "\n", "r": "\r"}
+
+_PIECE = re.compile(
+    r"""(?P<plain>[^\\])
+      | \\(?:(?P<simple>[tnr\\"\[\]-])
+      | x(?P<two>[0-9A-Fa-f]{2})
+      | u(?P<four>[0-9A-Fa-f]{4})
+      | U(?P<eight>[0-9A-Fa-f]{8}))
+      | (?P<bad>\\.|\\)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+class Piece(NamedTuple):
+    """One code point as it is written: its number, None for what is no escape, and its place.
+
+    ``plain`` tells that it stands for itself, without a backslash.
+    """
+
+    point: int | None
+    span: Span
+    plain: bool
+
+
+class Member(NamedTuple):
+    """A range of a class, both ends included; reversed ranges are empty."""
+
+    low: int
+    high: int
+    span: Span
+
+
+class Class(NamedTuple):
+    """The contents of ``[...]`` or ``[^...]``."""
+
+    negated: bool
+    members: tuple[Member, ...]
+
+
+def pieces(raw: str, start: int) -> Iterator[Piece]:
+    """Split ``raw``, a string or class with its delimiters that stands at ``start``."""
+    for match in _PIECE.finditer(raw, 1, len(raw) - 1):
+        span = Span(start + match.start(), start + match.end())
+        kind = match.lastgroup or "bad"
+        yield Piece(_point(kind, match[kind]), span, kind == "plain")
+
+
+def is_scalar(point: int) -> bool:
+    """Tell whether ``point`` is a character: no half of a surrogate pair, not beyond Unicode."""
+    return bool(from_ranges([(point, point)]))
+
+
+def read_class(raw: str, start: int) -> Class:
+    """Read a class as llama.cpp does: any member may begin a range, if `-` and a member follow."""
+    found = [piece for piece in pieces(raw, start) if piece.point is not None]
+    negated = raw.startswith("[^")
+    members: list[Member] = []
+    at = 1 if negated else 0
+    while at < len(found):
+        ranged = at + 2 < len(found) and found[at + 1].plain and found[at + 1].point == ord("-")
+        low, high = found[at], found[at + 2 if ranged else at]
+        members.append(Member(low.point or 0, high.point or 0, low.span.cover(high.span)))
+        at += 3 if ranged else 1
+    return Class(negated, tuple(members))
+
+
+def _point(kind: str, written: str) -> int | None:
+    match kind:
+        case "plain":
+            return ord(written)
+        case "simple":
+            return ord(_SIMPLE.get(written, written))
+        case "bad":
+            return None
+        case _:
+            return int(written, 16)
+
+
+_ANY = "(?s:.)"
+
+_CONTROLS = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SPECIAL = frozenset("\\[]^-&~")
+"""What means something in a class of a regular expression."""
+
+
+def string_leaf(raw: str, span: Span) -> Leaf:
+    """Return the leaf of ``"..."``; what holds no character at some place matches nothing."""
+    found = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
+    if not all(is_scalar(point) for point, _ in found):
+        return nothing(span)
+    value = "".join(chr(point) for point, _ in found)
+    return Terminal(Text(value, span, (*(place for _, place in found), span.end - 1)), span)
+
+
+def class_leaf(raw: str, span: Span) -> Leaf:
+    """Return the leaf of a class; ``[]`` and ``[^]`` are the empty text in llama.cpp."""
+    negated, members = read_class(raw, span.start)
+    if not members:
+        return terminal("", span)
+    ranges = [part for low, high, _ in members for part in from_ranges([(low, high)])]
+    if not ranges:
+        return any_leaf(span) if negated else nothing(span)
+    inner = "".join(_range(low, high) for low, high in ranges)
+    return pattern(f"[{'^' if negated else ''}{inner}]", span)
+
+
+def any_leaf(span: Span) -> Leaf:
+    """Return the leaf of ``.``: any one character, line breaks too."""
+    return pattern(_ANY, span)
+
+
+def _range(low: int, high: int) -> str:
+    if low == high:
+        return _member(low)
+    return f"{_member(low)}{'' if high == low + 1 else '-'}{_member(high)}"
+
+
+def _member(point: int) -> str:
+    char = chr(point)
+    if char in _CONTROLS:
+        return _CONTROLS[char]
+    if char in _SPECIAL:
+        return "\\" + char
+    return char if char.isprintable() else f"\\x{{{point:X}}}"
+
+
+_Branch: TypeAlias = Expression | Token | None
+
+_BOUNDS: dict[str, tuple[int, int | None]] = {
+    "QUESTION": (0, 1),
+    "STAR": (0, None),
+    "PLUS": (1, None),
+}
+
+COUNT = re.compile(
+    r"\{\s*(?P<low>[0-9]*)\s*(?:(?P<comma>,)\s*(?P<high>[0-9]*)\s*)?\}",
+)
+"""A count; llama.cpp wants its lower bound."""
+
+MAX_TOKEN_ID = 2**32 - 1
+EXCLUDED_NAME = "!"
+"""Names of nonterminals that stand for ``!<text>``, any token but one, begin with it."""
+
+
+class GbnfBuilder:
+    """The methods that Lark calls; stateless, so one serves every parse."""
+
+    def definition(self, parts: tuple[Token, Token, list[_Branch]]) -> Definition:
+        """``name ::= alternation``."""
+        name, sign, branches = parts
+        body = _join(branches, span_of(sign).end)
+        span = span_of(name).cover(span_of(sign)).cover(body.span)
+        return Definition(Name(name.value, span_of(name)), body, span)
+
+    def alternation(self, branches: list[_Branch]) -> list[_Branch]:
+        """``x | y``: the branches, None for empty ones, and the bars between them."""
+        return branches
+
+    def sequence(self, items: list[Expression]) -> Expression | None:
+        """``x y``, one symbol alone, or nothing."""
+        if len(items) <= 1:
+            return items[0] if items else None
+        return Sequence(tuple(items), items[0].span.cover(items[-1].span))
+
+    def repetition(self, parts: tuple[Expression, Token]) -> Repetition:
+        """``x`` and its operator; a count that is none has a finding of its own."""
+        body, operator = parts
+        low, high = _BOUNDS.get(operator.type) or read_count(operator.value) or (0, 0)
+        place = span_of(operator)
+        return Repetition(body, low, high, place, body.span.cover(place))
+
+    def reference(self, parts: list[Token]) -> Reference:
+        """``name``."""
+        span = span_of(parts[0])
+        return Reference(Name(parts[0].value, span), span)
+
+    def string(self, parts: list[Token]) -> Leaf:
+        """``"..."``."""
+        return string_leaf(parts[0].value, span_of(parts[0]))
+
+    def class_(self, parts: list[Token]) -> Leaf:
+        """``[...]``."""
+        return class_leaf(parts[0].value, span_of(parts[0]))
+
+    def any(self, parts: list[Token]) -> Leaf:
+        """``.``."""
+        return any_leaf(span_of(parts[0]))
+
+    def token(self, parts: list[Token]) -> Leaf:
+        """``<[id]>``, ``<text>``, ``!<[id]>`` or ``!<text>``."""
+        span = span_of(parts[0])
+        excluded = parts[0].value.startswith("!")
+        text = parts[0].value.removeprefix("!")
+        if text.startswith("<["):
+            number = min(int(text[2:-2]), MAX_TOKEN_ID)
+            return TokenSet(((number, number),), excluded, span)
+        if excluded:
+            return Reference(Name(EXCLUDED_NAME + text, span), span)
+        return TokenName(Text(text, span, tuple(range(span.start, span.end))), span)
+
+    def group(self, parts: tuple[Token, list[_Branch], Token]) -> Bracket:
+        """``( x )``."""
+        opening, branches, closing = parts
+        body = _join(branches, span_of(opening).end)
+        return Bracket(BracketKind.GROUP, body, span_of(opening).cover(span_of(closing)))
+
+
+def read_count(written: str) -> tuple[int, int | None] | None:
+    """Return the bounds of ``{...}``, numbers beyond reason as MANY; None if it is no count."""
+    match = COUNT.fullmatch(written)
+    if match is None or not (match["low"] or match["high"]):
+        return None
+    low = _number(match["low"] or "0")
+    if not match["comma"]:
+        return low, low
+    return low, _number(match["high"]) if match["high"] else None
+
+
+def _number(digits: str) -> int:
+    return int(digits) if len(digits) < len(str(MANY)) else MANY
+
+
+def _join(parts: list[_Branch], start: int) -> Expression:
+    """Return the branches as one expression; the first would stand at ``start``."""
+    branches: list[Expression] = []
+    for part in parts:
+        if isinstance(part, Token):
+            start = span_of(part).end
+        else:
+            branches.append(part or terminal("", Span(start, start)))
+            start = branches[-1].span.end
+    if len(branches) == 1:
+        return branches[0]
+    return Alternation(tuple(branches), branches[0].span.cover(branches[-1].span))
+
+
+LLAMA_LIMIT = 2000
+"""Counts above it llama.cpp refuses, or treats as having no bound."""
+
+_DIGITS = {"x": 2, "u": 4, "U": 8}
+
+
+def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the words of a rule, and with its line breaks."""
+    for word in statement.words:
+        if word.type in ("STRING", "CLASS"):
+            yield from _check_characters(source, word)
+        if word.type == "CLASS":
+            yield from _check_class(source, word)
+        elif word.type == "COUNT":
+            yield from _check_count(source, word)
+    if "_" in statement.words[0].value:
+        yield _underscore(source, statement.words[0])
+    if statement.odd:
+        yield _broken_line(source, statement.odd[0])
+
+
+def check_definition(
+    source: Source, definition: Definition, limits: Limits
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong with the operators of a rule, and with its tokens."""
+    sizes: dict[int, int] = {}
+    for node in postorder(definition.body):
+        sizes[id(node)] = _size(node, sizes)
+        if isinstance(node, Repetition):
+            yield from _check_repetition(source, node, sizes[id(node.body)], limits)
+        elif isinstance(node, TokenSet) and MAX_TOKEN_ID in node.ranges[0]:
+            yield Diagnostic("E016", f"token ids end at {MAX_TOKEN_ID - 1}", source, node.span)
+
+
+def _check_characters(source: Source, word: Token) -> Iterator[Diagnostic]:
+    if word.value.isascii() and "\\" not in word.value and "\0" not in word.value:
+        return
+    for piece in pieces(word.value, span_of(word).start):
+        if piece.point is None:
+            yield _bad_escape(source, piece)
+        elif not is_scalar(piece.point) or (piece.point == 0 and word.type == "STRING"):
+            yield _no_character(source, piece.point, piece.span)
+
+
+def _bad_escape(source: Source, piece: Piece) -> Diagnostic:
+    written = source.slice(piece.span)
+    digits = _DIGITS.get(written[-1])
+    if digits is not None:
+        message = f"`{written}` is followed by {digits} hexadecimal digits"
+        says = f"expecting {digits} hex chars at"
+    else:
+        message, says = f"{shown(written)} is not an escape", "unknown escape at"
+    helps = (r"GBNF knows \t \n \r \\ \" \[ \] \xHH \uHHHH \UHHHHHHHH",)
+    return Diagnostic("E007", message, source, piece.span, notes=(llama_says(says),), helps=helps)
+
+
+def _no_character(source: Source, point: int, span: Span) -> Diagnostic:
+    if point == 0:
+        notes = ("llama.cpp reads it, but can never generate it",)
+        return Diagnostic("W413", "U+0000 can never match in llama.cpp", source, span, notes=notes)
+    message = f"U+{point:04X} is no character, so nothing can match it"
+    return Diagnostic("W413", message, source, span)
+
+
+def _check_class(source: Source, word: Token) -> Iterator[Diagnostic]:
+    found = read_class(word.value, span_of(word).start)
+    if not found.members and len(word.value) <= len("[^]"):
+        notes = (
+            "in llama.cpp it is the empty text; other readers take it for nothing or anything",
+        )
+        yield Diagnostic("W413", "this class is empty", source, span_of(word), notes=notes)
+    for low, high, span in found.members:
+        if high < low:
+            notes = ("llama.cpp takes it for an empty range; other readers refuse it",)
+            yield Diagnostic("W413", "this range is reversed", source, span, notes=notes)
+
+
+def _check_count(source: Source, word: Token) -> Iterator[Diagnostic]:
+    match = COUNT.fullmatch(word.value)
+    if read_count(word.value) is None or match is None:
+        says = "expecting ',' at" if "," not in word.value else "expecting an int at"
+        message = f"{shown(word.value)} is not a count"
+        helps = ("a count is written `{3}`, `{2,}` or `{2,5}`",)
+        notes = (llama_says(says),)
+        yield Diagnostic("E001", message, source, span_of(word), notes=notes, helps=helps)
+    elif not match["low"]:
+        message = "llama.cpp refuses a count without its lower bound"
+        yield _refused(source, span_of(word), message, "expecting an int at", "write `0` in front")
+
+
+def _underscore(source: Source, word: Token) -> Diagnostic:
+    message = f"llama.cpp refuses the `_` in `{word.value}`"
+    help_ = "write `-` in place of `_`"
+    return _refused(source, span_of(word), message, "expecting newline or end at", help_)
+
+
+def _broken_line(source: Source, word: Token) -> Diagnostic:
+    message = "llama.cpp ends the rule at the line break before this"
+    help_ = "end the line before with `|`, or put the rule in parentheses"
+    return _refused(source, span_of(word), message, "expecting name at", help_)
+
+
+def _refused(source: Source, span: Span, message: str, says: str, help_: str) -> Diagnostic:
+    notes = (llama_says(says),)
+    return Diagnostic("W411", message, source, span, notes=notes, helps=(help_,))
+
+
+def _check_repetition(
+    source: Source, node: Repetition, size: int, limits: Limits
+) -> Iterator[Diagnostic]:
+    if isinstance(node.body, Terminal) and not node.body.text.value:
+        yield nothing_to_repeat(source, node.operator, shown(source.slice(node.operator)))
+        return
+    high = node.low if node.high is None else node.high
+    if high < node.low:
+        message = "this count has its larger number first"
+        notes = ("llama.cpp does not notice, and never ends",)
+        yield Diagnostic("E013", message, source, node.operator, notes=notes)
+    elif high > limits.repetition:
+        message = f"this count is above {limits.repetition}"
+        yield Diagnostic("E013", message, source, node.operator)
+    elif node.low > LLAMA_LIMIT or size * high > LLAMA_LIMIT >= high:
+        notes = (llama_says("number of repetitions exceeds sane defaults"),)
+        message = f"llama.cpp refuses more than {LLAMA_LIMIT} repetitions"
+        yield Diagnostic("W414", message, source, node.operator, notes=notes)
+    elif high > LLAMA_LIMIT:
+        message = f"llama.cpp reads an upper bound above {LLAMA_LIMIT} as none at all"
+        yield Diagnostic("W414", message, source, node.operator)
+
+
+def _size(node: Expression, sizes: dict[int, int]) -> int:
+    """Return how many generated rules a part counts for where llama.cpp repeats it.
+
+    A count makes a rule for every repetition that may be left out, and a group counts for the
+    rules made inside it; everything else counts for one.
+    """
+    match node:
+        case Repetition():
+            copies = node.low if node.high is None else node.high
+            return sizes[id(node.body)] * max(copies, 1)
+        case Bracket():
+            return max(1, sum(_optional(part) for part in postorder(node.body)))
+        case _:
+            return 1
+
+
+def _optional(node: Expression) -> int:
+    if not isinstance(node, Repetition):
+        return 0
+    return 1 if node.high is None else node.high - node.low
+
+
+def check_names(
+    source: Source,
+    definitions: list[Definition],
+    kept: Mapping[str, Definition],
+    broken: set[str],
+) -> tuple[set[str], list[Diagnostic]]:
+    """Return the names that are used and not defined, and the findings about all names."""
+    defined = frozenset(kept) | broken
+    missing = _undefined(definitions, defined)
+    suggestions = Suggestions(defined)
+    return set(missing), [
+        *_check_redefinitions(source, definitions, kept),
+        *(_undefined_finding(source, name, suggestions) for name in missing.values()),
+    ]
+
+
+def _check_redefinitions(
+    source: Source, definitions: list[Definition], kept: Mapping[str, Definition]
+) -> Iterator[Diagnostic]:
+    """Yield a W412 for every definition that a later one replaces."""
+    for definition in definitions:
+        last = kept[definition.name.value]
+        if definition is not last:
+            name = definition.name
+            message = f"this definition of `{name.value}` is replaced by a later one"
+            label = Label(last.name.span, "this one counts")
+            notes = ("llama.cpp says nothing; other readers refuse the file, KBNF joins them",)
+            yield Diagnostic("W412", message, source, name.span, labels=(label,), notes=notes)
+
+
+def _undefined(definitions: list[Definition], defined: frozenset[str]) -> dict[str, Name]:
+    """Return the first use of every name that has no definition."""
+    found: dict[str, Name] = {}
+    for definition in definitions:
+        for node in postorder(definition.body):
+            if isinstance(node, Reference) and not _is_known(node.name.value, defined):
+                found.setdefault(node.name.value, node.name)
+    return found
+
+
+def _is_known(name: str, defined: frozenset[str]) -> bool:
+    return name in defined or name.startswith(EXCLUDED_NAME)
+
+
+def _undefined_finding(source: Source, name: Name, suggestions: Suggestions) -> Diagnostic:
+    """Return the E101 for a name that is used and not defined."""
+    close = suggestions.closest(name.value)
+    return Diagnostic(
+        "E101",
+        f"the rule `{name.value}` is not defined",
+        source,
+        name.span,
+        notes=(llama_says(f"Undefined rule identifier '{name.value}'"),),
+        helps=(f"did you mean `{close}`?" if close else f"define it: `{name.value} ::= ...`",),
+    )
 
 
 def parse_gbnf(

@@ -2,10 +2,10 @@
 
 from decimal import Decimal
 
-from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.document import Place, escape
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.problems import invalid, too_large
+from kbnf_core.text.json_text import Json
 
 
 def pointer_to(place: Place, *steps: str) -> str:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
 from kbnf_core.languages.json_schema.problems import unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.text.budget import Budget
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiple
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 V = TypeVar("V", str, Decimal)
 

@@ -1,17 +1,21 @@
-"""Short names for making KBNF syntax trees, which have no places until they are given some."""
+"""Short names for making KBNF syntax trees, which have no places until they are given some.
 
-from collections.abc import Iterable, Sequence
+Right-linear rules of automata over expressions, one for each state that is reached twice.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Generic, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.budget import Budget
-from kbnf_core.languages.json_schema.problems import unsupported
+from kbnf_core.automata.traversal import fold
+from kbnf_core.kbnf import tree
+from kbnf_core.languages.json_schema.problems import too_large, unsupported
 from kbnf_core.lower.translate import meaning_of
-from kbnf_core.source import NOWHERE, Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.traversal import fold
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 Form = tree.Expression
 EMPTY = tree.Sequence((), NOWHERE)
@@ -153,3 +157,87 @@ def meaning(root: Form, budget: Budget) -> ir.Node:
 
 def _text(value: str) -> tree.Text:
     return tree.Text(value, NOWHERE, ())
+
+
+S = TypeVar("S", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[S]):
+    """What a state can do: end here, or read a form and be in the next state."""
+
+    accepting: bool
+    edges: Sequence[tuple[Form, S]]
+
+
+EDGE = 50
+"""What an edge is counted as: it is followed, and its form is made, twice."""
+
+
+class Rules:
+    """Where rules go: ``fresh`` takes a wish for a name and returns the name."""
+
+    def __init__(
+        self, fresh: Callable[[str], str], add: Callable[[str, Form], None], budget: Budget
+    ) -> None:
+        self.budget = budget
+        self.fresh = fresh
+        self.add = add
+
+
+def write_linear(
+    start: S, step: Callable[[S], Step[S]], rules: Rules, wish: str, most: int
+) -> Form | None:
+    """Return a form for what an automaton accepts, its other states being rules; None for nothing.
+
+    Raises ProblemError where it has more than ``most`` states.
+    """
+    steps = {start: step(start)}
+    order = [start]
+    for state in order:
+        rules.budget.spend(EDGE * (1 + len(steps[state].edges)))
+        for _, after in steps[state].edges:
+            if after not in steps:
+                steps[after] = step(after)
+                order.append(after)
+        if len(order) > most:
+            raise too_large("states of a counted value", most, "steps")
+    live = _live(steps)
+    if start not in live:
+        return None
+    again = any(after == start for state in live for _, after in steps[state].edges)
+    names: dict[S, str] = {}
+    for state in order:
+        ends = not any(after in live for _, after in steps[state].edges)
+        if state in live and not ends and (state != start or again):
+            names[state] = rules.fresh(wish)
+    forms = {state: call(names[state]) if state in names else EMPTY for state in live}
+    for state, name in names.items():
+        rules.add(name, _body(steps[state], forms, live))
+    return forms[start] if again else _body(steps[start], forms, live)
+
+
+def _body(step: Step[S], forms: dict[S, Form], live: set[S]) -> Form:
+    """Return the edges of a state; those to one target are together."""
+    by_target: dict[S, list[Form]] = {}
+    for form, after in step.edges:
+        if after in live:
+            by_target.setdefault(after, []).append(form)
+    branches = [sequence(alternation(read), forms[after]) for after, read in by_target.items()]
+    return alternation([*branches, EMPTY] if step.accepting else branches)
+
+
+def _live(steps: dict[S, Step[S]]) -> set[S]:
+    """Return the states from which an accepting one is reached."""
+    sources: dict[S, list[S]] = {}
+    for state, step in steps.items():
+        for _, after in step.edges:
+            sources.setdefault(after, []).append(state)
+    live = {state for state, step in steps.items() if step.accepting}
+    queue = list(live)
+    for state in queue:
+        for source in sources.get(state, ()):
+            if source not in live:
+                live.add(source)
+                queue.append(source)
+    return live

@@ -2,19 +2,34 @@
 
 References are resolved by ``referencing``. Nothing is ever fetched: what is not in the document
 must be one of the meta-schemas, which come with the library.
+
+A document in which schemas with the same contents are one: each is read and written once.
+
+Schemas that a program wrote repeat whole definitions wherever they are used. What a schema means
+depends on its contents, on what its references are relative to and on the scope of the dynamic ones
+alone; annotations, which may differ from place to place, say nothing.
 """
 
 import json
-from collections.abc import Iterator, Set
+from collections.abc import Hashable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.json_text import Json, NoJsonError, parse_json
-from kbnf_core.languages.json_schema.dynamic import RECURSIVE, Marks, Scope, has_marks
-from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Closing, Expression, Ref
+from kbnf_core.languages.json_schema.expressions import (
+    ANYTHING,
+    NOTHING,
+    RECURSIVE,
+    Closing,
+    Expression,
+    Marks,
+    Ref,
+    Scope,
+    has_marks,
+)
 from kbnf_core.languages.json_schema.keywords import (
+    ANNOTATIONS,
     APPLICATORS,
     BELOW,
     EVALUATORS,
@@ -37,7 +52,8 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.languages.json_schema.values import constant, key_of
-from kbnf_core.source import Source
+from kbnf_core.text.json_text import Json, NoJsonError, parse_json
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -472,7 +488,7 @@ _SHOWN = 60
 
 def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
     """Return that ``name`` is no type; ``is_item`` tells whether it stands in a list."""
-    from kbnf_core.syntax.suggest import Suggestions
+    from kbnf_core.text.suggest import Suggestions
 
     listed = [f"`{each}`" for each in sorted(TYPES)]
     meant = Suggestions(TYPES).closest(name.lower()) if isinstance(name, str) else None
@@ -601,3 +617,45 @@ def _children(value: Json) -> list[tuple[str, Json]]:
     if isinstance(value, dict):
         return list(value.items())
     return [(str(i), item) for i, item in enumerate(value)] if isinstance(value, list) else []
+
+
+MOST_SPELLED = 4_000_000
+"""Characters of contents that are compared; those of nested schemas count once a level."""
+
+
+class SharedDocument(Document):
+    """A document that names a schema by the first place of its contents."""
+
+    def __init__(
+        self,
+        value: Json,
+        limits: SchemaLimits,
+        standard: Standard = Standard.JSON_SCHEMA,
+        *,
+        closed: bool = False,
+    ) -> None:
+        super().__init__(value, limits, standard, closed=closed)
+        self._first: dict[Ref, Ref] = {}
+        self._by_contents: dict[Hashable, Ref] = {}
+        self._spelled = 0
+
+    def inside(self, place: Place, *steps: str) -> Expression:
+        """Return the schema below ``place``, or one with the same contents that was met before."""
+        found = super().inside(place, *steps)
+        if not isinstance(found, Ref):
+            return found
+        first = self._first.get(found)
+        if first is None:
+            first = self._by_contents.setdefault(self._contents(found), found)
+            self._first[found] = first
+        return first
+
+    def _contents(self, at: Ref) -> Hashable:
+        """Return what a schema depends on; itself where comparing does not pay."""
+        place = self.place(at)
+        if place.resolver is not None or place.type_alone or self._spelled > MOST_SPELLED:
+            return at
+        contents = place.contents
+        spelled = repr([item for item in contents.items() if item[0] not in ANNOTATIONS])
+        self._spelled += len(spelled)
+        return spelled, place.scope, place.closing

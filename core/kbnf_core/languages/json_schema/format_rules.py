@@ -6,12 +6,12 @@ first rule that a name is looked up by is the format's, with its quotes.
 
 from functools import cache
 
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS, PORT, formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.json_schema.regex_syntax import RULES
-from kbnf_core.languages.kbnf.parse import parse_kbnf
-from kbnf_core.source import Source
-from kbnf_core.syntax import tree
+from kbnf_core.text.source import Source
 
 
 def _leap_seconds() -> str:

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.characters import LETTERS
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import (
@@ -22,6 +21,7 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
 )
 from kbnf_core.languages.json_schema.problems import ProblemError, invalid
+from kbnf_core.text.json_text import Json
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(

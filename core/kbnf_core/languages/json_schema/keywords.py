@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.json_text import Json
+from kbnf_core.text.json_text import Json
 
 STRINGS = frozenset({"minLength", "maxLength", "pattern", "format"})
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})

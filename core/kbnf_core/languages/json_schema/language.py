@@ -1,15 +1,13 @@
 """JSON Schema as one of the grammar languages: the JSON texts of the values that it allows."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
-from kbnf_core.source import Source
-from kbnf_core.syntax.parsed import Parsed, Request
-
-if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.languages.json_schema.options import LIMITS, options_of
+from kbnf_core.text.source import Source
 
 
 def _read(source: Source, request: Request) -> Parsed:
@@ -19,7 +17,7 @@ def _read(source: Source, request: Request) -> Parsed:
 
 
 def _dump(schema: object) -> str:
-    from kbnf_core.languages.json_schema.sources import schema_text
+    from kbnf_core.languages.json_schema.run_writer import schema_text
 
     return schema_text(schema)
 
@@ -27,18 +25,6 @@ def _dump(schema: object) -> str:
 def _check(options: Mapping[str, Any]) -> None:
     if options:
         options_of(options)
-
-
-def options_of(options: Mapping[str, Any]) -> "Options":
-    """Return the options of a request. Raises ``ConfigError`` for what is none."""
-    from kbnf_core.languages.json_schema.options import schema_options
-
-    own = {"limits" if name == LIMITS else name: value for name, value in options.items()}
-    return schema_options(**own)
-
-
-LIMITS = "schema_limits"
-"""The option with the limits of a schema; ``limits`` are those of the grammar."""
 
 
 def _complete(source: Any, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,11 +17,8 @@ from contextlib import suppress
 from dataclasses import replace
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.errors import WorkLimitError
-from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.document import Document, Place, escape
-from kbnf_core.languages.json_schema.emptiness import is_shape_void, is_void
 from kbnf_core.languages.json_schema.expressions import Ref
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
@@ -37,10 +34,11 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
 from kbnf_core.languages.json_schema.quick_validate import may_hold
-from kbnf_core.languages.json_schema.read_schema import Reader
-from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_shape_void, is_void
 from kbnf_core.languages.json_schema.values import constant
-from kbnf_core.syntax.suggest import COMPARISONS, edits
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.json_text import Json
+from kbnf_core.text.suggest import COMPARISONS, edits
 
 MISSPELT = "W821"
 CONTRADICTION = "W822"

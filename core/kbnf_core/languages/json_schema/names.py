@@ -1,6 +1,36 @@
-"""Unique names for rules, after definitions and properties."""
+"""Unique names for rules, after definitions and properties.
+
+All names but some, as one rule for people: where a text leaves the trie of the names.
+
+A name that is none of them goes along the trie and leaves it, by a character that may stand for
+itself or by an escape, or it ends where none of them ends.
+
+All strings but some, as an automaton and as an expression: the names of additional members.
+"""
 
 import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+
+from kbnf_core.automata.algebra import NOTHING
+from kbnf_core.automata.alphabet import join, separate
+from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
+from kbnf_core.automata.dfa import Dfa, rows_over
+from kbnf_core.automata.expression import Builder, Expression, print_characters
+from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.languages.json_schema.build_tree import (
+    Form,
+    Rules,
+    alternation,
+    call,
+    regex,
+    sequence,
+    text,
+)
+from kbnf_core.languages.json_schema.characters import ESCAPED, Spelling, is_spelt_once, spell_text
+from kbnf_core.languages.json_schema.prelude import Prelude
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
 _LONGEST = 48
@@ -38,3 +68,139 @@ def last_step(pointer: str) -> str:
 def is_definition(pointer: str) -> bool:
     """Tell whether a pointer names a definition."""
     return pointer.rpartition("/")[0].endswith(("/$defs", "/definitions"))
+
+
+PLAIN = difference(ANY, ESCAPED)
+"""Characters that stand for themselves."""
+
+WIDTH = 72
+"""Columns of a regular expression."""
+
+
+class OtherNames:
+    """Writes the names that are none of some words, each set of words once.
+
+    ``comments`` are what to say of the rules, by name; ``pieces`` writes an expression.
+    """
+
+    def __init__(self, prelude: Prelude, rules: Rules, pieces: Callable[[Regex], Form]) -> None:
+        self._prelude = prelude
+        self._rules = rules
+        self._pieces = pieces
+        self._builder = Builder()
+        self._known: dict[tuple[str, ...], Form] = {}
+        self.comments: dict[str, str] = {}
+
+    def write(self, words: tuple[str, ...]) -> Form:
+        """Return the JSON texts of the names that are none of ``words``.
+
+        All of them, and their texts, have the characters of PLAIN.
+        """
+        key = tuple(sorted(words))
+        if key not in self._known:
+            _, within, ends = leaving(words, self._builder, PLAIN)
+            rest = self._prelude.use("name_rest")
+            escaped = sequence(self._pieces(within), self._prelude.use("escape"), rest)
+            ways = [sequence(alternation(map(regex, _away(words))), rest), escaped]
+            if ends != NOTHING:
+                ways.append(sequence(self._pieces(ends), text('"')))
+            name = self._rules.fresh("other_key")
+            self._rules.add(name, sequence(text('"'), alternation(ways)))
+            self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
+            self._known[key] = call(name)
+        return self._known[key]
+
+
+def _away(words: tuple[str, ...]) -> Iterator[str]:
+    """Yield regular expressions of the ways off the trie: a beginning of a word, another letter."""
+    below: dict[str, str] = {"": ""}
+    for word in words:
+        for end, char in enumerate(word):
+            start = word[:end]
+            if char not in below[start]:
+                below[start] += char
+                below.setdefault(word[: end + 1], "")
+    line = ""
+    for start, chars in below.items():
+        spelled = "".join(print_characters(from_text(char)) for char in start)
+        way = spelled + print_characters(difference(PLAIN, from_text(chars)))
+        if line and len(line) + len(way) >= WIDTH:
+            yield line
+            line = ""
+        line += f"|{way}" if line else way
+    yield line
+
+
+def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
+    """Return the texts of all other strings; None where a word has several texts.
+
+    This is minimal: what was added and a state of any string differ by a word. (That states are
+    not breadth first does not matter to grammars.)
+    """
+    spelt = [spelling.text(word) if is_spelt_once(word) else None for word in words]
+    texts = [text.encode() for text in spelt if text is not None]
+    if len(texts) < len(words):
+        return None
+    anything = _any_string(spelling)
+    classes = join([anything.classes, separate(b"".join(texts))])
+    rows = AUTOMATA.leave_out(
+        rows_over(anything, classes), [text.translate(classes) for text in texts]
+    )
+    accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
+    return Dfa(classes, rows, accepting)
+
+
+@lru_cache(maxsize=4)
+def _any_string(spelling: Spelling) -> Dfa:
+    compiled = compile_regex(f'"{spelling.character}*"')
+    assert compiled.dfa is not None  # noqa: S101 - the pattern is ours
+    return compiled.dfa
+
+
+def regex_but(words: Sequence[str], builder: Builder) -> Expression:
+    """Return an expression for all other strings.
+
+    The continuation of those that leave the words' trie is written once, not at every node.
+    """
+    away, _, ends = leaving(words, builder, ANY)
+    anything = builder.star(builder.characters(ANY))
+    return builder.alternation([builder.sequence([away, anything]), ends])
+
+
+def leaving(
+    words: Sequence[str], builder: Builder, alphabet: CodePoints
+) -> tuple[Expression, Expression, Expression]:
+    """Return expressions for strings that leave the words' trie, that are in it, that end in it.
+
+    The first are those that do with their last character, which is one of ``alphabet``; the second
+    all ways along the trie; of these, the third are no words.
+    """
+    children: list[dict[str, int]] = [{}]
+    ends = {0: False}
+    for word in words:
+        node = 0
+        for char in word:
+            node = children[node].setdefault(char, len(children))
+            if node == len(children):
+                children.append({})
+        ends[node] = True
+    away: list[Expression] = [NOTHING] * len(children)
+    within: list[Expression] = [NOTHING] * len(children)
+    ending: list[Expression] = [NOTHING] * len(children)
+    for node in reversed(range(len(children))):
+        below = children[node]
+        others = builder.characters(difference(alphabet, from_text("".join(below))))
+        away[node] = builder.alternation([others, *_below(below, away, builder)])
+        within[node] = builder.optional(builder.alternation(_below(below, within, builder)))
+        inner = builder.alternation(_below(below, ending, builder))
+        ending[node] = inner if ends.get(node) else builder.optional(inner)
+    return away[0], within[0], ending[0]
+
+
+def _below(children: dict[str, int], found: list[Expression], builder: Builder) -> list[Expression]:
+    """Return what is found below a node of the trie, each behind its character."""
+    return [
+        builder.sequence([builder.text(char), found[child]])
+        for char, child in children.items()
+        if found[child] != NOTHING
+    ]

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import too_large
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
+from kbnf_core.text.budget import Budget
 
 
 class Type(enum.Enum):

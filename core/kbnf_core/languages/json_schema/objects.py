@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
+from kbnf_core.text.budget import Budget
 
 KEYS = Restricted(Kind.STRING)
 """All names."""

@@ -1,11 +1,12 @@
 """Options of a conversion, and named bounds on what a schema can make large."""
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
 
-from kbnf_core.errors import ConfigError
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,3 +219,13 @@ def _wanted(name: str) -> str:
     if name == "limits":
         return "a SchemaLimits"
     return "a text" if isinstance("", _TYPES[name]) else "true or false"
+
+
+LIMITS = "schema_limits"
+"""The option with the limits of a schema; ``limits`` are those of the grammar."""
+
+
+def options_of(options: Mapping[str, Any]) -> Options:
+    """Return the options of a request. Raises ``ConfigError`` for what is none."""
+    own = {"limits" if name == LIMITS else name: value for name, value in options.items()}
+    return schema_options(**own)

@@ -8,32 +8,29 @@ from typing import TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix
-from kbnf_core.errors import GrammarError, WorkLimitError
-from kbnf_core.json_text import Json
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
+from kbnf_core.kbnf.printer import print_document
 from kbnf_core.languages.json_schema.build_tree import document as as_document
-from kbnf_core.languages.json_schema.document import Document, check_schema, read_json
+from kbnf_core.languages.json_schema.document import (
+    Document,
+    SharedDocument,
+    check_schema,
+    read_json,
+)
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
-from kbnf_core.languages.json_schema.language import options_of
 from kbnf_core.languages.json_schema.normal_form import Type
-from kbnf_core.languages.json_schema.options import Options
-from kbnf_core.languages.json_schema.problems import (
-    UNSATISFIABLE,
-    Problem,
-    ProblemError,
-    too_large,
-)
+from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
 from kbnf_core.languages.json_schema.run_writer import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.translate import translate
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.conversion import Loss
-from kbnf_core.syntax.parsed import Parsed, Request, Rules
-from kbnf_core.syntax.printer import print_document
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
+from kbnf_core.text.errors import GrammarError, WorkLimitError
+from kbnf_core.text.json_text import Json
+from kbnf_core.text.source import Source, Span
 
 T = TypeVar("T")
 
@@ -222,7 +219,7 @@ def _finish(eager: bool) -> Finish:
 
 def _written(embedded: Embedded) -> str:
     """Return the text, laid out as ``kbnf fmt`` lays out."""
-    from kbnf_core.format.document import WIDTH, format_kbnf
+    from kbnf_core.kbnf.format import WIDTH, format_kbnf
 
     parts = [f"(* kbnf: finish={_finish(embedded.eager).value} from=json-schema *)\n"]
     for definition in embedded.definitions:

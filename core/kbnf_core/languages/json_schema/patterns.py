@@ -11,11 +11,11 @@ characters in all. So a count is a number, as in ``maxLength``, and not as many 
 
 import re
 
+from kbnf_core.automata.algebra import Repeat
+from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.codepoints import ANY
 from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.expression import Repeat
-from kbnf_core.expression import Sequence as Items
 from kbnf_core.languages.json_schema.atoms import Length
 
 ANY_TEXT = "(?s:.)*"

@@ -5,7 +5,7 @@ from functools import lru_cache
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -27,10 +27,10 @@ from kbnf_core.languages.json_schema.options import (
     Standard,
     Whitespace,
 )
-from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lower.regular import automaton_of
-from kbnf_core.source import NOWHERE
-from kbnf_core.syntax import tree
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import NOWHERE
 
 _GAPS = {
     Whitespace.FLEXIBLE: r"[ \t\n\r]*",

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from kbnf_core.errors import KbnfError
-from kbnf_core.source import Span
+from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.source import Span
 
 UNSUPPORTED = "E801"
 INVALID = "E802"
@@ -64,7 +64,7 @@ def narrowed(message: str, pointer: str) -> Problem:
     return Problem(NARROWED, message, pointer)
 
 
-def repeated(pointer: str) -> Problem:
+def may_repeat(pointer: str) -> Problem:
     """Return the note on members of one name, each of which counts."""
     message = "a name may occur twice in a text, and both members count"
     hint = "list the names, or refuse texts that repeat one where they are read"

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.keywords import LISTS_OF_SCHEMAS, SCHEMA, SCHEMAS_BY_NAME
+from kbnf_core.text.json_text import Json
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
 _MODERN = 2020

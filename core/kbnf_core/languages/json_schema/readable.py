@@ -10,15 +10,19 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from kbnf_core.automata.algebra import Choice, Repeat, Sequence
 from kbnf_core.automata.codepoints import ANY, CodePoints, from_text, intersect
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.expression import Spell, print_characters, print_expression
 from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.expression import Choice, Repeat, Sequence
+from kbnf_core.automata.traversal import fold
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.printer import print_expression as print_form
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
+    Rules,
     alternation,
     call,
     definition,
@@ -32,16 +36,12 @@ from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.format_rules import format_rules
-from kbnf_core.languages.json_schema.linear import Rules
+from kbnf_core.languages.json_schema.names import OtherNames
 from kbnf_core.languages.json_schema.options import Options, SchemaLimits
-from kbnf_core.languages.json_schema.other_names import OtherNames
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
 from kbnf_core.languages.json_schema.writer import Writer
-from kbnf_core.source import NOWHERE, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.printer import print_expression as print_form
-from kbnf_core.traversal import fold
+from kbnf_core.text.source import NOWHERE, Span
 
 WIDTH = 72
 """Columns of a regular expression that stays in one piece; a longer one becomes several."""

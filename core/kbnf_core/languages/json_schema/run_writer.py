@@ -3,36 +3,224 @@
 The language is that of ``writer`` and ``write_scalars``. Strings and numbers, which those turn into
 regular expressions, stay the automata that they are; the rules of alternatives that this process
 has met before come from ``parts``.
+
+What a schema may be given as: a text, a value, a pydantic model, a type that pydantic knows.
+
+What converting a sub-schema gave, remembered by content: a known tool is not converted again.
+
+The alternatives of ``anyOf`` are often tools, and the next request has most of them again, among
+others and in another order. What a schema says of objects depends on its text, on those of the
+schemas that it refers to, on the options and on the dialect; so its rules are named after a digest
+of these, are the same in every grammar, and their meanings are shared. Two alternatives with one
+content are one rule.
 """
 
+import json
+import re
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from importlib import import_module
+from threading import Lock
+from typing import Any
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
 from kbnf_core.ir import calls
 from kbnf_core.languages.json_schema.atoms import Length
-from kbnf_core.languages.json_schema.build_tree import Form, call, known, meaning, repeated
-from kbnf_core.languages.json_schema.counted import counted
+from kbnf_core.languages.json_schema.build_tree import Form, Rules, call, known, meaning, repeated
 from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.emptiness import is_void
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
-from kbnf_core.languages.json_schema.lengths import Lengths
-from kbnf_core.languages.json_schema.linear import Rules
+from kbnf_core.languages.json_schema.lengths import Lengths, counted
 from kbnf_core.languages.json_schema.options import Options
-from kbnf_core.languages.json_schema.parts import PARTS, Part, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
-from kbnf_core.languages.json_schema.quoted import quoted
-from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.schemas import Schemas, is_void
 from kbnf_core.languages.json_schema.value_sets import Restricted
-from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
+from kbnf_core.languages.json_schema.write_scalars import ScalarWriter, quoted
 from kbnf_core.languages.json_schema.writer import Writer, reachable
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.limits import DEFAULT_LIMITS
+
+
+def schema_text(source: object) -> str:
+    """Return the JSON text of a schema.
+
+    ``source`` is a text, a dict, a bool, a pydantic model or ``TypeAdapter``, or a type for which
+    pydantic makes a schema: a dataclass, a ``TypedDict``, ``list[int]``. Raises ``ConfigError``
+    where that needs pydantic and it is not installed, or where it makes none.
+    """
+    if isinstance(source, str):
+        return source
+    if isinstance(source, Mapping | bool):
+        return _as_json(source)
+    if isinstance(source, int | float | list | None):
+        raise ConfigError(f"a schema is a dict, a bool, a text or a type, not {source!r}"[:200])
+    for method in ("model_json_schema", "json_schema"):
+        make = getattr(source, method, None)
+        if callable(make):
+            return _made(make)
+    return _made(lambda: _adapter(source).json_schema())
+
+
+def _adapter(source: object) -> Any:
+    try:
+        return import_module("pydantic").TypeAdapter(source)
+    except ImportError:
+        raise ConfigError(
+            "a schema of a Python type needs pydantic: pip install pydantic"
+        ) from None
+
+
+def _made(make: Any) -> str:
+    try:
+        schema = make()
+        _let_sets_repeat(schema)
+        return _as_json(schema)
+    except ConfigError:
+        raise
+    except Exception as error:
+        said = str(error).split("\n", 1)[0]
+        raise ConfigError(f"there is no JSON Schema of this: {said}") from None
+
+
+def _let_sets_repeat(root: Any) -> None:
+    """Take ``uniqueItems`` out where no grammar keeps it and the type does not ask for it.
+
+    Of a text that repeats an item pydantic makes the same set; only its least size could differ.
+    """
+    named = root.get("$defs", {}) if isinstance(root, dict) else {}
+    pending = [root]
+    for value in pending:
+        if isinstance(value, dict):
+            pending.extend(value.values())
+            least = value.get("minItems", 0)
+            if value.get("uniqueItems") is True and least in (0, 1) and not _listed(value, named):
+                del value["uniqueItems"]
+        elif isinstance(value, list):
+            pending.extend(value)
+
+
+def _listed(array: dict[str, Any], named: dict[str, Any]) -> bool:
+    """Tell whether the items of an array are listed, so that a grammar can tell them apart."""
+    items = array.get("items")
+    if isinstance(items, dict) and "$ref" in items:
+        items = named.get(str(items["$ref"]).rpartition("/")[2])
+    if not isinstance(items, dict):
+        return False
+    return items.keys() & {"enum", "const"} != set() or items.get("type") in ("boolean", "null")
+
+
+def _as_json(value: object) -> str:
+    try:
+        return json.dumps(value)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"the schema is not JSON: {error}") from None
+
+
+LARGEST = 100_000
+"""Characters of a schema that is remembered."""
+
+ALL = 2_000_000
+"""Characters of all the schemas that are remembered; their rules take some five times as much."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """The meaning of the rules of a sub-schema, the one called ``start`` first.
+
+    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took.
+    """
+
+    start: str
+    bodies: Mapping[str, ir.Node]
+    shared: tuple[str, ...]
+    work: int
+
+
+class Parts:
+    """The parts of a process; the ones used least recently go first."""
+
+    def __init__(self, most: int = ALL) -> None:
+        self._most = most
+        self._size = 0
+        self._known: OrderedDict[str, Part] = OrderedDict()
+        self._lock = Lock()
+        self.made = 0
+
+    def find(self, key: str) -> Part | None:
+        """Return a part that is known."""
+        with self._lock:
+            part = self._known.get(key)
+            if part is not None:
+                self._known.move_to_end(key)
+            return part
+
+    def keep(self, key: str, part: Part) -> None:
+        """Remember a part."""
+        with self._lock:
+            self.made += 1
+            if key not in self._known:
+                self._size += len(key)
+            self._known[key] = part
+            while self._size > self._most:
+                self._size -= len(self._known.popitem(last=False)[0])
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._known.clear()
+            self._size = 0
+
+
+PARTS = Parts()
+
+
+_REFERENCE = re.compile(r"""'\$ref': (?:'([^'\\]*)'|[^{])""")
+
+
+def key_of(at: Ref, document: Document, settings: str) -> str | None:
+    """Return what the rules of a schema depend on; None where that is more than texts.
+
+    None, too, where a schema is less than what it refers to: others of the document may refer to
+    that as well, and would write it again. ``settings`` are what else the conversion depends on.
+    """
+    if at.scope or not document.has_plain_references:
+        return None
+    if at.pointer.endswith(("/$defs", "/definitions")):
+        # What is below it would pass for definitions.
+        return None
+    settings = f"{settings} {at.closing.value}"
+    contents = document.place(at).contents
+    if contents.get("type") != "object" or "properties" not in contents:
+        return None
+    pending = [repr(contents)]
+    texts = {"": pending[0]}
+    size = 0
+    for text in pending:
+        size += len(text)
+        if size > min(LARGEST, 2 * len(pending[0])):
+            return None
+        for found in _REFERENCE.finditer(text):
+            target = found[1]
+            if target in texts:
+                continue
+            there = None if target is None else document.at(target)
+            if there is None:
+                return None
+            texts[target] = repr(there[1])
+            pending.append(texts[target])
+    return "\n".join([settings, *(f"{where} {text}" for where, text in texts.items())])
+
+
+def prefix_of(key: str) -> str:
+    """Return what the names of a part's rules begin with."""
+    return f"part_{blake2b(key.encode(errors='surrogatepass'), digest_size=16).hexdigest()}_"
 
 
 class RunWriter(Writer):

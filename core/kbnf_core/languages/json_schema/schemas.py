@@ -1,22 +1,43 @@
-"""From expressions to normal forms: schemas are read lazily, keyword by keyword."""
+"""From expressions to normal forms: schemas are read lazily, keyword by keyword.
 
-from collections.abc import Iterator, Mapping
+Emptiness of expressions, decided conservatively: enough for ``oneOf`` and for pruning.
+
+The keywords that combine schemas, as expressions.
+
+Comparing every pair of ``oneOf`` costs the square of their number. Alternatives that list their
+values (``const``, ``enum``), or whose objects all need one member with listed values (``type``,
+``kind``), are compared by these values instead.
+
+``unevaluatedProperties`` and ``unevaluatedItems``, by cases.
+
+What a schema evaluates depends on which of its alternatives hold. Each case is a condition and what
+is evaluated where it holds; the cases of a schema cover its values. Where more holds, more is
+evaluated and so more is allowed; that is why alternatives need not exclude each other: the union
+over all sets of alternatives that hold together is exact.
+
+Reads one schema object: which keywords it has, and what they mean together.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cached_property, reduce
+from itertools import combinations
+from typing import TypeVar
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
-from kbnf_core.languages.json_schema import normal_form
+from kbnf_core.languages.json_schema import normal_form, type_keywords
+from kbnf_core.languages.json_schema.arguments import pointer_to, take_list, take_names, take_object
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.atoms import INTEGER, OneOf
-from kbnf_core.languages.json_schema.document import Document
-from kbnf_core.languages.json_schema.emptiness import is_part_void
+from kbnf_core.languages.json_schema.atoms import INTEGER, Literal, OneOf
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
     AllOf,
     AnyOf,
+    Closing,
     Expression,
     Not,
     Others,
@@ -24,28 +45,48 @@ from kbnf_core.languages.json_schema.expressions import (
     Ref,
     WithoutProperty,
     both,
+    either,
+    other,
+)
+from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    ARRAYS,
+    CONTENTS,
+    LOCAL,
+    MEMBERS,
+    NUMBERS,
+    REFUSED_BY_LLGUIDANCE,
+    STRINGS,
+    UNEVALUATED,
 )
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
     NormalForm,
+    Part,
     Plain,
     Type,
     shape_of,
 )
-from kbnf_core.languages.json_schema.objects import KEYS, Objects
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.objects import KEYS, Objects, checked
+from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
+    UNSUPPORTED,
     Problem,
     ProblemError,
+    invalid,
     too_large,
+    too_many_states,
     unsupported,
+    without_effect,
 )
-from kbnf_core.languages.json_schema.read_schema import Reader
+from kbnf_core.languages.json_schema.problems import dropped as dropped_problem
 from kbnf_core.languages.json_schema.type_keywords import read_others
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
 from kbnf_core.languages.json_schema.values import Constant, constant
+from kbnf_core.text.budget import Budget
 
 
 def constant_shape(constant_: Constant) -> NormalForm:
@@ -69,7 +110,7 @@ def constant_shape(constant_: Constant) -> NormalForm:
             return shape_of(Type.OBJECT, found)
 
 
-_TYPES: Mapping[str, NormalForm] = {
+_FORMS_OF_TYPES: Mapping[str, NormalForm] = {
     **{type_.value: shape_of(type_, part) for type_, part in FULL.items()},
     "integer": shape_of(Type.NUMBER, restrict(Kind.NUMBER, [(INTEGER, True)])),
 }
@@ -222,7 +263,7 @@ class Schemas:
         known = self._readings.get(at)
         if known is None:
             place = self.document.place(at)
-            alone = _TYPES.get(place.type_alone or "")
+            alone = _FORMS_OF_TYPES.get(place.type_alone or "")
             parts: list[NormalForm | Expression] = []
             if alone is None:
                 parts += Reader(self, place, self.options).read()
@@ -234,3 +275,633 @@ class Schemas:
 
 def _pointer_of(expression: Expression) -> str:
     return expression.pointer if isinstance(expression, Ref) else ""
+
+
+DEPTH = 6
+"""Values inside values that are looked at; below, everything is thought to be possible."""
+
+
+def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> bool:
+    """Return True if provably unsatisfiable; False means unknown."""
+    if not isinstance(expression, Ref) and expression == NOTHING:
+        return True
+    known = schemas.voids.get(expression)
+    if known is not None:
+        return known
+    if depth == 0:
+        schemas.guesses += 1
+        return False
+    schemas.budget.spend(STEPS)
+    before = schemas.guesses
+    try:
+        shape = schemas.shape(expression)
+    except ProblemError:
+        # Its evaluation is in progress, or fails; the caller that needs it reports that.
+        schemas.guesses += 1
+        return False
+    found = is_shape_void(schemas, shape, depth)
+    if schemas.guesses == before:
+        schemas.voids[expression] = found
+    return found
+
+
+def is_shape_void(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
+    """Return True if a shape provably has no value; False means unknown."""
+    return all(is_part_void(schemas, part, depth) for parts in shape.values() for part in parts)
+
+
+def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
+    """Tell whether one part of a shape has no value."""
+    match part:
+        case Restricted(literals=literals):
+            return len(literals) > 1 and part.is_empty(schemas.budget)
+        case Objects():
+            return _is_object_void(schemas, part, depth - 1)
+        case Arrays():
+            return _is_array_void(schemas, part, depth - 1)
+        case _:
+            return False
+
+
+def _is_object_void(schemas: "Schemas", part: Objects, depth: int) -> bool:
+    if part.low and all(value == NOTHING for _, value in part.regions):
+        possible = sum(not is_void(schemas, value, depth) for _, value in part.named)
+        if possible < part.low:
+            return True
+    return any(is_void(schemas, part.lookup(name), depth) for name in part.required) or any(
+        (not keys.finite and is_part_void(schemas, keys))
+        or all(
+            is_void(schemas, both((held, value)), depth) for held in _held_by(schemas, part, keys)
+        )
+        for keys, value in part.present
+    )
+
+
+def _held_by(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expression]:
+    """Return what the members may hold whose names may be in ``keys``."""
+    budget = schemas.budget
+    budget.spend(STEPS * len(part.named))
+    named = [value for name, value in part.named if keys.holds(name)]
+    return named + [value for known, value in part.regions if known.meet(keys, budget) is not None]
+
+
+def _is_array_void(schemas: "Schemas", part: Arrays, depth: int) -> bool:
+    places = range(min(part.low, len(part.prefix) + 1))
+    if any(is_void(schemas, part.item(place), depth) for place in places):
+        return True
+    needed = [each.item for each in part.contains if each.low]
+    return any(
+        all(is_void(schemas, both((held, item)), depth) for held in (*part.prefix, part.rest))
+        for item in needed
+    )
+
+
+def read_applicator(
+    schemas: "Schemas", place: Place, keyword: str, siblings: Callable[[], NormalForm]
+) -> Expression:
+    """Return what one keyword of APPLICATORS means.
+
+    ``siblings`` returns what the keywords beside it allow: alternatives that differ only in what
+    is not allowed anyway are as good as disjoint.
+    """
+    document = schemas.document
+    match keyword:
+        case "$ref":
+            return document.follow(place, keyword)
+        case "$dynamicRef" | "$recursiveRef":
+            return document.follow_dynamic(place, keyword)
+        case "allOf":
+            return both(_each(place, document, keyword))
+        case "anyOf":
+            return either(_each(place, document, keyword))
+        case "oneOf":
+            parts = _each(place, document, keyword)
+            coerced = schemas.options.coerce_one_of
+            return either(parts) if coerced else exactly_one(schemas, parts, siblings())
+        case "not":
+            return other(document.inside(place, keyword))
+        case "if":
+            return _conditional(place, document)
+        case "const":
+            return constant(place.contents[keyword])
+        case "enum":
+            return either(_listed_values(place, schemas.limits.states))
+        case _:
+            return _dependencies(place, document, keyword)
+
+
+def _listed_values(place: Place, most: int) -> Iterator[Expression]:
+    values = take_list(place, "enum")
+    if sum(len(str(value)) for value in values if isinstance(value, Decimal)) > most:
+        raise too_many_states(most, pointer_to(place, "enum"))
+    return map(constant, values)
+
+
+def _each(place: Place, document: Document, keyword: str) -> list[Expression]:
+    count = len(take_list(place, keyword))
+    if not count:
+        raise invalid(f"`{keyword}` contains at least one schema", pointer_to(place, keyword))
+    return [document.inside(place, keyword, str(i)) for i in range(count)]
+
+
+def exactly_one(
+    schemas: "Schemas", parts: list[Expression], siblings: NormalForm = ANY_SHAPE
+) -> Expression:
+    """Return what one part allows and all others refuse; disjoint parts stay as they are."""
+    # What others refuse is what they refuse as they are written, however closed.
+    written = [schemas.document.as_written(part) for part in parts]
+    shapes = [schemas.meet([siblings, schemas.shape(part)]) for part in written]
+    overlaps: list[list[Expression]] = [[] for _ in parts]
+    for i, later in enumerate(sharers(schemas, shapes)):
+        for j in later:
+            if not is_shape_void(schemas, schemas.meet([shapes[i], shapes[j]])):
+                overlaps[i].append(other(written[j]))
+                overlaps[j].append(other(written[i]))
+        most = schemas.limits.overlaps
+        if len(overlaps[i]) > most:
+            raise too_large("schemas of `oneOf` that share values with one", most, "overlaps")
+    return either(both((part, *others)) for part, others in zip(parts, overlaps, strict=True))
+
+
+def _conditional(place: Place, document: Document) -> Expression:
+    condition = document.inside(place, "if")
+    then, otherwise = (
+        document.inside(place, word) if word in place.contents else ANYTHING
+        for word in ("then", "else")
+    )
+    if then == otherwise:
+        return then
+    return either((both((condition, then)), both((other(condition), otherwise))))
+
+
+def _dependencies(place: Place, document: Document, keyword: str) -> Expression:
+    """Return ``dependentRequired``, ``dependentSchemas``, or both as ``dependencies``."""
+    found = []
+    for name, value in take_object(place, keyword).items():
+        if keyword == "dependentRequired" or isinstance(value, list):
+            names = take_names(value, pointer_to(place, keyword, name))
+            needed = both(other(WithoutProperty(needed)) for needed in names)
+        elif isinstance(value, str) and keyword == "dependencies":
+            needed = other(WithoutProperty(value))
+        else:
+            needed = document.inside(place, keyword, name)
+        # The member that asks comes before those that it asks for.
+        found.append(either((both((other(WithoutProperty(name)), needed)), WithoutProperty(name))))
+    return both(found)
+
+
+Signs = frozenset[Hashable]
+"""What two alternatives have in common if they share a value."""
+
+
+def sharers(schemas: "Schemas", alternatives: Sequence[NormalForm]) -> Iterator[list[int]]:
+    """Yield, for each alternative, the later ones that may share a value with it."""
+    name = _discriminator(schemas, alternatives)
+    signs = [_signs(schemas, shape, name) for shape in alternatives]
+    unlisted = [i for i, found in enumerate(signs) if found is None]
+    by_sign: dict[Hashable, list[int]] = {}
+    for i, found in enumerate(signs):
+        for sign in found or ():
+            by_sign.setdefault(sign, []).append(i)
+    for i, found in enumerate(signs):
+        if found is None:
+            yield list(range(i + 1, len(signs)))
+            continue
+        others = {*unlisted, *(j for sign in found for j in by_sign[sign])}
+        yield sorted(j for j in others if j > i)
+
+
+def _discriminator(schemas: "Schemas", alternatives: Sequence[NormalForm]) -> str | None:
+    """Return a member that the first objects need and whose values they list."""
+    for shape in alternatives:
+        for part in shape.get(Type.OBJECT, ()):
+            if isinstance(part, Objects):
+                found = (name for name in part.required if _member(schemas, part, name))
+                return next(found, None)
+    return None
+
+
+def _signs(schemas: "Schemas", shape: NormalForm, name: str | None) -> Signs | None:
+    found: set[Hashable] = set()
+    for type_, parts in shape.items():
+        for part in parts:
+            values = _listed(part)
+            if isinstance(part, Objects) and name in part.required:
+                values = _member(schemas, part, name)
+            if values is None:
+                return None
+            found.update((type_, value) for value in values)
+    return frozenset(found)
+
+
+def _member(schemas: "Schemas", part: Objects, name: str) -> Signs | None:
+    """Return the values of a member by type, where they are listed."""
+    try:
+        shape: Mapping[Type, tuple[Part, ...]] = schemas.shape(part.lookup(name))
+    except ProblemError:
+        # Its evaluation is in progress, or fails; the caller that needs it reports that.
+        return None
+    return _signs(schemas, shape, None)
+
+
+def _listed(part: Part) -> tuple[Hashable, ...] | Signs | None:
+    if isinstance(part, Plain):
+        return part.values
+    return part.finite if isinstance(part, Restricted) else None
+
+
+_DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What is evaluated: names, names by pattern, so many items; or all members, all items.
+
+    ``contained`` are schemas whose values are evaluated wherever they stand among the items;
+    ``has_properties`` tells whether there was the keyword ``properties``.
+    """
+
+    names: frozenset[str] = frozenset()
+    patterns: frozenset[str] = frozenset()
+    items: int = 0
+    contained: frozenset[Expression] = frozenset()
+    all_members: bool = False
+    all_items: bool = False
+    has_properties: bool = False
+
+    def join(self, more: "Evaluated") -> "Evaluated":
+        """Return what either evaluates."""
+        return Evaluated(
+            self.names | more.names,
+            self.patterns | more.patterns,
+            max(self.items, more.items),
+            self.contained | more.contained,
+            self.all_members or more.all_members,
+            self.all_items or more.all_items,
+            self.has_properties or more.has_properties,
+        )
+
+
+Case = tuple[Expression, Evaluated]
+
+
+def read_unevaluated(schemas: "Schemas", place: Place, keyword: str) -> Expression:
+    """Return what ``unevaluatedProperties`` or ``unevaluatedItems`` allows beside its siblings."""
+    value = schemas.document.inside(place, keyword)
+    if value == ANYTHING:
+        return ANYTHING
+    reader = _Reader(schemas, pointer_to(place, keyword), items=keyword == "unevaluatedItems")
+    found = []
+    for condition, evaluated in reader.cases(place, (), without=keyword):
+        rest: Expression = ANYTHING
+        if keyword == "unevaluatedItems" and not evaluated.all_items:
+            rest = OthersBehind(
+                evaluated.items, either((value, *sorted(evaluated.contained, key=repr)))
+            )
+        elif keyword == "unevaluatedProperties" and not evaluated.all_members:
+            names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
+            rest = Others(tuple(names), tuple(patterns), value)
+        found.append(both((condition, rest)))
+    return either(found)
+
+
+def read_closed(schemas: "Schemas", place: Place) -> Expression:
+    """Return the values of which no object has members that nothing evaluates.
+
+    Objects stay open in cases without ``properties``, and where something speaks of all members.
+    """
+    found = []
+    for condition, evaluated in _Reader(schemas, place.pointer, items=False).cases(place, ()):
+        rest: Expression = ANYTHING
+        if evaluated.has_properties and not evaluated.all_members:
+            names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
+            rest = Others(tuple(names), tuple(patterns), NOTHING)
+        found.append(both((condition, rest)))
+    return either(found)
+
+
+class _Reader:
+    """Finds the cases of one keyword; what the keyword itself evaluates is none of its business."""
+
+    def __init__(self, schemas: "Schemas", pointer: str, *, items: bool) -> None:
+        self._schemas = schemas
+        self._pointer = pointer
+        self._items = items
+
+    def of(self, expression: Expression, open_: tuple[Expression, ...]) -> list[Case]:
+        """Return the cases of a schema; of one that is being looked at, nothing is known."""
+        if not isinstance(expression, Ref):
+            return [(expression, Evaluated())]
+        if expression in open_ or len(open_) > self._schemas.limits.applied:
+            raise unsupported("what is evaluated depends on itself", self._pointer)
+        place = self._schemas.document.place(expression)
+        return [
+            (condition if condition == expression else both((expression, condition)), evaluated)
+            for condition, evaluated in self.cases(place, (*open_, expression))
+        ]
+
+    def cases(self, place: Place, open_: tuple[Expression, ...], without: str = "") -> list[Case]:
+        """Return the cases of a schema object, conditions beside the schema itself."""
+        found: list[Case] = [(ANYTHING, self._own(place, without))]
+        for part in self._parts(place, open_):
+            found = self._merged(
+                (both((condition, also)), evaluated.join(more))
+                for condition, evaluated in found
+                for also, more in part
+            )
+        return found
+
+    def _merged(self, cases: Iterable[Case]) -> list[Case]:
+        """Join conditions under which the same is evaluated; of more, only the weakest counts."""
+        by_evaluated: dict[Evaluated, list[Expression]] = {}
+        for condition, evaluated in cases:
+            by_evaluated.setdefault(evaluated, []).append(condition)
+            most = self._schemas.limits.alternatives
+            if len(by_evaluated) > most:
+                raise too_large("combinations of what is evaluated", most, "alternatives")
+        return [(either(conditions), evaluated) for evaluated, conditions in by_evaluated.items()]
+
+    def _own(self, place: Place, without: str) -> Evaluated:
+        contents = place.contents
+        if without != "unevaluatedProperties" and "unevaluatedProperties" in contents:
+            all_members = True
+        else:
+            all_members = "additionalProperties" in contents
+        listed = contents.get("items")
+        prefix = listed if isinstance(listed, list) else contents.get("prefixItems", ())
+        rest = "additionalItems" if isinstance(listed, list) else "items"
+        all_items = rest in contents or (
+            without != "unevaluatedItems" and "unevaluatedItems" in contents
+        )
+        contained: frozenset[Expression] = frozenset()
+        if self._items and "contains" in contents and self._schemas.document.contains_evaluates:
+            contained = frozenset((self._schemas.document.inside(place, "contains"),))
+        return Evaluated(
+            frozenset(contents.get("properties", ())),
+            frozenset(contents.get("patternProperties", ())),
+            len(prefix),
+            contained,
+            all_members,
+            all_items,
+            "properties" in contents,
+        )
+
+    def _parts(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[list[Case]]:
+        """Yield the cases of each applicator."""
+        document, contents = self._schemas.document, place.contents
+        if "$ref" in contents:
+            yield self.of(document.follow(place, "$ref"), open_)
+        for keyword in _DYNAMIC & contents.keys():
+            yield self.of(document.follow_dynamic(place, keyword), open_)
+        for number in range(len(contents.get("allOf", ()))):
+            yield self.of(document.inside(place, "allOf", str(number)), open_)
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in contents:
+                parts = [
+                    self.of(document.inside(place, keyword, str(number)), open_)
+                    for number in range(len(contents[keyword]))
+                ]
+                yield self._sets(parts, most=1 if keyword == "oneOf" else len(parts))
+        if "if" in contents:
+            yield list(self._conditional(place, open_))
+        for keyword in ("dependentSchemas", "dependencies"):
+            for name, value in contents.get(keyword, {}).items():
+                if isinstance(value, dict):
+                    held = self.of(document.inside(place, keyword, name), open_)
+                    absent = WithoutProperty(name)
+                    yield [(absent, Evaluated()), *((both((other(absent), c)), e) for c, e in held)]
+
+    def _sets(self, parts: list[list[Case]], most: int) -> list[Case]:
+        """Return the cases in which some of the alternatives hold, one at least."""
+        plain = [i for i, cases in enumerate(parts) if all(e == Evaluated() for _, e in cases)]
+        telling = [i for i in range(len(parts)) if i not in plain]
+        # Alternatives that evaluate nothing need not be told apart from each other.
+        found: list[Case] = [(c, e) for i in plain for c, e in parts[i]]
+        for count in range(1, min(most, len(telling)) + 1):
+            for chosen in combinations(telling, count):
+                together = reduce(_product, (parts[i] for i in chosen))
+                found = self._merged([*found, *together])
+        return found
+
+    def _conditional(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[Case]:
+        document, contents = self._schemas.document, place.contents
+        condition = document.inside(place, "if")
+        anything: list[Case] = [(AllOf(()), Evaluated())]
+        then = self.of(document.inside(place, "then"), open_) if "then" in contents else anything
+        otherwise = (
+            self.of(document.inside(place, "else"), open_) if "else" in contents else anything
+        )
+        yield from _product(self.of(condition, open_), then)
+        for also, evaluated in otherwise:
+            yield both((other(condition), also)), evaluated
+
+
+def _product(left: list[Case], right: list[Case]) -> list[Case]:
+    return [(both((a, b)), one.join(two)) for a, one in left for b, two in right]
+
+
+R = TypeVar("R")
+_TYPES = tuple(type_.value for type_ in Type)
+_NAMES = frozenset((*_TYPES, "integer"))
+
+
+class Reader:
+    """Reads one schema object."""
+
+    def __init__(self, schemas: "Schemas", place: Place, options: Options) -> None:
+        self._schemas = schemas
+        self._place = place
+        self._options = options
+        if options.lenient and options.standard is Standard.LLGUIDANCE:
+            self._ignore_what_llguidance_refuses()
+        old = schemas.document.refused(place.contents)
+        if old is not None:
+            hint = "name draft 4 or later as `$schema`, and say it with the keywords of that"
+            message = f"`{old}` of draft 3 is not read"
+            raise unsupported(message, pointer_to(place, old), hint)
+        for keyword in CONTENTS & place.contents.keys():
+            message = f"nothing enforces `{keyword}`"
+            schemas.notes.append(without_effect(message, pointer_to(place, keyword)))
+
+    def _ignore_what_llguidance_refuses(self) -> None:
+        place = self._place
+        kept = dict(place.contents)
+        for keyword in REFUSED_BY_LLGUIDANCE & place.contents.keys():
+            found = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(place, keyword))
+            self._schemas.losses.append(dropped_problem(found.problem))
+            del kept[keyword]
+        self._place = replace(place, contents=kept)
+
+    def read(self) -> Iterator[NormalForm | Expression]:
+        """Yield what the keywords mean, in their order; those of one type together."""
+        contents = self._place.contents
+        # Members come in the order of the keywords that name them.
+        first = next((keyword for keyword in contents if keyword in MEMBERS), None)
+        first = first or next((keyword for keyword in contents if keyword in LOCAL), None)
+        for keyword in contents:
+            if keyword == "enum" and (texts := self._texts):
+                yield shape_of(Type.STRING, restrict(Kind.STRING, [(OneOf(texts), True)]))
+            elif keyword in APPLICATORS:
+                yield self._applied(keyword)
+            elif keyword == first:
+                shape = self._local()
+                if shape != ANY_SHAPE:
+                    yield shape
+        if self._place.closing is Closing.WHOLE and not self._place.is_closed_by_parts:
+            yield read_closed(self._schemas, self._place)
+        # What they leave is known when everything else was read; it says nothing of an order.
+        for keyword in UNEVALUATED:
+            if keyword in contents:
+                yield self._unevaluated(keyword)
+
+    @property
+    def _texts(self) -> tuple[str, ...]:
+        """The values of an ``enum`` of strings, which needs no expression for each."""
+        values = take_list(self._place, "enum")
+        is_simple = all(isinstance(value, str) for value in values)
+        return tuple(dict.fromkeys(values)) if is_simple else ()
+
+    def _unevaluated(self, keyword: str) -> Expression:
+        if keyword not in self._schemas.document.keywords_for_the_rest:
+            return ANYTHING
+        dropped: Expression = ANYTHING
+        return self._try(
+            keyword, lambda: read_unevaluated(self._schemas, self._place, keyword), dropped
+        )
+
+    def _applied(self, keyword: str) -> Expression:
+        dropped: Expression = ANYTHING
+        with self._schemas.working_at(pointer_to(self._place, keyword)):
+            return self._try(
+                keyword,
+                lambda: read_applicator(self._schemas, self._place, keyword, self._siblings),
+                dropped,
+            )
+
+    def _try(self, keyword: str, read: Callable[[], R], dropped: R) -> R:
+        """Return what ``read`` returns; where it is unsupported, report it and maybe go on."""
+        try:
+            return read()
+        except ProblemError as error:
+            problem = error.problem
+            if problem.code != UNSUPPORTED:
+                raise
+            pointer = problem.pointer or pointer_to(self._place, keyword)
+            found = replace(problem, pointer=pointer, can_be_dropped=True)
+            if not (self._options.lossy or self._options.lenient):
+                raise ProblemError(found) from None
+            self._schemas.losses.append(dropped_problem(found))
+            return dropped
+
+    def _siblings(self) -> NormalForm:
+        return self._local() if self._place.contents.keys() & LOCAL else ANY_SHAPE
+
+    def _local(self) -> NormalForm:
+        if len(self._types) == 1:
+            return self._of_type(self._types[0])
+        return normal_form.union(self._of_type(name) for name in self._types)
+
+    @cached_property
+    def _types(self) -> tuple[str, ...]:
+        value = self._place.contents.get("type", "any")
+        if value == "any":
+            # Draft 3 has a word for it.
+            return _TYPES
+        pointer = pointer_to(self._place, "type")
+        names = (value,) if isinstance(value, str) else take_names(value, pointer)
+        for name in names:
+            if name not in _NAMES:
+                raise invalid(f"there is no type `{name}`", pointer)
+        return names
+
+    def _of_type(self, name: str) -> NormalForm:
+        if name == "integer":
+            literals: list[Literal] = [(INTEGER, True), *self._number_literals]
+            return shape_of(Type.NUMBER, restrict(Kind.NUMBER, literals))
+        type_ = Type(name)
+        match type_:
+            case Type.NUMBER:
+                return shape_of(type_, restrict(Kind.NUMBER, self._number_literals))
+            case Type.STRING:
+                return shape_of(type_, restrict(Kind.STRING, self._string_literals))
+            case Type.ARRAY:
+                return shape_of(type_, self._arrays)
+            case Type.OBJECT:
+                return shape_of(type_, self._objects)
+            case _:
+                return shape_of(type_, FULL[type_])
+
+    @cached_property
+    def _number_literals(self) -> list[Literal]:
+        place = self._place
+        nothing: list[Literal] = []
+        if not place.contents.keys() & NUMBERS:
+            return nothing
+        return [
+            *self._try("minimum", lambda: list(type_keywords.read_bounds(place)), nothing),
+            *self._try("multipleOf", lambda: list(type_keywords.read_multiple(place)), nothing),
+        ]
+
+    @cached_property
+    def _string_literals(self) -> list[Literal]:
+        place = self._place
+        nothing: list[Literal] = []
+        if not place.contents.keys() & STRINGS:
+            return nothing
+        return [
+            *type_keywords.read_length(place, self._options.limits),
+            *self._try("pattern", lambda: list(type_keywords.read_pattern(place)), nothing),
+            *self._formats(),
+        ]
+
+    def _formats(self) -> Iterator[Literal]:
+        if self._options.formats is not Formats.ANNOTATION:
+            formats = formats_of(self._options.standard, self._options.formats)
+            yield from type_keywords.read_format(self._place, formats, self._schemas.notes)
+
+    @property
+    def _arrays(self) -> Arrays | None:
+        place, document, limits = self._place, self._schemas.document, self._options.limits
+        if not place.contents.keys() & ARRAYS:
+            return Arrays()
+        parts = (
+            type_keywords.read_size(place, limits),
+            type_keywords.read_contains(place, document, limits),
+            type_keywords.read_unique(place),
+        )
+        found: Arrays | None = type_keywords.read_items(place, document)
+        for part in parts:
+            found = found and found.meet(part, self._schemas.budget)
+        return found
+
+    @cached_property
+    def _objects(self) -> Objects | None:
+        place, document, limits = self._place, self._schemas.document, self._options.limits
+        found: Objects | None = self._try(
+            "patternProperties",
+            lambda: type_keywords.read_members(
+                place, document, self._additional, limits, self._schemas.budget
+            ),
+            Objects(),
+        )
+        parts = [type_keywords.read_required(place), type_keywords.read_count(place, limits)]
+        if "propertyNames" in place.contents:
+            names = self._schemas.shape(document.inside(place, "propertyNames"))
+            strings = [part for part in names.get(Type.STRING, ()) if isinstance(part, Restricted)]
+            parts.append(type_keywords.read_names(tuple(strings), self._schemas.budget))
+        for part in parts:
+            if part != Objects():
+                found = found and found.meet(part, self._schemas.budget)
+        return found and checked(found)
+
+    @property
+    def _additional(self) -> Expression:
+        if "additionalProperties" in self._place.contents:
+            return self._schemas.document.inside(self._place, "additionalProperties")
+        # Where other keywords evaluate members, too, they say together what is additional.
+        place = self._place
+        alone = place.closing is Closing.WHOLE and place.evaluators <= {
+            "properties",
+            "patternProperties",
+        }
+        return NOTHING if alone and "properties" in place.contents else ANYTHING

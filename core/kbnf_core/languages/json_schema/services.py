@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
+from kbnf_core.text.json_text import Json
 
 AS_OF = "2026-11-23"
 """The day on which the services' documents were read."""

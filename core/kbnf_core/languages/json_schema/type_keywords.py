@@ -16,7 +16,6 @@ from kbnf_core.automata.decimals import (
 )
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.arguments import (
     pointer_to,
     take_count,
@@ -45,6 +44,7 @@ from kbnf_core.languages.json_schema.problems import (
     without_effect,
 )
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+from kbnf_core.text.budget import Budget
 
 _BOUNDS = (
     ("minimum", "exclusiveMinimum", GREATER),

@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.budget import Budget
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
 from kbnf_core.languages.json_schema.lengths import lengths_of
+from kbnf_core.text.budget import Budget
 
 SMALL = 512
 """Pairs of states up to which what automata have in common is remembered."""

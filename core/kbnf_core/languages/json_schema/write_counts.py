@@ -5,22 +5,22 @@ In a text that is by rules; where rules are run, a count is a parameter (``lower
 
 from collections.abc import Callable, Sequence
 
+from kbnf_core.automata.algebra import Choice, Repeat
+from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.expression import Expression, Spell, print_expression
 from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.expression import Choice, Repeat
-from kbnf_core.expression import Sequence as Items
+from kbnf_core.kbnf.printer import print_expression as print_form
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
+    Rules,
     alternation,
     call,
     regex,
     repeated,
     sequence,
 )
-from kbnf_core.languages.json_schema.linear import Rules
-from kbnf_core.syntax.printer import print_expression as print_form
 
 BLOCK = 256
 """Characters that are counted together: an automaton with thousands of counts is slow to build.

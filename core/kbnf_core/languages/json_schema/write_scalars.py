@@ -1,23 +1,31 @@
-"""Writes sets of strings and of numbers: as regular expressions, or as rules where those grow."""
+"""Writes sets of strings and of numbers: as regular expressions, or as rules where those grow.
 
+From an automaton of strings to that of their JSON texts, without a regular expression between.
+
+Its bytes are symbols: those that stand for themselves are spelt so, the others behind a backslash.
+"""
+
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from itertools import chain
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.algebra import NOTHING, Choice, Repeat, fold
+from kbnf_core.automata.algebra import Sequence as Items
+from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
 from kbnf_core.automata.characters import CharacterDfa, to_characters
 from kbnf_core.automata.codepoints import CodePoints, difference, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import Builder, Spell, print_characters, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.spell import Letters, spell
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.expression import NOTHING, Choice, Repeat, fold
-from kbnf_core.expression import Sequence as Items
-from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
     Atom,
@@ -27,20 +35,23 @@ from kbnf_core.languages.json_schema.atoms import (
     Multiple,
     OneOf,
 )
-from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
     Known,
+    Rules,
+    Step,
     alternation,
     call,
     regex,
     sequence,
     text,
+    write_linear,
 )
-from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
-from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
+from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import (
     FRACTION_DIGITS,
@@ -58,7 +69,58 @@ from kbnf_core.languages.json_schema.write_counts import (
     is_looped,
     write_one_loop,
 )
-from kbnf_core.syntax import tree
+
+_WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
+
+
+@lru_cache(maxsize=64)
+def quoted(dfa: Dfa, spelling: Spelling) -> Dfa:
+    """Return the JSON texts of the strings of ``dfa``, as ``Spelling.spell`` spells them."""
+    if dfa.is_empty:
+        return empty()
+    symbols = join([dfa.classes, _codes(spelling)])
+    quote = class_count(symbols)
+    end = dfa.state_count
+    rows = [
+        [*row, end if ends else DEAD]
+        for row, ends in zip(rows_over(dfa, symbols), dfa.accepting, strict=True)
+    ]
+    rows += [[DEAD] * (quote + 1), [*([DEAD] * quote), 0]]
+    tags = [*([0] * end), ACCEPT, 0]
+    return spell(SymbolDfa(rows, tags, [end + 1]), _letters(symbols, spelling), sys.maxsize)
+
+
+def _codes(spelling: Spelling) -> ByteClasses:
+    return separate(code for code, _ in spelling.escapes)
+
+
+@lru_cache(maxsize=64)
+def _letters(symbols: ByteClasses, spelling: Spelling) -> Letters:
+    """Return how the classes ``symbols`` are spelt, and the quote, which is one more."""
+    count = class_count(symbols)
+    classes = join([symbols, separate(_WRITTEN)])
+    escapes = dict(spelling.escapes)
+    ways = [(bytes((byte,)), symbols[byte]) for byte in first_bytes(classes) if byte not in escapes]
+    ways.append((b'"', count))
+    ways += [(b"\\" + written, symbols[code]) for code in escapes for written in escapes[code]]
+    edges: list[dict[int, int]] = [{} for _ in range(count + 1)]
+    _add_state(edges, [(written.translate(classes), symbol) for written, symbol in ways])
+    ends = [*range(count + 1), *([DEAD] * (len(edges) - count - 1))]
+    return Letters(classes, edges, ends)
+
+
+def _add_state(edges: list[dict[int, int]], ways: Sequence[tuple[bytes, int]]) -> int:
+    """Add the state from which texts lead to states; the longest text has some ten bytes."""
+    below: dict[int, list[tuple[bytes, int]]] = {}
+    for written, target in ways:
+        below.setdefault(written[0], []).append((written[1:], target))
+    found = {
+        byte: rest[0][1] if rest[0][0] == b"" else _add_state(edges, rest)
+        for byte, rest in sorted(below.items())
+    }
+    edges.append(found)
+    return len(edges) - 1
+
 
 MOST_LEAVES = 400
 """Sets of characters in one regular expression; beyond it, rules are easier to follow."""

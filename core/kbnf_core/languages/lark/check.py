@@ -8,25 +8,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from kbnf_core.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.outline import Outline, Symbol, Use
+from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.parse import parse_gbnf
-from kbnf_core.languages.lark.read import (
-    Setting,
-    comments_of,
-    lexing_of,
-    may_be_gbnf,
-    read_lark,
-)
+from kbnf_core.languages.lark.read import Setting, comments_of, lexing_of, may_be_gbnf, read_lark
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.outline import Outline, Symbol, Use
-from kbnf_core.syntax.parsed import Parsed, Request
-from kbnf_core.syntax.pragmas import read_pragmas
+from kbnf_core.text.diagnostics import Diagnostic, Label, Severity
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source, Span
 
 
 def find_unused(document: lark.Document, start: str) -> Iterator[Diagnostic]:

@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language, Reading
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source
-from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.syntax.outline import Outline
+    from kbnf_core.kbnf.outline import Outline
 
 
 def _read(source: Source, request: Request) -> Parsed:
@@ -20,7 +19,7 @@ def _read(source: Source, request: Request) -> Parsed:
 
 
 def _write(reading: Reading, limits: Limits) -> Conversion:
-    from kbnf_core.languages.lark.writer.from_kbnf import write_lark
+    from kbnf_core.languages.lark.writer import write_lark
 
     return write_lark(reading, limits)
 

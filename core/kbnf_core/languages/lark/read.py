@@ -6,13 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.budget import Budget
-from kbnf_core.diagnostics import unreadable
-from kbnf_core.errors import ConfigError, WorkLimitError
-from kbnf_core.imports import Imports
 from kbnf_core.ir import Repeat
-from kbnf_core.json_text import NoJsonError, refuse_halves
-from kbnf_core.languages.conversion.names import Names
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.tree import Comment
+from kbnf_core.languages.conversion.build_tree import Names
 from kbnf_core.languages.conversion.rewrite import Placing, placed
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
@@ -45,11 +42,14 @@ from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateUse, Use, postorder
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span, pointers
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.suggest import listed
-from kbnf_core.syntax.tree import Comment
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import unreadable
+from kbnf_core.text.errors import ConfigError, WorkLimitError
+from kbnf_core.text.imports import Imports
+from kbnf_core.text.json_text import NoJsonError, refuse_halves
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span, pointers
+from kbnf_core.text.suggest import listed
 
 _MOST_NESTED = 16
 """Grammars inside one another."""

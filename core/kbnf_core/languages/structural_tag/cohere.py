@@ -24,10 +24,9 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.values import constant
-from kbnf_core.languages.structural_tag.free_text import avoiding
-from kbnf_core.languages.structural_tag.nested_xml import NestedArguments, kind_of
+from kbnf_core.languages.structural_tag.contents import avoiding
 from kbnf_core.languages.structural_tag.schemas import constants, format_of
-from kbnf_core.languages.structural_tag.xml import members
+from kbnf_core.languages.structural_tag.xml import NestedArguments, kind_of, members
 
 _END = "</cofl:value>"
 _KEY = r'(?:[^\x00"&<>]|&(?:amp|lt|gt|quot);)+'

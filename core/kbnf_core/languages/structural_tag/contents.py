@@ -2,29 +2,223 @@
 
 What several of them have in common, such as the strings of JSON, is written once: rules are shared
 where they and all that they call have the same names and texts.
+
+Free text, and the strings that end it: what ``any_text`` and its like allow.
+
+Text in which some strings occur nowhere is ``except!`` or ``#ex`` of KBNF. Where a *trigger* hands
+over to a tag, the text up to the trigger's first occurrence is free text and then the trigger,
+unless some string may end inside of the trigger: then the text's end is not where the trigger
+begins, and an automaton says which texts lead up to it.
+
+The formats of a structural tag that are about tokens, not texts.
+
+A token has an id in KBNF, or its name; what excludes tokens needs their ids, and so the vocabulary
+where it names them by their texts.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from kbnf_core.automata import operations
+from kbnf_core.automata.characters import NotTextError
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.diagnostics import Severity
+from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.frontend import read_grammar
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import Definition, Reference, postorder
+from kbnf_core.languages.conversion.build_tree import escaped
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.gbnf.language import GBNF
-from kbnf_core.languages.json_schema.build_tree import EMPTY, Form, call, definition
+from kbnf_core.languages.json_schema.build_tree import (
+    EMPTY,
+    Form,
+    alternation,
+    call,
+    definition,
+    optional,
+    regex,
+    repeated,
+    sequence,
+    text,
+)
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Standard, Whitespace
 from kbnf_core.languages.json_schema.parse import embed_json_schema
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.problems import ProblemError
-from kbnf_core.languages.structural_tag.read import Report
+from kbnf_core.languages.structural_tag.formats import Token
+from kbnf_core.languages.structural_tag.read import Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_sound, report_problem
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source
-from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Definition, Reference, postorder
+from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import NOWHERE, Source
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+def avoiding(words: Sequence[str]) -> Form:
+    """Return nonempty text in which none of ``words`` occurs."""
+    if not words:
+        return regex("(?s:.)+")
+    if len(words) == 1:
+        return tree.Exception_(_terminal(words[0]), 0, NOWHERE)
+    pattern = tree.Text("|".join(map(escaped, words)), NOWHERE, ())
+    return tree.Pattern(tree.PatternKind.COMPLEMENT, pattern, NOWHERE)
+
+
+def is_clean(trigger: str, words: Iterable[str]) -> bool:
+    """Tell whether none of ``words`` can end inside of ``trigger``, or together with it."""
+    ends = [trigger[:length] for length in range(1, len(trigger))]
+    return not any(
+        any(end.endswith(word) or word.endswith(end) for end in ends)
+        or (word != trigger and (word.endswith(trigger) or trigger.endswith(word)))
+        for word in words
+    )
+
+
+def up_to(trigger: str, words: Sequence[str]) -> Form:
+    """Return the texts that end with ``trigger`` before any of ``words`` occurs in them.
+
+    Of words that end at one place the longest counts. Raises ``LimitError`` where the texts have no
+    expression of bearable size.
+    """
+    found = operations.intersect(
+        operations.shortest_matches(_ending_in(words)), _ending_in([trigger])
+    )
+    longer = [word for word in words if word != trigger and word.endswith(trigger)]
+    if longer:
+        found = operations.difference(found, _ending_in(longer))
+    try:
+        return regex(to_regex(found))
+    except NotTextError:
+        raise LimitError("states", 0) from None
+
+
+def _ending_in(words: Sequence[str]) -> Dfa:
+    compiled = compile_regex("(?s:.)*(?:" + "|".join(map(escaped, words)) + ")").dfa
+    if compiled is None:
+        raise LimitError("states", 0)
+    return compiled
+
+
+def listed(words: Iterable[str]) -> Form:
+    """Return any of ``words``."""
+    return alternation(map(text, words))
+
+
+def _terminal(value: str) -> tree.Terminal:
+    return tree.Terminal(tree.Text(value, NOWHERE, ()), NOWHERE)
+
+
+_MOST_TOKENS = 2**32 - 1
+
+
+class TokenForms:
+    """Writes tokens, and what is made of them."""
+
+    def __init__(self, report: Report, limits: Limits, vocabulary: "Vocabulary | None") -> None:
+        self._report = report
+        self._limits = limits
+        self._vocabulary = vocabulary
+
+    def one(self, token: Token, pointer: str) -> Form:
+        """Return a token, by its id where that is known."""
+        name = self._resolved(token).name
+        if isinstance(name, int):
+            return tree.TokenSet(((name, name),), False, NOWHERE)
+        if self._vocabulary is not None:
+            self._report.error(pointer, f"the vocabulary has no token {name!r}")
+        return tree.TokenName(tree.Text(name, NOWHERE, ()), NOWHERE)
+
+    def other(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> Form:
+        """Return any token but some, and but the one that ends the tag around it."""
+        tokens = [*excluded]
+        if around and isinstance(node.ends, Token):
+            tokens.append(node.ends)
+        ids = set[int]()
+        for token in tokens:
+            name = self._resolved(token).name
+            if isinstance(name, int):
+                ids.add(name)
+            elif self._vocabulary is not None:
+                self._report.error(node.pointer, f"the vocabulary has no token {name!r}")
+            else:
+                self._report.loss(
+                    node.pointer,
+                    f"the token {name!r} is excluded by its text, which needs the vocabulary",
+                    "give the vocabulary, or the token's id",
+                    code="W402",
+                )
+        if not ids:
+            return tree.TokenSet(((0, _MOST_TOKENS),), False, NOWHERE)
+        return tree.TokenSet(tuple((each, each) for each in sorted(ids)), True, NOWHERE)
+
+    def any_others(self, node: Node) -> Form:
+        """Return the tokens of ``any_tokens``, as many as it says."""
+        most = node.fields["max_tokens"]
+        highest = self._limits.repetition
+        if most is not None and most > highest:
+            where = f"{node.pointer}/max_tokens"
+            self._report.loss(where, f"at most {highest:,} tokens can be counted")
+            most = highest
+        return repeated(self.other(node, node.fields["exclude_tokens"]), 0, most)
+
+    def triggered_tags(self, node: Node, tags: Sequence[Form]) -> Form:
+        """Return tokens, and the tags that some of them begin."""
+        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
+        for tag in node.parts:
+            begin = tag.fields["begin"]
+            where = f"{tag.pointer}/begin"
+            if not isinstance(begin, Token):
+                self._report.error(where, "a tag that a token triggers begins with a token")
+                return EMPTY
+            if triggers.count(self._resolved(begin)) != 1:
+                self._report.error(where, "a tag begins with just one of the trigger tokens")
+                return EMPTY
+        one = alternation(tags)
+        fields = node.fields
+        if fields["at_least_one"] and fields["stop_after_first"]:
+            return one
+        excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
+        other = self.other(node, excluded)
+        if fields["stop_after_first"]:
+            return joined(repeated(other, 0, None), optional(one))
+        rest = repeated(alternation([one, other]), 0, None)
+        return joined(one, rest) if fields["at_least_one"] else rest
+
+    def dispatch(self, node: Node, parts: Sequence[Form]) -> Form:
+        """Return tokens, and the parts that some of them lead to."""
+        triggers = node.fields["rules"]
+        other = self.other(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
+        calls = alternation(
+            joined(self.one(each, f"{node.pointer}/rules/{index}/0"), part)
+            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
+        )
+        if node.fields["loop"]:
+            return repeated(alternation([calls, other]), 0, None)
+        return joined(repeated(other, 0, None), optional(calls))
+
+    def _resolved(self, token: Token) -> Token:
+        """Return a token by its id, if the vocabulary tells it."""
+        if isinstance(token.name, int) or self._vocabulary is None:
+            return token
+        special = self._vocabulary.special_id(token.name)
+        if special is not None:
+            return Token(special)
+        ids = self._vocabulary.token_ids(token.name.encode())
+        return Token(min(ids)) if ids else token
+
+
+def joined(*parts: Form) -> Form:
+    """Return the sequence of the parts."""
+    found = sequence(*parts)
+    return EMPTY if isinstance(found, tree.Sequence) and not found.items else found
+
 
 SPACE = r"[ \t\n\r]"
 

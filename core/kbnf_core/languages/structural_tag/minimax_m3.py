@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
+from kbnf_core.automata.traversal import fold
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -19,12 +20,10 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.values import constant
-from kbnf_core.languages.structural_tag.free_text import avoiding
-from kbnf_core.languages.structural_tag.nested_xml import NestedArguments, kind_of
+from kbnf_core.languages.structural_tag.contents import avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.schemas import constants, format_of
-from kbnf_core.languages.structural_tag.xml import members
-from kbnf_core.traversal import fold
+from kbnf_core.languages.structural_tag.xml import NestedArguments, kind_of, members
 
 MARKER = "]<]minimax[>["
 

@@ -4,18 +4,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.kbnf.parsed import Loss, Parsed
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.conversion.rewrite import at, placed
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.parse import diagnostic
 from kbnf_core.languages.structural_tag.contents import options_of
 from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, write_rules
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source
-from kbnf_core.syntax.conversion import Loss
-from kbnf_core.syntax.parsed import Parsed
-from kbnf_core.syntax.tree import Document
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary

@@ -7,10 +7,10 @@ entries of the table in ``models``; two that are not made of text and calls have
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kbnf_core.errors import ConfigError
 from kbnf_core.languages.structural_tag import harmony, kimi_k3
 from kbnf_core.languages.structural_tag.harmony import Format, parameters
 from kbnf_core.languages.structural_tag.models import PRESETS, Preset, Section
+from kbnf_core.text.errors import ConfigError
 
 CHOICES = ("auto", "required", "none")
 REASONING = ("disabled", "enabled", "auto")

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.json_text import NoJsonError, parse_json
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.structural_tag.formats import (
     FORMATS,
@@ -20,8 +18,10 @@ from kbnf_core.languages.structural_tag.formats import (
     WrongError,
     guessed,
 )
-from kbnf_core.limits import Limits
-from kbnf_core.source import Source, Span
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.json_text import NoJsonError, parse_json
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source, Span
 
 INVALID = "E441"
 UNSUPPORTED = "E442"

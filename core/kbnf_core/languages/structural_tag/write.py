@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -20,19 +21,16 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.names import Names
-from kbnf_core.languages.structural_tag import free_text
+from kbnf_core.languages.structural_tag import contents as free_text
 from kbnf_core.languages.structural_tag.cohere import CohereArguments
-from kbnf_core.languages.structural_tag.contents import Contents, options_of
+from kbnf_core.languages.structural_tag.contents import Contents, TokenForms, joined, options_of
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
-from kbnf_core.languages.structural_tag.nested_xml import NestedArguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_sound
-from kbnf_core.languages.structural_tag.tokens import TokenForms, joined
-from kbnf_core.languages.structural_tag.xml import Arguments
-from kbnf_core.limits import Limits
-from kbnf_core.source import NOWHERE, Span
-from kbnf_core.syntax import tree
+from kbnf_core.languages.structural_tag.xml import Arguments, NestedArguments
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import NOWHERE, Span
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary

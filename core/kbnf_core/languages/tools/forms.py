@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from kbnf_core.json_text import Json
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.tools.detect import DECLARATIONS, entries, looks_like_tool
+from kbnf_core.text.json_text import Json
 
 INVALID = "E824"
 REFUSED = "W825"

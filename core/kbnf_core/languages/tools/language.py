@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from kbnf_core.config import Finish
-from kbnf_core.errors import ConfigError
 from kbnf_core.frontend import Language
+from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.language import JSON_SCHEMA
 from kbnf_core.languages.tools.options import CALLS, calls_of
-from kbnf_core.source import Source
-from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.source import Source
 
 
 def _read(source: Source, request: Request) -> Parsed:

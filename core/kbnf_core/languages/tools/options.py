@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kbnf_core.errors import ConfigError
-from kbnf_core.languages.json_schema.language import LIMITS, options_of
+from kbnf_core.languages.json_schema.options import LIMITS, options_of
+from kbnf_core.text.errors import ConfigError
 
 CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call")
 """The options of the list itself; the others are those of the schemas in it."""

@@ -13,15 +13,13 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from kbnf_core.diagnostics import Diagnostic, Severity
-from kbnf_core.errors import GrammarError
 from kbnf_core.ir import Grammar, Node, calls
-from kbnf_core.json_text import Json, NoJsonError, parse_json
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
-from kbnf_core.languages.json_schema.language import options_of
 from kbnf_core.languages.json_schema.lint import lint_schema
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parse import (
     START,
     SchemaText,
@@ -33,11 +31,11 @@ from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, Pro
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.tools.forms import INVALID, Tool, refusals, tools_of
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
-from kbnf_core.lower.analyse import analyse
-from kbnf_core.source import Source
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.conversion import Conversion
-from kbnf_core.syntax.parsed import Parsed, Request
+from kbnf_core.lower.facts import analyse
+from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.json_text import Json, NoJsonError, parse_json
+from kbnf_core.text.source import Source
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.operations import short_words
-from kbnf_core.diagnostics import Diagnostic, Rule
+from kbnf_core.automata.traversal import fold
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Call,
@@ -30,7 +30,7 @@ from kbnf_core.ir import (
 from kbnf_core.lint.analysis import show, show_name, spelling_bytes
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
-from kbnf_core.traversal import fold
+from kbnf_core.text.diagnostics import Diagnostic, Rule
 
 Texts = dict[bytes, str]
 """Texts, the shortest first, and how each is derived."""

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.errors import EngineError
 from kbnf_core.lint.analysis import describe
 from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.errors import EngineError
 
 if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables

@@ -15,10 +15,7 @@ from itertools import islice
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.budget import Budget
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.errors import WorkLimitError
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Choice,
@@ -33,15 +30,18 @@ from kbnf_core.ir import (
     postorder,
     rebuild,
 )
+from kbnf_core.kbnf.tree import Exception_
 from kbnf_core.kernel import has_engine
-from kbnf_core.limits import DEFAULT_LIMITS
 from kbnf_core.lint.analysis import show
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import ending_by_the_model, pragma_fix
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.analyse import Analysis, analyse
+from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
-from kbnf_core.syntax.tree import Exception_
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 RULES = (Rule("W307", "cut-by-eager", "Generation ends texts that the grammar would continue."),)
 NEEDS = Needs.GRAMMAR

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.source import Span
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.source import Span
 
 RULES = (Rule("I309", "default-finish", "The end of texts is set by the configuration alone."),)
 NEEDS = Needs.GRAMMAR

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Label, Rule
 from kbnf_core.frontend import Reading
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import Alternation, Expression, postorder
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.source import Span
-from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import Alternation, Expression, postorder
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label, Rule
+from kbnf_core.text.source import Span
 
 RULES = (Rule("W104", "duplicate-alternative", "A rule has the same alternative twice."),)
 NEEDS = Needs.DOCUMENT

@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
+from kbnf_core.kbnf.escapes import Piece, pieces
+from kbnf_core.kbnf.printer import as_read
+from kbnf_core.kbnf.tree import Pattern, PatternKind, Terminal, Text
 from kbnf_core.languages import KBNF
-from kbnf_core.languages.kbnf.escapes import Piece, pieces
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.syntax.printer import as_read
-from kbnf_core.syntax.tree import Pattern, PatternKind, Terminal, Text
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
 
 RULES = (Rule("W501", "misread-escape", "An escape means something else in other dialects."),)
 NEEDS = Needs.DOCUMENT

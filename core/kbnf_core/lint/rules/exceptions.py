@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import Reading
+from kbnf_core.kbnf.tree import Exception_, Sequence, Terminal
 from kbnf_core.lint.analysis import show
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.excepted import ExcludedWords
-from kbnf_core.syntax.tree import Exception_, Sequence, Terminal
+from kbnf_core.text.diagnostics import Diagnostic, Label, Rule
 
 RULES = (
     Rule("W305", "excepted-at-border", "An excluded text can arise where `except!` ends."),

@@ -7,13 +7,13 @@ look the same and have a letter among their digits.
 import re
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
+from kbnf_core.kbnf.printer import as_read
+from kbnf_core.kbnf.tree import ByteString, Terminal, Text
 from kbnf_core.languages import BNF, GBNF, KBNF
 from kbnf_core.lint.analysis import classes_in, patterns_in
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.syntax.printer import as_read
-from kbnf_core.syntax.tree import ByteString, Terminal, Text
+from kbnf_core.text.diagnostics import Diagnostic, Rule
 
 RULES = (Rule("W205", "lost-backslash", "A backslash seems to be lost, in a class or in `'xb0'`."),)
 NEEDS = Needs.DOCUMENT

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Label, Rule, Severity
 from kbnf_core.frontend import Reading
 from kbnf_core.ir.analysis import reachable
+from kbnf_core.kbnf.tree import Definition, Document, uses_in
 from kbnf_core.languages.bnf.vocabulary import excluded_rule
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.source import Span
-from kbnf_core.syntax.tree import Definition, Document, uses_in
+from kbnf_core.text.diagnostics import Diagnostic, Label, Rule, Severity
+from kbnf_core.text.source import Span
 
 RULES = (
     Rule("W101", "unused-nonterminal", "A nonterminal is defined but never used."),

@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
 from kbnf_core.languages import KBNF
 from kbnf_core.lint.analysis import show
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.analyse import Analysis, Facts
-from kbnf_core.source import Span
+from kbnf_core.lower.facts import Analysis, Facts
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.source import Span
 
 RULES = (Rule("W304", "never-entered", "Generation ends before this loop or optional part."),)
 NEEDS = Needs.GRAMMAR

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.text.diagnostics import Diagnostic, Rule
 
 RULES = (
     Rule("W105", "nullable-start", "The start matches the empty text, which cannot be generated."),

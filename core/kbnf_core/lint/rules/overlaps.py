@@ -14,14 +14,14 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import shortest_word_to
-from kbnf_core.budget import Budget
-from kbnf_core.diagnostics import Diagnostic, Label, Rule
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, postorder
 from kbnf_core.lint.analysis import TOO_LARGE, show, spelling_bytes
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.first_follow import Firsts
 from kbnf_core.lower.regular import NotRegularError
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Diagnostic, Label, Rule
 
 MOST_RESTS = 20_000
 """Rests of the parts of one grammar, and sets of them that two parts come to."""

@@ -3,12 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
-from kbnf_core.languages import GBNF, KBNF
-from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.syntax.printer import print_expression
-from kbnf_core.syntax.tree import (
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import (
     Definition,
     Expression,
     Reference,
@@ -17,6 +14,9 @@ from kbnf_core.syntax.tree import (
     Terminal,
     postorder,
 )
+from kbnf_core.languages import GBNF, KBNF
+from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
 
 RULES = (Rule("I110", "recursive-list", "A rule calls itself where a loop would do."),)
 NEEDS = Needs.DOCUMENT

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from kbnf_core.automata.dfa import DEAD
-from kbnf_core.automata.occurrences import Words
-from kbnf_core.diagnostics import Diagnostic, Rule
+from kbnf_core.automata.substrings import Words
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Literal, Node, Regular, Token, postorder
 from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.text.diagnostics import Diagnostic, Rule
 from kbnf_core.vocab.validate import missing_bytes
 
 if TYPE_CHECKING:

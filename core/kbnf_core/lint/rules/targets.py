@@ -14,13 +14,13 @@ from dataclasses import replace
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from kbnf_core.diagnostics import Diagnostic, Rule
 from kbnf_core.frontend import Reading
-from kbnf_core.limits import DEFAULT_LIMITS
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.printer import print_expression
+from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.languages.lark.reader import tree as lark

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import (
     Call,
@@ -24,12 +23,13 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.ir.analysis import cyclic_components, fixpoint
+from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.source import Span
-from kbnf_core.syntax import tree
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:
-    from kbnf_core.lower.analyse import Analysis, Facts
+    from kbnf_core.lower.facts import Analysis, Facts
 
 
 def parts_at_the_end(

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from kbnf_core.config import Finish
-from kbnf_core.diagnostics import Diagnostic, Rule
-from kbnf_core.errors import EngineError
 from kbnf_core.lint.analysis import describe
 from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.errors import EngineError
 from kbnf_core.vocab.validate import missing_bytes
 
 RULES = (

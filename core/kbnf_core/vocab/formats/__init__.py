@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from kbnf_core.errors import MissingExtraError, VocabularyError
-from kbnf_core.files import read_file
+from kbnf_core.text.errors import MissingExtraError, VocabularyError
+from kbnf_core.text.files import read_file
 
 _T = TypeVar("_T")
 

@@ -16,8 +16,8 @@ from os import SEEK_CUR, SEEK_END
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from kbnf_core.errors import VocabularyError
-from kbnf_core.files import opened
+from kbnf_core.text.errors import VocabularyError
+from kbnf_core.text.files import opened
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
     Contents,

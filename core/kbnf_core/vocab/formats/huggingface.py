@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,

@@ -7,7 +7,7 @@ list of numbers is for tokens that are not UTF-8. There are no special tokens an
 import re
 from collections.abc import Mapping
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.formats import Contents, Format, VocabularyFile, encode
 
 _ID = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)

@@ -9,7 +9,7 @@ import ast
 import re
 import warnings
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.formats import Contents, Format, encode
 
 LINE = re.compile(r"""([0-9]{1,9}) (b?(?:'.*'|".*")) ([0-9]{1,9})""", re.ASCII)

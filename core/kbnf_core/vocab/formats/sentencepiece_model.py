@@ -9,7 +9,7 @@ here. User-defined pieces are ordinary text. The space that SentencePiece puts b
 
 from typing import TYPE_CHECKING
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,

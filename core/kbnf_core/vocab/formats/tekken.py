@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.formats import Contents, Encode, Format, VocabularyFile, expect, library
 from kbnf_core.vocab.validate import LARGEST_ID
 

@@ -7,7 +7,7 @@ the program that uses it, not in the file, so there are none here, and no stop i
 import base64
 import re
 
-from kbnf_core.errors import VocabularyError
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.formats import Contents, Format
 
 LINE = re.compile(r"([A-Za-z0-9+/]+={0,2}) ([0-9]{1,9})", re.ASCII)

@@ -8,7 +8,7 @@ import pytest
 
 from kbnf_core import AcceptTokenResult, Engine, GrammarError, Vocabulary, check
 from kbnf_core.convert import from_bnf
-from kbnf_core.errors import EngineError
+from kbnf_core.text.errors import EngineError
 from kbnf_testing.data import DATA, SPEC
 
 EXAMPLES = [

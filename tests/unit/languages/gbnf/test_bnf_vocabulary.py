@@ -4,8 +4,8 @@ import pytest
 
 from kbnf_core import Vocabulary, check
 from kbnf_core.convert import from_bnf
-from kbnf_core.errors import GrammarError
 from kbnf_core.lint import LintOptions
+from kbnf_core.text.errors import GrammarError
 
 TOKENS = Vocabulary({0: b"a", 1: b"ab", 2: b"x", 3: b"card"})
 

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from kbnf_core.convert import Conversion, from_bnf, from_gbnf, to_gbnf
-from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.catalogue import read_page
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.catalogue import read_page
 
 CONVERT = {"kbnf": to_gbnf, "gbnf": from_gbnf, "bnf": from_bnf}
 

@@ -8,8 +8,8 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema
-from kbnf_core.errors import EngineError
 from kbnf_core.languages.json_schema import VALIDATOR, Options
+from kbnf_core.text.errors import EngineError
 
 Judge = Callable[[str], bool]
 

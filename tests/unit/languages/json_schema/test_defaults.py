@@ -14,9 +14,9 @@ import pytest
 from typing_extensions import TypedDict
 
 from kbnf_core import Compiler, Engine, Grammar, Vocabulary
-from kbnf_core.errors import ConfigError, EngineError
 from kbnf_core.languages.json_schema import Digits, Formats, Integers, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.text.errors import ConfigError, EngineError
 
 Prepare = Callable[..., Callable[[str], bool]]
 

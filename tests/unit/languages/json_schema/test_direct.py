@@ -14,28 +14,23 @@ from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import is_equal
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.budget import Budget
 from kbnf_core.convert import from_json_schema
-from kbnf_core.errors import GrammarError
-from kbnf_core.languages.json_schema import (
-    Options,
-    normal_form,
-    parse,
-    write_scalars,
-)
+from kbnf_core.languages.json_schema import Options, normal_form, parse, write_scalars
 from kbnf_core.languages.json_schema import document as document_module
-from kbnf_core.languages.json_schema.additional_names import all_but, regex_but
 from kbnf_core.languages.json_schema.atoms import Matching
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
+from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.normal_form import NormalForm
-from kbnf_core.languages.json_schema.quoted import quoted
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
-from kbnf_core.lower.analyse import analyse
+from kbnf_core.languages.json_schema.write_scalars import quoted
+from kbnf_core.lower.facts import analyse
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing.schemas import json_schema_grammar
 
 SCHEMAS: dict[str, Any] = {

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import EngineError
+from kbnf_core.text.errors import EngineError
 from kbnf_testing.schemas import json_schema_grammar
 
 KINDS: list[dict[str, Any]] = json.loads(

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from kbnf_core.convert import convert
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema.lint import KEYWORDS
 from kbnf_core.lint.check import check, fix_text
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError
 
 TYPES = "`array`, `boolean`, `integer`, `null`, `number`, `object` and `string`"
 TEXT = {"type": "string"}

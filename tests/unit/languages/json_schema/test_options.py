@@ -9,13 +9,7 @@ import pytest
 
 from kbnf_core import Grammar, check
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import (
-    Escapes,
-    Options,
-    Order,
-    Whitespace,
-    embed_json_schema,
-)
+from kbnf_core.languages.json_schema import Escapes, Options, Order, Whitespace, embed_json_schema
 
 Prepare = Callable[..., Callable[[str], bool]]
 PAIR = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}}}

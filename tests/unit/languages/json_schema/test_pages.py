@@ -5,10 +5,10 @@ import re
 import pytest
 
 from kbnf_core.convert import from_json_schema
-from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.catalogue import read_page
-from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import Options, Service
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.catalogue import read_page
+from kbnf_core.text.errors import GrammarError
 
 CODES = ["E801", "E802", "E803", "E804", "E805", "W806", "W807", "W808", "E809", "I810"]
 CODES += ["W821", "W822", "I823", "W827"]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.diagnostics.formats import findings_value
-from kbnf_core.errors import GrammarError
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import SchemaLimits
-from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.source import Source, pointers
+from kbnf_core.text.diagnostics.formats import findings_value
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Source, pointers
 from kbnf_testing.schemas import json_schema_grammar
 
 SCHEMA: dict[str, Any] = {

@@ -11,9 +11,9 @@ from jsonschema import Draft4Validator, validators
 
 from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
-from kbnf_core.diagnostics import Diagnostic
-from kbnf_core.errors import GrammarError
 from kbnf_core.languages.json_schema import Options, SchemaLimits, document, run_writer
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError
 from kbnf_testing.counted import growth
 from kbnf_testing.schemas import json_schema_grammar
 

@@ -16,27 +16,20 @@ from kbnf_core.automata.operations import difference, is_equal
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
-from kbnf_core.format.document import format_kbnf
 from kbnf_core.grammar import Grammar
-from kbnf_core.languages.json_schema.additional_names import all_but
+from kbnf_core.kbnf.format import format_kbnf
+from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
 from kbnf_core.languages.json_schema.atoms import Length, Matching
-from kbnf_core.languages.json_schema.bounded_formats import bounded_format
 from kbnf_core.languages.json_schema.build_tree import EMPTY, call, sequence, text
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
-from kbnf_core.languages.json_schema.formats import FORMATS, formats_of
+from kbnf_core.languages.json_schema.formats import FORMATS, bounded_format, formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths
-from kbnf_core.languages.json_schema.options import (
-    Digits,
-    Formats,
-    Options,
-    Standard,
-    Whitespace,
-)
+from kbnf_core.languages.json_schema.names import all_but
+from kbnf_core.languages.json_schema.options import Digits, Formats, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.readable import tidied
 from kbnf_core.lower.regular import Regulars
-from kbnf_core.source import Source
-from kbnf_core.syntax.printer import print_expression as print_expression_of_kbnf
+from kbnf_core.text.source import Source
 from kbnf_testing.data import DATA
 
 EVENT: dict[str, Any] = {

@@ -7,9 +7,9 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema
-from kbnf_core.diagnostics import Severity
-from kbnf_core.errors import EngineError
 from kbnf_core.languages.json_schema import Options, Order, SchemaLimits
+from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.errors import EngineError
 
 OBJECT = {"type": "object"}
 INTEGER = {"type": "integer"}

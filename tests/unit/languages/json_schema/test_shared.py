@@ -7,18 +7,17 @@ import pytest
 
 from kbnf_core import Grammar, ir
 from kbnf_core.automata.operations import is_equal
-from kbnf_core.errors import GrammarError
+from kbnf_core.kbnf.printer import print_document
 from kbnf_core.languages.json_schema.build_tree import definition, document
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import Document, SharedDocument
 from kbnf_core.languages.json_schema.expressions import Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.shared_document import SharedDocument
 from kbnf_core.lower.regular import Regulars
-from kbnf_core.source import Span
-from kbnf_core.syntax.printer import print_document
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.source import Span
 from kbnf_testing.schemas import json_schema_grammar
 
 HOLD_VALUES = {"value", "object", "array", "member"}

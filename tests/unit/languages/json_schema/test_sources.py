@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import ConfigError, EngineError, GrammarError
 from kbnf_core.languages.json_schema import schema_text
+from kbnf_core.text.errors import ConfigError, EngineError, GrammarError
 
 pydantic = pytest.importorskip("pydantic")
 typing_extensions = pytest.importorskip("typing_extensions")

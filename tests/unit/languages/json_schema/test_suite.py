@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.errors import EmptyGrammarError, EngineError, GrammarError
 from kbnf_core.languages.json_schema import VALIDATOR, Options
+from kbnf_core.text.errors import EmptyGrammarError, EngineError, GrammarError
 from kbnf_testing.data import DATA
 from kbnf_testing.schemas import json_schema_grammar
 

@@ -7,7 +7,7 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.convert import Example, from_lark
-from kbnf_core.errors import ConfigError, GrammarError
+from kbnf_core.text.errors import ConfigError, GrammarError
 from kbnf_testing.lark_files import ROOT
 from kbnf_testing.lark_subject import accepts_of
 

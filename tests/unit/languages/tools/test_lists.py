@@ -13,12 +13,12 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import convert
-from kbnf_core.diagnostics import CATALOGUE
-from kbnf_core.diagnostics.catalogue import read_page
-from kbnf_core.errors import GrammarError, RejectedError
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import TOOL_LIST, detect
 from kbnf_core.lint.check import check
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.catalogue import read_page
+from kbnf_core.text.errors import GrammarError, RejectedError
 
 HERE = Path(__file__).parent
 LISTS: dict[str, dict[str, Any]] = {

@@ -21,7 +21,6 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.automata.product import common_word
-from kbnf_core.budget import Budget
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.languages.lark.lexer.lookahead import first_bytes
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON
@@ -34,6 +33,7 @@ from kbnf_core.languages.lark.reader.model import (
     Terminal,
 )
 from kbnf_core.languages.lark.reader.report import COLLISION, Report
+from kbnf_core.text.budget import Budget
 
 _MOST_EXPANSIONS = 2_000
 """Alternatives of one rule once its groups are multiplied out."""

@@ -7,10 +7,11 @@ first. Both decide what Python matches, so both are kept.
 import re
 from dataclasses import dataclass, field
 
+from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.expression import quantifier
 from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.conversion.build_tree import is_written, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
 from kbnf_core.languages.lark.reader import tree as lark
@@ -25,8 +26,7 @@ from kbnf_core.languages.lark.reader.report import (
     check_counts,
 )
 from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
-from kbnf_core.source import Span
-from kbnf_core.syntax import tree
+from kbnf_core.text.source import Span
 
 
 @dataclass(frozen=True, slots=True)

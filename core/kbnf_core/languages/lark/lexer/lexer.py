@@ -14,13 +14,13 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.algebra import Choice, Repeat, Sequence, fold
 from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.product import common_word
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.regex.syntax import Node as Regex
-from kbnf_core.expression import Choice, Repeat, Sequence, fold
 from kbnf_core.languages.lark.lexer.first_follow import Positions, analyse, members
 from kbnf_core.languages.lark.lexer.lalr import Expected
 from kbnf_core.languages.lark.lexer.lookahead import (
@@ -48,8 +48,8 @@ from kbnf_core.languages.lark.reader.model import (
     Terminal,
 )
 from kbnf_core.languages.lark.reader.report import APPROXIMATE, LEXING, Report
-from kbnf_core.limits import DEFAULT_LIMITS
-from kbnf_core.source import Span
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import Span
 
 
 def beginning(dfa: Dfa) -> bytes:

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
 from kbnf_core.automata import operations
+from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
-from kbnf_core.expression import quantifier
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.json_text import NoJsonError, parse_json
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.conversion.build_tree import escaped, only_text, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
@@ -28,9 +28,9 @@ from kbnf_core.languages.lark.reader.report import (
     Report,
     check_counts,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Span
-from kbnf_core.syntax import tree
+from kbnf_core.text.json_text import NoJsonError, parse_json
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Span
 
 EPSILON = operations.literal(b"")
 _EDGES = re.compile(r"\A\^|(?<!\\)\$\Z")

@@ -16,7 +16,6 @@ from kbnf_core.automata.determinise import ending_in
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.explore import explore, words_to
 from kbnf_core.automata.product import Product, States, common_word
-from kbnf_core.budget import Budget
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
@@ -31,6 +30,7 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     relaxed,
 )
 from kbnf_core.languages.lark.reader.model import Lexing, Terminal
+from kbnf_core.text.budget import Budget
 
 
 def precedes(one: Terminal, other: Terminal) -> bool:

@@ -17,11 +17,11 @@ from functools import partial
 from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.budget import Budget
 from kbnf_core.ir import Choice, Repeat, Sequence, postorder
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.conversion import build_tree
-from kbnf_core.languages.conversion.build_tree import reference
-from kbnf_core.languages.conversion.names import Names
+from kbnf_core.languages.conversion.build_tree import Names, reference
 from kbnf_core.languages.conversion.rewrite import merge_variants
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
 from kbnf_core.languages.lark.lexer.lalr import (
@@ -45,9 +45,8 @@ from kbnf_core.languages.lark.reader.model import (
     only_useful,
 )
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
-from kbnf_core.syntax.printer import print_expression
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.source import Source, Span
 
 MOST_VARIANTS = 2_000
 """Pairs of a rule and a state, and variants of rules that are written, beyond one for each rule."""

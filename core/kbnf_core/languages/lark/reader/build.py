@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 from lark import Token
 
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.languages.kbnf.build import number
+from kbnf_core.kbnf.read import number
+from kbnf_core.kbnf.statements import span_of
 from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.source import Span
-from kbnf_core.syntax.mistake import span_of
+from kbnf_core.text.source import Span
 
 Parts: TypeAlias = list[Any]
 """Tokens, and what the methods made of inner rules; the grammar says which."""

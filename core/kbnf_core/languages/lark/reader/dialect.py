@@ -13,7 +13,7 @@ from kbnf_core.ir import Repeat
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.report import INVALID, RefusedError, Report
-from kbnf_core.source import Source, Span
+from kbnf_core.text.source import Source, Span
 
 
 class Dialect(Enum):

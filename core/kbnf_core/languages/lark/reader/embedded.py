@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kbnf_core.ir import Repeat, Sequence
-from kbnf_core.languages.conversion.build_tree import reference, text_of
-from kbnf_core.languages.conversion.names import Names
+from kbnf_core.kbnf import tree
+from kbnf_core.languages.conversion.build_tree import Names, reference, text_of
 from kbnf_core.languages.conversion.rewrite import Placing, at, placed, rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
@@ -20,12 +20,11 @@ from kbnf_core.languages.lark.reader.report import (
     RefusedError,
     Report,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.lower.analyse import analyse
+from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.first_follow import Firsts
 from kbnf_core.lower.translate import translate
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax import tree
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
 
 GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
 """What is a grammar of its own."""

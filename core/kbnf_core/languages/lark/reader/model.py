@@ -14,12 +14,12 @@ from enum import Enum
 from typing import TypeAlias
 
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder, rebuild
 from kbnf_core.ir.analysis import fixpoint, reachable
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.lark.lexer.lookahead import Lookahead
-from kbnf_core.source import Span
-from kbnf_core.syntax import tree
-from kbnf_core.traversal import fold
+from kbnf_core.text.source import Span
 
 
 class Lexing(Enum):

@@ -16,15 +16,21 @@ from pathlib import Path
 
 from lark import Lark, Token
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.kbnf.statements import (
+    Metasyntax,
+    Mistake,
+    Statement,
+    load_parser,
+    parse_statements,
+    span_of,
+    too_deep,
+)
 from kbnf_core.languages.lark.reader import tree
 from kbnf_core.languages.lark.reader.build import Builder
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.mistake import Mistake, span_of
-from kbnf_core.syntax.parser import load_parser
-from kbnf_core.syntax.statements import Metasyntax, Statement, parse_statements, too_deep
-from kbnf_core.syntax.suggest import Suggestions
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
+from kbnf_core.text.suggest import Suggestions
 
 _WORDS = re.compile(
     r"""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from kbnf_core.diagnostics import Diagnostic
+from kbnf_core.kbnf.parsed import Example, Loss
 from kbnf_core.languages.conversion.rewrite import Placing
-from kbnf_core.source import Source, Span
-from kbnf_core.syntax.conversion import Example, Loss
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.source import Source, Span
 
 INVALID = "E421"
 IMPORT = "E422"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
+from kbnf_core.automata.traversal import resolve
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
@@ -31,9 +32,8 @@ from kbnf_core.languages.lark.reader.report import (
     Report,
     check_counts,
 )
-from kbnf_core.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.source import Span
-from kbnf_core.traversal import resolve
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Span
 
 _ALL = 2**64 - 1
 _PARAMETER_WORD = re.compile(

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from kbnf_core import ir, traversal
+from kbnf_core import ir
+from kbnf_core.automata import traversal
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.source import Source, Span
+from kbnf_core.text.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True, eq=False)

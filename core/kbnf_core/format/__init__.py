@@ -1,1 +1,0 @@
-"""The canonical layout of KBNF texts; see ``document.format_kbnf``."""

@@ -1,0 +1,110 @@
+"""Recognises files that are written in another grammar language.
+
+Asked only about texts that are no KBNF. To take KBNF with a few errors for another language
+would hide those errors, so each answer needs a sign of the other language and the absence of
+what nearly every KBNF file has: lines that end with ``;``.
+"""
+
+import re
+from typing import NamedTuple
+
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.source import Source, Span
+
+
+class _Language(NamedTuple):
+    """Another language; ``sign`` is something that it has and KBNF has not."""
+
+    name: str
+    option: str
+    sign: re.Pattern[str]
+
+
+# LLGuidance's JSON form.
+_LIST = _Language("Lark", "lark", re.compile(r'\A\s*+\{\s*+"grammars"\s*+:'))
+# No rule begins with a bracket.
+_JSON = _Language("JSON Schema", "json-schema", re.compile(r"\A\s*+\{"))
+_BNF = _Language(
+    "bnf_sampler's BNF",
+    "bnf",
+    re.compile(r"^[ \t]*<[^<>\s]++>[ \t]*::=", re.MULTILINE),
+)
+# A directive, or a rule: its mark, name, priority, parameters, and a colon.
+_LARK = _Language(
+    "Lark",
+    "lark",
+    re.compile(
+        r"^[ \t]*(?:%(?:import|ignore|declare|override|extend|llguidance)\b"
+        r"|[?!]?[A-Za-z_]\w*+(?:\.-?\d++)?(?:\{[^}\n]*+\})?(?:\[[^\]\n]*+\])?[ \t]*:(?![:=]))",
+        re.MULTILINE,
+    ),
+)
+# `=/`, a name with hyphens, or a value such as `%x41`.
+_ABNF = _Language(
+    "ABNF",
+    "abnf",
+    re.compile(
+        r"^[ \t]*(?:[A-Za-z][\w-]*+[ \t]*=/|[A-Za-z]\w*+-[\w-]*+[ \t]*=(?!=)"
+        r"|[A-Za-z][\w-]*+[ \t]*=[^;\n]*%[xXdDbB][0-9A-Fa-f])",
+        re.MULTILINE,
+    ),
+)
+# A character class, a `#` comment, a name with hyphens, or `root` in the place of `start`.
+_GBNF = _Language(
+    "GBNF",
+    "gbnf",
+    re.compile(
+        r"\[\^|\[(?=[^\[\]\n]*+[\\-])[^\[\]\n'(){}|]++\]"
+        r"|^[ \t]*(?:\#(?:[ \t]|$)|root[ \t]*::=|[A-Za-z]\w*+-[\w-]*+[ \t]*::=)",
+        re.MULTILINE,
+    ),
+)
+
+_DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*+[ \t]*::=", re.MULTILINE)
+_DOUBLE_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*+"?')
+_SINGLE_QUOTED = re.compile(r"(?:::=|[|(])[ \t]*'")
+
+
+def other_language(source: Source) -> Diagnostic | None:
+    """Return the finding (E008) that names the language of ``source``, if it is known."""
+    found = _recognise(source)
+    if found is None:
+        return None
+    language, span = found
+    message = f"this file is written in {language.name}, not in KBNF"
+    file = source.path or "FILE"
+    helps = (
+        f"--from reads it in its language: `kbnf check --from {language.option} {file}`",
+        f"or convert it: `kbnf convert --from {language.option} {file}`",
+    )
+    return Diagnostic("E008", message, source, span, "not KBNF", helps=helps)
+
+
+def other_name(source: Source) -> str | None:
+    """Return the name, as in ``languages``, of the other language of ``source``, if it is known."""
+    found = _recognise(source)
+    return None if found is None else found[0].name.removeprefix("bnf_sampler's ")
+
+
+def _recognise(source: Source) -> tuple[_Language, Span] | None:
+    if of_list := _LIST.sign.search(source.text):
+        return _LIST, Span(*of_list.span())
+    # Of the same length, so that places stay what they are.
+    text = _DOUBLE_QUOTED.sub(lambda match: " " * len(match[0]), source.text)
+    if any(map(_ends_rule, text.split("\n"))):
+        return None
+    if not _DEFINITION.search(text):
+        candidates = [_JSON, _BNF, _LARK, _ABNF]
+    else:
+        candidates = [] if _SINGLE_QUOTED.search(text) else [_GBNF]
+    signs = ((language, language.sign.search(text)) for language in candidates)
+    return next(((language, Span(*sign.span())) for language, sign in signs if sign), None)
+
+
+def _ends_rule(line: str) -> bool:
+    """Tell whether ``line`` ends with ``;`` and is no comment of another language."""
+    code = _COMMENT.split(line, maxsplit=1)[0].strip()
+    return code.endswith(";")
+
+
+_COMMENT = re.compile(r"\(\*|//|#(?=[ \t!]|$)")

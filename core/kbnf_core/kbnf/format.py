@@ -1,0 +1,637 @@
+"""Brings a KBNF text into its canonical layout: same words, same comments, other blanks.
+
+Definitions start lines, with at most one empty line between them. ``=`` becomes ``::=``, a missing
+last ``;`` and line end are added, a byte order mark goes; quotes, escapes, brackets, operators and
+commas stay as they were chosen. The text that comes out is laid out already.
+
+Words that would move into or out of a line that a pragma silences are found first.
+
+Lays out a stream of texts, possible line breaks and groups: chooses where lines end.
+
+After Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks separate
+alternatives, his inconsistent breaks what stands in a sequence. Linear in the length of the stream.
+
+The input of the layout: the words of every definition, and the comments between them.
+
+Lays out one definition: from its words to the stream of texts, breaks and groups.
+
+::
+
+    name ::= first second
+           | third ( fourth
+                   | fifth
+                   )*;
+
+Alternatives stand on one line, or each on its own; the sign ``|`` stands below ``=`` or below the
+bracket. Sequences are filled. A line break written at one ``|`` is kept at all of that
+group. Comments stay between the words between which they stand.
+"""
+
+import enum
+from collections import defaultdict
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+from kbnf_core.kbnf.pragmas import Ignore, read_pragmas
+from kbnf_core.kbnf.read import Words, parse_kbnf
+from kbnf_core.kbnf.statements import Statement as RawStatement
+from kbnf_core.kbnf.statements import span_of
+from kbnf_core.kbnf.tree import Document
+from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from lark import Token
+
+
+class When(enum.Enum):
+    """When a break ends the line."""
+
+    ALWAYS = "always"
+    BROKEN = "where its group does not fit on a line"
+    FULL = "where what comes up to the next break does not fit"
+
+
+class Text(NamedTuple):
+    """Something to write as it is."""
+
+    text: str
+
+
+class Break(NamedTuple):
+    """The end of a line, or else ``flat``."""
+
+    when: When
+    flat: str = " "
+
+
+class Open(NamedTuple):
+    """The start of a group; its lines begin ``offset`` columns from here.
+
+    ``is_choice``: the group itself decides whether it is broken; otherwise it is if the one
+    around it is.
+    """
+
+    is_choice: bool
+    offset: int = 0
+
+
+class Close(NamedTuple):
+    """The end of a group."""
+
+
+class Pad(NamedTuple):
+    """A blank where the group is broken."""
+
+
+Piece: TypeAlias = Text | Break | Open | Close | Pad
+
+
+class _Need(NamedTuple):
+    """What has to fit on the line where a piece is not broken.
+
+    ``until`` is the flat width of all that precedes the next line break that is sure to be
+    possible; ``hard`` tells that a line must end before that.
+    """
+
+    until: int
+    hard: bool
+
+
+class _Level(NamedTuple):
+    """A group being written: where its lines begin, and whether it is broken."""
+
+    indent: int
+    broken: bool
+
+
+def print_pieces(pieces: list[Piece], column: int, width: int, newline: str) -> str:
+    """Return the text of ``pieces``, which begin in ``column``, within ``width`` if possible."""
+    before = _widths(pieces)
+    needs = _needs(pieces, before)
+    writer = _Writer(column, width, newline)
+    for index, piece in enumerate(pieces):
+        need = needs[index]
+        room = need.until - before[index] if not need.hard else width + 1
+        writer.write(piece, room)
+    return writer.text()
+
+
+def _widths(pieces: list[Piece]) -> list[int]:
+    """Return the flat width of all pieces in front of each."""
+    widths = [0]
+    for piece in pieces:
+        widths.append(widths[-1] + len(_flat(piece)))
+    return widths
+
+
+def _flat(piece: Piece) -> str:
+    match piece:
+        case Text(text):
+            return text
+        case Break(_, flat):
+            return flat
+        case _:
+            return ""
+
+
+class _Measuring:
+    """What is known of one open group while the stream is read from its end.
+
+    ``stop`` is the width in front of the next possible break; ``hard`` tells whether the group
+    must be broken, ``hard_before_stop`` whether something in front of ``stop`` must.
+    """
+
+    def __init__(self, stop: int) -> None:
+        self.stop = stop
+        self.hard = False
+        self.hard_before_stop = False
+
+
+def _needs(pieces: list[Piece], before: list[int]) -> list[_Need]:
+    """Return for each piece what follows it up to the next break, from the last to the first."""
+    needs: list[_Need] = []
+    groups = [_Measuring(before[-1])]
+    for piece, width in zip(reversed(pieces), reversed(before[:-1]), strict=True):
+        group = groups[-1]
+        match piece:
+            case Close():
+                groups.append(_Measuring(group.stop))
+            case Open():
+                groups.pop()
+                outer = groups[-1]
+                needs.append(_Need(outer.stop, group.hard))
+                outer.hard |= group.hard
+                outer.hard_before_stop |= group.hard
+                continue
+            case Text(text) if "\n" in text:
+                group.hard = True
+                for each in groups:
+                    each.stop, each.hard_before_stop = width + text.index("\n"), False
+        needs.append(_Need(group.stop, group.hard_before_stop))
+        if isinstance(piece, Break):
+            group.stop, group.hard_before_stop = width, False
+            group.hard |= piece.when is When.ALWAYS
+    return needs[::-1]
+
+
+class _Writer:
+    """The lines so far, and the groups that are open."""
+
+    def __init__(self, column: int, width: int, newline: str) -> None:
+        self._column = column
+        self._width = width
+        self._newline = newline
+        self._written: list[str] = []
+        self._levels = [_Level(0, True)]
+
+    def text(self) -> str:
+        """Return what has been written."""
+        return "".join(self._written)
+
+    def write(self, piece: Piece, room: int) -> None:
+        """Write a piece that needs ``room`` columns where it does not end the line."""
+        level = self._levels[-1]
+        match piece:
+            case Text(text):
+                self._put(text)
+            case Pad():
+                self._put(" " if level.broken else "")
+            case Open(is_choice, offset):
+                broken = level.broken and not (is_choice and self._fits(room))
+                self._levels.append(_Level(max(0, self._column + offset), broken))
+            case Close():
+                self._levels.pop()
+            case Break(when, flat):
+                if self._ends_line(when, room):
+                    self._end_line(level.indent)
+                else:
+                    self._put(flat)
+
+    def _ends_line(self, when: When, room: int) -> bool:
+        if when is When.FULL:
+            return self._levels[-1].broken and not self._fits(room)
+        return when is When.ALWAYS or self._levels[-1].broken
+
+    def _fits(self, room: int) -> bool:
+        return self._column + room <= self._width
+
+    def _put(self, text: str) -> None:
+        self._written.append(text)
+        line_start = text.rfind("\n") + 1
+        self._column = len(text) - line_start + (0 if line_start else self._column)
+
+    def _end_line(self, indent: int) -> None:
+        while self._written and not self._written[-1].strip(" "):
+            self._written.pop()
+        self._put(self._newline)
+        self._put(" " * indent)
+
+
+class Gap(NamedTuple):
+    """Comments between two words, and the line breaks around them.
+
+    ``breaks`` counts the line breaks in front of each comment and, last, in front of the word:
+    one more entry than there are comments.
+    """
+
+    comments: tuple[str, ...] = ()
+    breaks: tuple[int, ...] = (0,)
+
+    @property
+    def has_break(self) -> bool:
+        """Whether a line ends here."""
+        return any(self.breaks)
+
+
+class Word(NamedTuple):
+    """A word, its type in ``grammar.lark``, and the gap in front of it."""
+
+    type: str
+    text: str
+    gap: Gap
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One definition, from its name to its ``;``."""
+
+    words: tuple[Word, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A whole text: its definitions, and the gap behind the last one."""
+
+    statements: tuple[Statement, ...]
+    last: Gap
+
+
+class KeptWords(Words):
+    """Words that are kept, statement by statement, while something else reads them."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.kept: list[list[Token]] = []
+
+    def statement(self) -> RawStatement:
+        """Return the next statement, which is kept."""
+        statement = super().statement()
+        if statement.words:
+            self.kept.append(statement.words)
+        return statement
+
+    def read_on(self) -> None:
+        """Read up to the end of the text."""
+        while self.statement().words:
+            pass
+
+
+def contents_of(source: Source, read: KeptWords) -> Contents:
+    """Return what has been read of a text without syntax errors. A missing last ``;`` is added."""
+    raw = read.kept
+    comments = [comment.span for comment in read.comments]
+    gaps = _gaps(source, [span_of(word) for words in raw for word in words], comments)
+    statements = []
+    for words in raw:
+        parts = [Word(str(w.type), str(w.value), next(gaps), span_of(w)) for w in words]
+        if parts[-1].type != "END":
+            end = parts[-1].span.end
+            parts.append(Word("END", ";", Gap(), Span(end, end)))
+        statements.append(Statement(tuple(parts)))
+    return Contents(*_end_lines_with_comments(statements, next(gaps)))
+
+
+def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[Gap]:
+    """Yield the gap in front of every word, and the one behind the last."""
+    start = taken = 0
+    for word in [*words, Span(len(source.text), len(source.text))]:
+        first = taken
+        while taken < len(comments) and comments[taken].start < word.start:
+            taken += 1
+        if taken == first:  # As most are.
+            yield Gap((), (source.text.count("\n", start, word.start),))
+        else:
+            inside = comments[first:taken]
+            stops = [Span(start, start), *inside, word]
+            breaks = (source.text.count("\n", a.end, b.start) for a, b in pairwise(stops))
+            yield Gap(tuple(map(source.slice, inside)), tuple(breaks))
+        start = word.end
+
+
+def _end_lines_with_comments(
+    statements: list[Statement], last: Gap
+) -> tuple[tuple[Statement, ...], Gap]:
+    """Move a comment that ends a line in front of a ``;`` to behind it, on the same line."""
+    moved: list[Statement] = []
+    carried: tuple[str, ...] = ()
+    following = [*(statement.words[0].gap for statement in statements[1:]), last]
+    for statement, behind in zip(statements, following, strict=True):
+        first, *middle, end = statement.words
+        first = first._replace(gap=_behind(carried, first.gap))
+        carried = _movable(end.gap, behind)
+        end = end._replace(gap=Gap()) if carried else end
+        moved.append(Statement((first, *middle, end)))
+    return tuple(moved), _behind(carried, last)
+
+
+def _movable(gap: Gap, behind: Gap) -> tuple[str, ...]:
+    """Return the comments in front of a ``;`` if they end one line, and none behind it does."""
+    *before, after = gap.breaks
+    ends_one_line = after and not any(before) and "\n" not in "".join(gap.comments)
+    is_free = not behind.comments or behind.breaks[0] or not behind.has_break
+    return gap.comments if ends_one_line and is_free else ()
+
+
+def _behind(comments: tuple[str, ...], gap: Gap) -> Gap:
+    """Return ``gap`` with ``comments`` in front, at the end of the line."""
+    if not comments:
+        return gap
+    breaks = (*(0 for _ in comments), max(1, gap.breaks[0]), *gap.breaks[1:])
+    return Gap((*comments, *gap.comments), breaks)
+
+
+_OPENING = frozenset({"LPAR", "LSQB", "LBRACE"})
+_CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
+_ARGUMENTS = frozenset({"EXCEPT", "TOKEN_OPEN", "COUNT_OPEN"})
+_POSTFIX = frozenset({"QUESTION", "STAR", "PLUS", "COUNT_OPEN", "_COMMA"})
+_MARKS = frozenset({"REGEX", "EARLY", "COMPLEMENT", "SUBSTRINGS", "BYTES", "TOKEN"})
+_CLOSE_TO_NEXT = _MARKS | _ARGUMENTS
+
+_LINE_END = Break(When.ALWAYS)
+_BLANK = Text(" ")
+_NOTHING = Text("")
+
+
+def lay_out(statement: Statement) -> list[Piece]:
+    """Return the stream for a definition, without the gap in front of it."""
+    name, sign, *body, end = statement.words
+    layout = _Layout()
+    layout.begin(name, sign)
+    for index, word in enumerate(body):
+        layout.add(word, body[index + 1 : index + 2])
+    layout.end(end)
+    return layout.pieces
+
+
+class _Layout:
+    """The stream of one definition, while its words are read one by one.
+
+    ``_before`` is what stands in front of the next symbol. ``_arguments`` is the type of the word
+    whose arguments are being read: they stand close together.
+    """
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] = []
+        self._before: Piece | None = None
+        self._arguments: str | None = None
+
+    def begin(self, name: Word, sign: Word) -> None:
+        """Read the left side."""
+        self.pieces.append(Text(name.text))
+        self._gap(sign.gap, _BLANK)
+        self.pieces += [Text("::="), _BLANK, Open(is_choice=True, offset=-2), Open(is_choice=False)]
+
+    def end(self, end: Word) -> None:
+        """Read the ``;``."""
+        self.pieces.append(Close())
+        self._stick(end, _NOTHING)
+        self.pieces.append(Close())
+
+    def add(self, word: Word, following: list[Word]) -> None:
+        """Read a word of the right side; ``following`` is the next one, or empty."""
+        if self._arguments is not None:
+            self._argument(word)
+        elif word.type == "_OR":
+            self._bar(word, following)
+        elif word.type in _OPENING:
+            self._open(word)
+        elif word.type in _CLOSING:
+            self._close(word)
+        elif word.type in _POSTFIX:
+            self._stick(word, _NOTHING)
+        else:
+            self._symbol(word)
+
+    def _symbol(self, word: Word) -> None:
+        self._gap(word.gap, self._before)
+        self.pieces.append(Text(word.text))
+        self._before = _NOTHING if word.type in _CLOSE_TO_NEXT else Break(When.FULL)
+        self._arguments = word.type if word.type in _ARGUMENTS else None
+
+    def _argument(self, word: Word) -> None:
+        self._gap(word.gap, self._before)
+        self.pieces.append(Text(word.text))
+        spaced = word.type == "_COMMA" and self._arguments == "EXCEPT"
+        self._before = _BLANK if spaced else _NOTHING
+        if word.type in _CLOSING:
+            self._before, self._arguments = Break(When.FULL), None
+
+    def _bar(self, word: Word, following: list[Word]) -> None:
+        has_break = any(each.gap.has_break for each in (word, *following))
+        self.pieces.append(Close())
+        self._stick(word, _LINE_END if has_break else Break(When.BROKEN))
+        self.pieces += [_BLANK, Open(is_choice=False)]
+        self._before = None
+
+    def _open(self, word: Word) -> None:
+        self._gap(word.gap, self._before)
+        pad = _BLANK if word.type == "LBRACE" else Pad()
+        self.pieces += [Open(is_choice=True), Text(word.text), pad, Open(is_choice=False)]
+        self._before = None
+
+    def _close(self, word: Word) -> None:
+        self.pieces.append(Close())
+        self._stick(word, Break(When.BROKEN, " " if word.type == "RBRACE" else ""))
+        self.pieces.append(Close())
+        self._before = Break(When.FULL)
+
+    def _stick(self, word: Word, before: Piece) -> None:
+        """Read a word that belongs to what precedes it, as do the comments between them."""
+        comments, (first, *later) = word.gap.comments, word.gap.breaks
+        if comments:
+            self.pieces.append(_LINE_END if first and any(later) else _BLANK)
+            self._comments(word.gap)
+        self.pieces.append(_LINE_END if comments and word.gap.breaks[-1] else before)
+        self.pieces.append(Text(word.text))
+        if word.type == "COUNT_OPEN":
+            self._before, self._arguments = _NOTHING, word.type
+
+    def _gap(self, gap: Gap, before: Piece | None) -> None:
+        """Read what stands in front of a symbol: ``before`` unless there are comments."""
+        first, *later = gap.breaks
+        if not gap.comments:
+            self._put(before)
+            return
+        if first and any(later):
+            self.pieces.append(_LINE_END)
+        elif before is _NOTHING or (any(later) and before is not None):
+            self.pieces.append(_BLANK)
+        else:
+            self._put(before)
+        self._comments(gap)
+        self.pieces.append(_LINE_END if gap.breaks[-1] else _BLANK)
+
+    def _comments(self, gap: Gap) -> None:
+        """Read comments, without what precedes the first and follows the last."""
+        for index, comment in enumerate(gap.comments):
+            if index:
+                self.pieces.append(_LINE_END if gap.breaks[index] else _BLANK)
+            self.pieces.append(Text(comment))
+
+    def _put(self, piece: Piece | None) -> None:
+        if piece is not None:
+            self.pieces.append(piece)
+
+
+WIDTH = 100
+"""Columns that a line should keep to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formatted:
+    """The text, or None and the syntax errors that stand in the way."""
+
+    text: str | None
+    errors: tuple[Diagnostic, ...] = ()
+
+
+def format_kbnf(source: Source, width: int = WIDTH, limits: Limits = DEFAULT_LIMITS) -> Formatted:
+    """Return ``source`` in the canonical layout; never raises.
+
+    A definition in which another layout would change what an ``ignore[...]`` pragma silences
+    keeps the lines that it has.
+    """
+    finding = unreadable(source, limits.source_bytes)
+    if finding is not None:
+        return Formatted(None, (finding,))
+    words = KeptWords(source.text)
+    parsed = parse_kbnf(source, limits, words)
+    errors = tuple(d for d in parsed.diagnostics if d.severity is Severity.ERROR)
+    if errors:
+        return Formatted(None, errors)
+    contents = contents_of(source, words)
+    ignores = read_pragmas(parsed.document)[0].ignores
+    kept: frozenset[int] = frozenset()
+    while True:
+        text = _write(source, contents, width, kept)
+        moved = moved_statements(contents, source, ignores, text) - kept if ignores else set()
+        if not moved:
+            return Formatted(text)
+        kept |= moved
+
+
+def _write(source: Source, contents: Contents, width: int, kept: Set[int]) -> str:
+    """Return the text in which the statements with the numbers ``kept`` stay as they are."""
+    newline = _newline(source)
+    written = _Lines(newline)
+    for number, statement in enumerate(contents.statements):
+        written.gap(statement.words[0].gap, together={number - 1, number} <= kept)
+        if number in kept:
+            written.add(_as_it_is(source, statement))
+        else:
+            written.add(print_pieces(lay_out(statement), written.column, width, newline))
+    written.end(contents.last)
+    return written.text()
+
+
+def _newline(source: Source) -> str:
+    """Return the line end that the whole text uses; where it uses both, the shorter one."""
+    every, long = source.text.count("\n"), source.text.count("\r\n")
+    return "\r\n" if long and long == every else "\n"
+
+
+def _as_it_is(source: Source, statement: Statement) -> str:
+    *_, last, end = statement.words
+    behind = source.text[last.span.end : end.span.start]
+    if "(*" in behind and not end.gap.comments:
+        behind = ""  # The comment in it has moved to behind the `;`.
+    return source.slice(statement.words[0].span.cover(last.span)) + behind + end.text
+
+
+class _Lines:
+    """The text while it is written."""
+
+    def __init__(self, newline: str) -> None:
+        self._newline = newline
+        self._written: list[str] = []
+        self.column = 0
+
+    def text(self) -> str:
+        """Return everything."""
+        return "".join(self._written)
+
+    def add(self, text: str) -> None:
+        """Write what takes part of a line, or several."""
+        self._written.append(text)
+        line_start = text.rfind("\n") + 1
+        self.column = len(text) - line_start + (0 if line_start else self.column)
+
+    def gap(self, gap: Gap, together: bool) -> None:
+        """Write what stands between two definitions, ``together`` on one line if they were."""
+        ends_line = self._written and any(gap.breaks)
+        self._separate(gap.breaks[0], 0 if together or (gap.comments and ends_line) else 1)
+        for comment, breaks in zip(gap.comments, gap.breaks[1:], strict=True):
+            self.add(comment)
+            self._separate(breaks, 0)
+
+    def end(self, gap: Gap) -> None:
+        """Write what stands behind the last definition, and the end of the last line."""
+        *breaks, _ = gap.breaks
+        self.gap(Gap(gap.comments, (*breaks, 1)), together=False)
+
+    def _separate(self, breaks: int, at_least: int) -> None:
+        """Write up to two line ends, or a blank; nothing at the start of the text."""
+        if self._written:
+            self.add(self._newline * min(2, max(breaks, at_least)) or " ")
+
+
+_Part = tuple[int, int, int]
+"""A line of a word: number of the statement, number of the word in it, number of the line."""
+
+_END = -1
+"""The number of a ``;``."""
+
+
+def moved_statements(
+    before: Contents, source: Source, ignores: Sequence[Ignore], text: str
+) -> frozenset[int]:
+    """Return the numbers of the statements that silenced lines share otherwise in ``text``.
+
+    ``before`` and ``ignores`` are those of ``source``; ``text`` has the same words and comments.
+    """
+    after, words = Source(text), KeptWords(text)
+    words.read_on()
+    lines = _lines(before, source)
+    new_lines = _lines(contents_of(after, words), after)
+    # What is silenced is in the comments; the definitions are not looked at.
+    new_ignores = read_pragmas(Document(after, (), tuple(words.comments)))[0].ignores
+    moved: set[int] = set()
+    for old, new in zip(ignores, new_ignores, strict=True):
+        was, is_ = lines[old.line], new_lines[new.line]
+        if _without_ends(was) != _without_ends(is_):
+            moved |= {statement for statement, _, _ in was | is_}
+    return frozenset(moved)
+
+
+def _without_ends(parts: set[_Part]) -> set[_Part]:
+    """Return the parts that a finding can begin at: a ``;`` is none."""
+    return {part for part in parts if part[1] != _END}
+
+
+def _lines(contents: Contents, source: Source) -> dict[int, set[_Part]]:
+    """Return which parts of words stand on each 1-based line."""
+    lines: dict[int, set[_Part]] = defaultdict(set)
+    first, counted = 1, 0
+    for number, statement in enumerate(contents.statements):
+        for index, word in enumerate(statement.words):
+            first += source.text.count("\n", counted, word.span.start)
+            counted = word.span.start
+            place = _END if word.type == "END" else index
+            for part in range(word.text.count("\n") + 1):
+                lines[first + part].add((number, place, part))
+    return lines

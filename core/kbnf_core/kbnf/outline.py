@@ -1,0 +1,56 @@
+"""The outline of a grammar text: where each nonterminal is defined and used.
+
+Editors navigate by it. It holds for texts with errors, of which the readable statements are left.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from kbnf_core.kbnf.tree import Document, Pattern, uses_in
+from kbnf_core.text.source import Span
+
+
+class Symbol(NamedTuple):
+    """A definition: its name, the span of the name, and that of the whole."""
+
+    name: str
+    span: Span
+    whole: Span
+
+
+class Use(NamedTuple):
+    """A reference to a nonterminal."""
+
+    name: str
+    span: Span
+
+
+class Outline(NamedTuple):
+    """Definitions and uses in order, and regular expressions as their engine sees them."""
+
+    definitions: tuple[Symbol, ...]
+    uses: tuple[Use, ...]
+    patterns: tuple[tuple[Span, str], ...] = ()
+
+    def spans_of(self, name: str) -> Iterator[Span]:
+        """Yield every span at which ``name`` stands."""
+        yield from (each.span for each in self.definitions if each.name == name)
+        yield from (each.span for each in self.uses if each.name == name)
+
+
+NOTHING = Outline((), ())
+"""The outline of an empty text."""
+
+
+def outline_document(document: Document) -> Outline:
+    """Return the outline of a tree whose names stand in its source as they are."""
+    uses = [Use(n.value, n.span) for each in document.definitions for n in uses_in(each.body)]
+    nodes = document.nodes()
+    patterns = [(node.span, node.text.value) for node in nodes if isinstance(node, Pattern)]
+    used = {use.span for use in uses}
+    definitions = (
+        Symbol(each.name.value, each.name.span, each.span) for each in document.definitions
+    )
+    # What a reader adds itself, as the core rules of ABNF, stands where it is used.
+    written = (each for each in definitions if each.span not in used)
+    return Outline(tuple(written), tuple(uses), tuple(patterns))

@@ -1,0 +1,150 @@
+"""What a language is read with, and what its reader makes of a text.
+
+Every language is read to the same thing: a tree of KBNF with the spans of the author's text, or,
+where the language has none, the rules that it means. What commands, lints and engines run is made
+of that; nothing is written as text and read again.
+
+The result of a conversion: the new text, and everything that it could not keep.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from kbnf_core.config import Finish
+from kbnf_core.ir import Node
+from kbnf_core.kbnf.tree import Document
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+_NO_TEXT = re.compile(r"(\\\\)|\\udc([89a-f][0-9a-f])")
+"""A byte that is no text as ``repr`` shows it, or a backslash of the text itself."""
+
+_SHOWN = 60
+"""How much of an example a message shows, in characters."""
+
+
+OF_CONVERSION = frozenset({"W424", "W821", "W822", "I823"})
+"""Codes of notes that a conversion shows: what depends on how one converts, so that a check of the
+original lacks it, and what is likely a mistake in a schema, which is seldom checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text on which the two languages differ.
+
+    ``kept_out`` tells how: the original takes it and the result does not (True), or the result
+    takes what the original does not (False).
+    """
+
+    data: bytes
+    kept_out: bool
+
+    def __str__(self) -> str:
+        text = self.data.decode("utf-8", "surrogateescape")
+        whole = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+        shown = _NO_TEXT.sub(lambda byte: byte[1] or f"\\x{byte[2]}", whole)
+        fault = "is refused" if self.kept_out else "is accepted"
+        return f"{shown} {fault} wrongly"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that the target language cannot say: ``span`` points into the original.
+
+    ``code`` is one of the catalogue's; ``example`` is a shortest text that shows the difference,
+    None where none was found. ``notes`` and ``helps`` are those of the finding.
+    """
+
+    code: str
+    message: str
+    span: Span
+    example: Example | None = None
+    notes: tuple[str, ...] = ()
+    helps: tuple[str, ...] = ()
+
+    def diagnostic(self, source: Source) -> Diagnostic:
+        """Return the loss as a finding about ``source``, the original."""
+        notes = self.notes if self.example is None else (*self.notes, f"{self.example}")
+        return Diagnostic(self.code, self.message, source, self.span, notes=notes, helps=self.helps)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A converted grammar.
+
+    ``exact`` tells whether it has the language of the original, to the end of generation; if
+    not, ``losses`` say where it differs. ``notes`` are findings about the original that do not
+    change the language.
+    """
+
+    text: str
+    exact: bool
+    losses: tuple[Loss, ...]
+    notes: tuple[Diagnostic, ...] = ()
+
+
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a text is read with.
+
+    ``start`` None is the text's own choice. ``imports`` says which files may be imported;
+    ``vocabulary`` is what a text that speaks of tokens speaks of. ``lossy`` asks a language that
+    would refuse a part to leave it out and report a loss. ``options`` are the language's own, by
+    the names in ``Language.options``.
+    """
+
+    start: str | None = None
+    limits: Limits = DEFAULT_LIMITS
+    imports: Imports = BELOW
+    vocabulary: "Vocabulary | None" = None
+    lossy: bool = False
+    options: Mapping[str, Any] = field(default_factory=lambda: NO_OPTIONS)
+
+
+class Rules(NamedTuple):
+    """The rules of a text in a language that has none: what it means, without a tree of KBNF.
+
+    ``write`` returns the same as KBNF for people, ``explained`` the rules of that text with the
+    places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` is the finding
+    where no text ends.
+    """
+
+    rules: Mapping[str, Node]
+    write: Callable[[], str]
+    explained: Callable[[], Mapping[str, Node]]
+    place: Callable[[str], Span]
+    empty: Diagnostic
+
+
+class Parsed(NamedTuple):
+    """What a reader makes of a text: a tree of KBNF, and the findings in order of position.
+
+    ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
+    are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
+    should know. ``meaning`` stands for the tree, which is empty then, in a language without rules.
+    ``lint`` returns what the language itself finds suspicious, which only checks ask for.
+    """
+
+    document: Document
+    diagnostics: tuple[Diagnostic, ...]
+    start: str | None = None
+    finish: Finish | None = None
+    losses: tuple[Loss, ...] = ()
+    remark: str = ""
+    meaning: Rules | None = None
+    lint: Callable[[], tuple[Diagnostic, ...]] = lambda: ()
+
+
+Reader: TypeAlias = Callable[[Source, Request], Parsed]
+"""Parses a text; never raises but ``ConfigError`` for options that are none."""

@@ -1,0 +1,143 @@
+"""Reads the settings that a grammar carries in its comments.
+
+``(* kbnf: finish=eos start=root *)`` holds for the whole file. ``(* kbnf: ignore[W101] *)``
+silences findings on the line on which the comment ends; where nothing else stands on that line,
+on the next line that has text. ``from=json-schema`` names the language that a text was converted
+from: rules that nobody wrote are not searched for what could be written otherwise. Several settings
+are separated by blanks or commas. Comments with ``accept`` or ``reject`` are examples, see
+``examples.comments``.
+"""
+
+import re
+from collections.abc import Container, Iterator
+from typing import NamedTuple
+
+from kbnf_core.kbnf.tree import Comment, Document
+from kbnf_core.text.diagnostics import CATALOGUE, Diagnostic
+from kbnf_core.text.source import Span
+
+FINISHES = ("eager", "token", "eos")
+
+ORIGINS = ("json-schema",)
+"""Languages whose texts, converted to KBNF, have rules that nobody wrote."""
+
+_PRAGMA = re.compile(r"\s*kbnf:(?!\s*(?:accept|reject)\b)")
+_SETTING = re.compile(
+    r"ignore\s*\[(?P<codes>[^\[\]]*)\]|(?P<key>\w+)\s*=(?:\s*(?P<value>[^\s,]+))?|(?P<other>[^\s,]+)"
+)
+_CODE = re.compile(r"[^\s,]+")
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class Ignore(NamedTuple):
+    """``ignore[code]``: findings with this code on 1-based ``line`` are not wanted."""
+
+    code: str
+    line: int
+    span: Span
+
+
+class Pragmas:
+    """Settings of a grammar; None where it says nothing."""
+
+    def __init__(self) -> None:
+        self.finish: str | None = None
+        self.start: str | None = None
+        self.origin: str | None = None
+        self.ignores: list[Ignore] = []
+
+
+def read_pragmas(document: Document) -> tuple[Pragmas, tuple[Diagnostic, ...]]:
+    """Return the settings in the comments of ``document``, and a W002 for each that is none."""
+    pragmas = Pragmas()
+    findings: list[Diagnostic] = []
+    lines = _Lines(document)
+    for comment in document.comments:
+        mark = _PRAGMA.match(comment.text)
+        if mark is None:
+            continue
+        start = document.source.text.index(comment.text, comment.span.start)
+        for setting in _SETTING.finditer(comment.text, mark.end()):
+            if setting["codes"] is None:
+                problem = _set(pragmas, setting, document.first_names)
+                problems = [(setting.span(), problem)] if problem else []
+            else:
+                problems = list(_ignore(pragmas, setting, start, lines.silenced_by(comment)))
+            findings.extend(
+                Diagnostic("W002", text, document.source, Span(start + a, start + b))
+                for (a, b), text in problems
+            )
+    return pragmas, tuple(findings)
+
+
+def _set(pragmas: Pragmas, setting: re.Match[str], names: Container[str]) -> str | None:
+    """Carry out ``key=value``; return what is wrong with it, or None.
+
+    ``names`` are those defined, which have hyphens in some languages.
+    """
+    key, value = setting["key"], setting["value"] or ""
+    if key == "finish":
+        if value not in FINISHES:
+            return f"`finish` is one of {', '.join(FINISHES)}"
+        previous, pragmas.finish = pragmas.finish, value
+    elif key == "start":
+        if not (_IDENTIFIER.fullmatch(value) or value in names):
+            return "`start` needs the name of a rule"
+        previous, pragmas.start = pragmas.start, value
+    elif key == "from":
+        if value not in ORIGINS:
+            return f"`from` is {', '.join(ORIGINS)}"
+        previous, pragmas.origin = pragmas.origin, value
+    else:
+        return (
+            f"unknown setting `{key or setting['other']}`; there are finish, start, from and"
+            " ignore[...]"
+        )
+    return None if previous in (None, value) else f"`{key}` was already set to `{previous}`"
+
+
+def _ignore(
+    pragmas: Pragmas, setting: re.Match[str], start: int, line: int
+) -> Iterator[tuple[tuple[int, int], str]]:
+    """Note the codes of an ``ignore[...]``; yield those that do not exist."""
+    codes = list(_CODE.finditer(setting.string, *setting.span("codes")))
+    if not codes:
+        yield setting.span(), "`ignore[...]` needs a code"
+    for code in codes:
+        if code[0] in CATALOGUE:
+            span = Span(start + code.start(), start + code.end())
+            pragmas.ignores.append(Ignore(code[0], line, span))
+        else:
+            yield code.span(), f"there is no code `{code[0]}`"
+
+
+class _Lines:
+    """Tells which line a comment silences."""
+
+    def __init__(self, document: Document) -> None:
+        self._source = document.source
+        self._comments = document.comments
+        self._next_with_text: list[int] = []
+
+    def silenced_by(self, comment: Comment) -> int:
+        """Return the 1-based line that ``comment`` is about."""
+        if not self._next_with_text:
+            self._next_with_text = self._find_text()
+        return self._next_with_text[self._source.position(comment.span.end).line - 1]
+
+    def _find_text(self) -> list[int]:
+        """Return for each line itself, or else the next line, that has more than comments."""
+        pieces: list[str] = []
+        end = 0
+        for comment in self._comments:
+            pieces.append(self._source.text[end : comment.span.start])
+            pieces.append("\n" * comment.text.count("\n"))
+            end = comment.span.end
+        pieces.append(self._source.text[end:])
+        lines = "".join(pieces).split("\n")
+        found = len(lines)
+        numbers = []
+        for number in range(len(lines), 0, -1):
+            found = number if lines[number - 1].strip() else found
+            numbers.append(found)
+        return numbers[::-1]

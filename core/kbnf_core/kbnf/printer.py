@@ -1,0 +1,182 @@
+"""Prints syntax trees as KBNF: one canonical text for each tree, comments left out.
+
+The text parses back to an equal tree, but that patterns are raw where that is shorter. Trees that
+no text has (a sequence inside a sequence, an alternation under an operator) get the parentheses
+that their meaning needs.
+
+Patterns as the regex engine reads them: behind the escapes of the quoted text.
+"""
+
+import re
+from typing import TypeAlias
+
+from kbnf_core.automata.algebra import quantifier
+from kbnf_core.kbnf.tree import (
+    Alternation,
+    Bracket,
+    ByteString,
+    Document,
+    Exception_,
+    Expression,
+    Leaf,
+    Pattern,
+    PatternKind,
+    Reference,
+    Repetition,
+    Sequence,
+    Terminal,
+    Text,
+    TokenName,
+    TokenSet,
+)
+from kbnf_core.text.source import Source
+
+_Piece: TypeAlias = str | Expression
+
+_NOT_PLAIN = re.compile(r"""[^ -~]|["'\\]""")
+"""A character that may need an escape."""
+
+_ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def quote(text: str) -> str:
+    """Return ``text`` as a KBNF string; ValueError if it holds half of a surrogate pair."""
+    mark = _mark(text)
+    return mark + _NOT_PLAIN.sub(lambda found: _spell(found[0], mark), text) + mark
+
+
+def quote_raw(text: str) -> str:
+    """Return ``text`` as a raw pattern, in which nothing is escaped; ValueError as ``quote``."""
+    text.encode()
+    mark = _mark(text)
+    return f"#r{mark}{text.replace(mark, mark * 2)}{mark}"
+
+
+def spell_regex(text: str) -> str:
+    """Return ``text`` as a pattern in its shorter spelling: raw where that saves escapes."""
+    quoted = f"#{quote(text)}"
+    # A line break, or what cannot be seen, is better read as an escape.
+    return min(quoted, quote_raw(text), key=len) if text.isprintable() else quoted
+
+
+def quote_bytes(data: bytes) -> str:
+    r"""Return ``data`` as a KBNF byte string, ``#b'...'``; ``\xHH`` for all but ASCII."""
+    text = data.decode("latin-1")
+    mark = _mark(text)
+    return f"#b{mark}{''.join(_spell_byte(char, mark) for char in text)}{mark}"
+
+
+def print_document(document: Document) -> str:
+    """Return the definitions of ``document``, each on a line of its own."""
+    return "".join(
+        f"{definition.name.value} ::= {print_expression(definition.body)};\n"
+        for definition in document.definitions
+    )
+
+
+def print_expression(root: Expression) -> str:
+    """Return the canonical text of ``root``."""
+    written: list[str] = []
+    pending: list[_Piece] = [root]
+    while pending:
+        piece = pending.pop()
+        if isinstance(piece, str):
+            written.append(piece)
+        else:
+            pending.extend(reversed(_pieces(piece)))
+    return "".join(written)
+
+
+def _pieces(node: Expression) -> list[_Piece]:
+    match node:
+        case Alternation():
+            return _joined(" | ", node.branches, (Alternation,))
+        case Sequence():
+            return _joined(" ", node.items, (Alternation, Sequence))
+        case Repetition():
+            operator = quantifier(node.low, node.high).replace("{0,", "{,")
+            return [*_grouped(node.body, (Alternation, Sequence, Repetition)), operator]
+        case Bracket():
+            return [node.kind.value[0], node.body, node.kind.value[1]]
+        case _:
+            return [_leaf(node)]
+
+
+def _joined(
+    separator: str, parts: tuple[Expression, ...], looser: tuple[type, ...]
+) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for part in parts:
+        pieces.extend([separator, *_grouped(part, looser)])
+    return pieces[1:]
+
+
+def _grouped(part: Expression, looser: tuple[type, ...]) -> list[_Piece]:
+    """Return ``part``, in parentheses if it is of a kind that binds too loosely."""
+    return ["(", part, ")"] if isinstance(part, looser) else [part]
+
+
+def _leaf(node: Leaf) -> str:
+    match node:
+        case Terminal():
+            return quote(node.text.value)
+        case ByteString():
+            return quote_bytes(node.value)
+        case Pattern():
+            value = node.text.value
+            is_regex = node.kind is PatternKind.REGEX
+            return spell_regex(value) if is_regex else node.kind.value + quote(value)
+        case Exception_():
+            return _exception(node)
+        case TokenName():
+            return "#token" + quote(node.text.value)
+        case TokenSet():
+            ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in node.ranges)
+            return f"#token[{'^' if node.negated else ''}{ids}]"
+        case Reference():
+            return node.name.value
+
+
+def _exception(node: Exception_) -> str:
+    excluded = node.excluded
+    inner = _leaf(excluded) if isinstance(excluded, Terminal) else excluded.value
+    return f"except!({inner}, {node.limit})" if node.limit else f"except!({inner})"
+
+
+def _mark(text: str) -> str:
+    return '"' if "'" in text and '"' not in text else "'"
+
+
+def _spell(char: str, mark: str) -> str:
+    if char == mark:
+        return "\\" + mark
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    if "\ud800" <= char <= "\udfff":
+        raise ValueError(f"U+{ord(char):04X} is half of a surrogate pair, not a character")
+    return char if char.isprintable() else f"\\u{{{ord(char):x}}}"
+
+
+def _spell_byte(char: str, mark: str) -> str:
+    if char.isascii() and (char.isprintable() or char in _ESCAPES):
+        return _spell(char, mark)
+    return f"\\x{ord(char):02x}"
+
+
+_SHOWN = 120
+
+
+def as_read(text: Text, source: Source) -> tuple[str, ...]:
+    """Return a note with the pattern behind its escapes; none where they change nothing.
+
+    None either where the text is not quoted in ``source``, having come from another language.
+    """
+    written = source.slice(text.span)
+    quote = written[:1]
+    if quote not in ("'", '"') or not written.endswith(quote):
+        return ()
+    if text.value in (written[1:-1], written[1:-1].replace(quote * 2, quote)):
+        return ()
+    shown = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in text.value[:_SHOWN])
+    more = "..." if len(text.value) > _SHOWN else ""
+    return (f"the regular expression reads `{shown}{more}`",)

@@ -1,0 +1,417 @@
+"""Reads a text of any metasyntax statement by statement, each for itself.
+
+So every mistake of a file is found, and none is found twice. What a metasyntax says about its
+statements are the methods of ``Metasyntax``; the parser is Lark's LALR(1), fed word by word, so
+that a mistake is known with the words around it. Time is linear in the length of the text.
+
+Words of a text, and the place at which a definition stops making sense.
+
+Loads the parsers of metasyntaxes from their tables, which ``languages.build_tables`` wrote.
+"""
+
+import json
+import re
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
+
+from lark import Lark, Token
+from lark.parse_tree_builder import ExpandSingleChild
+from lark.parsers.lalr_analysis import Shift
+
+from kbnf_core.text.diagnostics import Diagnostic, Severity
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Source, Span
+
+CLOSERS = {
+    "LPAR": ")",
+    "LSQB": "]",
+    "LBRACE": "}",
+    "COUNT_OPEN": "}",
+    "TOKEN_OPEN": "]",
+}
+"""What closes a word that opens a bracket, by the type of the word."""
+
+CLOSING = frozenset({"RPAR", "RSQB", "RBRACE"})
+
+_SHOWN = 24
+"""How much of a word a message shows."""
+
+
+def span_of(word: Token) -> Span:
+    """Return where ``word`` stands."""
+    return Span(cast(int, word.start_pos), cast(int, word.end_pos))
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A definition that stops making sense at ``words[index]``, or at its end.
+
+    ``open_brackets`` are the indices of the words that opened what is still open there,
+    outermost first; ``expected`` are the types of the words that could stand there.
+    """
+
+    source: Source
+    words: list[Token]
+    index: int
+    open_brackets: list[int]
+    expected: frozenset[str] = frozenset()
+
+    @property
+    def word(self) -> Token | None:
+        """The word that is not allowed here; None at the end."""
+        return self.words[self.index] if self.index < len(self.words) else None
+
+    @property
+    def kind(self) -> str:
+        """The type of that word; the end counts as a ``;``."""
+        return self.word.type if self.word is not None else "END"
+
+    @property
+    def before(self) -> Token:
+        """The word in front of it."""
+        return self.words[self.index - 1]
+
+    @property
+    def inside(self) -> Token | None:
+        """The word that opened the innermost bracket."""
+        return self.words[self.open_brackets[-1]] if self.open_brackets else None
+
+    @property
+    def span(self) -> Span:
+        """The unexpected word; at the end, the position behind the last word."""
+        if self.word is not None:
+            return span_of(self.word)
+        end = span_of(self.words[-1]).end
+        return Span(end, end)
+
+    @property
+    def found(self) -> str:
+        """What is not allowed here, for a message."""
+        return "the end of the file" if self.word is None else shown(self.word.value)
+
+    def finding(self, code: str, message: str, label: str = "", *helps: str) -> Diagnostic:
+        """Return a finding at this position."""
+        return Diagnostic(code, message, self.source, self.span, label, helps=helps)
+
+
+def shown(text: str) -> str:
+    """Return ``text`` as a message shows it: in backticks, on one line, shortened."""
+    if len(text) == 1 and not (text.isascii() and text.isprintable()):
+        return character(text)
+    short = text if len(text) <= _SHOWN else text[:_SHOWN] + "..."
+    return "`" + "".join(c if c.isprintable() else _spelled(c) for c in short) + "`"
+
+
+def character(char: str) -> str:
+    """Return one character with its number and name."""
+    name = unicodedata.name(char, "no character" if "\ud800" <= char <= "\udfff" else "control")
+    number = f"U+{ord(char):04X}"
+    if char.isprintable():
+        return f"`{char}` ({number}, {name.lower()})"
+    return f"{number} ({name.lower()})"
+
+
+def _spelled(char: str) -> str:
+    return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char, f"\\u{{{ord(char):x}}}")
+
+
+def load_parser(folder: Path, callbacks: object) -> Lark:
+    """Return the parser of ``folder``'s ``grammar.lark``; starts are ``definition`` and ``aside``.
+
+    ``callbacks`` has a method for every rule. Loading takes milliseconds.
+    """
+    # Not through importlib.resources: importing that takes longer than all of this.
+    text = (folder / "grammar.tables.json").read_text("utf-8")
+    tables = json.loads(text, object_hook=_with_number_keys)
+    # Lark.load reads the same two dictionaries, but only out of a pickle.
+    parser = Lark._load_from_dict(  # type: ignore[no-untyped-call]
+        tables["data"], tables["memo"], transformer=callbacks
+    )
+    return cast(Lark, parser)
+
+
+class Word(Token):
+    """A word and where it stands; lines are found in the source when they are needed."""
+
+    __slots__ = ()
+
+    line = column = end_line = end_column = None
+
+    def __new__(cls, type_: str, value: str, start: int, end: int) -> "Word":
+        """Make a word; Lark's own constructor takes most of the time of reading words."""
+        word = str.__new__(cls, value)
+        word.type = type_
+        word.value = value
+        word.start_pos = start
+        word.end_pos = end
+        return word
+
+
+class Lexer:
+    """Splits a text into words, from behind a byte order mark or from any position on.
+
+    Every word that belongs to no definition is in the grammar's ``aside``, down to single
+    characters, so no text fails. ``place`` is how far the text has been read.
+    """
+
+    def __init__(self, parser: Lark, text: str) -> None:
+        self._text = text
+        self._match, self._callbacks = _scanner(parser)
+        self.place = 1 if text.startswith("\ufeff") else 0
+
+    def words(self, place: int | None = None) -> Iterator[Token]:
+        """Yield the words from ``place`` on."""
+        if place is not None:
+            self.place = place
+        match, text, callbacks = self._match, self._text, self._callbacks
+        while found := match(text, self.place):
+            kind = found.lastgroup
+            start, self.place = found.span(kind)
+            word = Word(kind, found[kind], start, self.place)
+            yield callbacks[kind](word) if kind in callbacks else word
+        self.place = len(text)
+
+
+@lru_cache(maxsize=16)
+def _scanner(parser: Lark) -> tuple[Any, Mapping[str, Callable[[Word], Token]]]:
+    """Return what matches the next word, and the callbacks that tell keywords apart.
+
+    What is ignored begins no word, so it is skipped in front of each.
+    """
+    lexer: Any = parser.parse_interactive("", start="aside").lexer_thread.lexer
+    (expression,) = lexer.scanner._mres  # One expression of all terminals.
+    ignored = [
+        terminal.pattern.to_regexp()
+        for terminal in lexer.terminals
+        if terminal.name in lexer.ignore_types
+    ]
+    skipped = f"(?:{'|'.join(ignored)})*+" if ignored else ""
+    return re.compile(f"{skipped}(?:{expression.pattern})", expression.flags).match, lexer.callback
+
+
+Reduction: TypeAlias = tuple[int, Callable[[list[Any]], Any] | None, str]
+"""The length of a rule, what makes a value of its parts (None: there is one, and it is that),
+and the nonterminal."""
+
+
+class Chain(NamedTuple):
+    """Reductions of one part each, one after the other: what they call, and the state behind."""
+
+    callbacks: tuple[Callable[[list[Any]], Any], ...]
+    state: int
+
+
+class Automaton:
+    """The LALR(1) automaton of ``definition``: Lark's tables, with its actions looked up ahead.
+
+    ``chains`` are those known so far: by the state below, the state, and the kind of word ahead.
+    """
+
+    def __init__(self, parser: Lark) -> None:
+        configuration: Any = parser.parse_interactive(start="definition").parser_state.parse_conf
+        callbacks = configuration.callbacks
+        self.start: int = configuration.start_state
+        self.end: int = configuration.end_state
+        self.actions: dict[int, dict[str, int | Reduction]] = {
+            state: {
+                symbol: argument if action is Shift else _reduction(argument, callbacks)
+                for symbol, (action, argument) in row.items()
+            }
+            for state, row in configuration.states.items()
+        }
+        self.chains: dict[tuple[int, int, str], Chain] = {}
+
+    def chain(self, below: int, state: int, kind: str) -> Chain:
+        """Return the reductions of one part that follow in ``state``, above the state ``below``."""
+        place, callbacks = (below, state, kind), []
+        while state != self.end:
+            action = self.actions[state].get(kind)
+            if not isinstance(action, tuple) or action[0] != 1:
+                break
+            _, callback, nonterminal = action
+            if callback is not None:
+                callbacks.append(callback)
+            state = cast(int, self.actions[below][nonterminal])
+        return self.chains.setdefault(place, Chain(tuple(callbacks), state))
+
+    def expected(self, state: int) -> frozenset[str]:
+        """Return the kinds of words that may come in a state."""
+        return frozenset(symbol for symbol in self.actions[state] if symbol.isupper())
+
+
+def _reduction(rule: Any, callbacks: Any) -> Reduction:
+    size = len(rule.expansion)
+    callback = callbacks[rule]
+    is_same = size == 1 and isinstance(callback, ExpandSingleChild)
+    return size, None if is_same else callback, rule.origin.name
+
+
+def _with_number_keys(mapping: dict[str, object]) -> dict[object, object]:
+    """Turn the keys that are numbers back into numbers: JSON has no such keys."""
+    return {int(key) if key.isdigit() else key: value for key, value in mapping.items()}
+
+
+NAMES = frozenset({"NAME", "BAD_NAME"})
+SIGNS = frozenset({"DEFINE", "WRONG_SIGN"})
+
+Tree = TypeVar("Tree")
+
+_TYPE: Callable[[Token], str] = attrgetter("type")
+
+
+@dataclass(slots=True)
+class Statement:
+    """The words of a statement; ``odd`` are those beside it that it should not hold.
+
+    ``following`` is the name that the next statement defines, where only that ended this one.
+    """
+
+    words: list[Token] = field(default_factory=list)
+    odd: list[Token] = field(default_factory=list)
+    following: Token | None = None
+
+    @property
+    def is_definition(self) -> bool:
+        """Whether it starts with a name and a sign, right or wrong."""
+        words = self.words
+        return len(words) > 1 and words[0].type in NAMES and words[1].type in SIGNS
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The types of its words."""
+        return frozenset(map(_TYPE, self.words))
+
+
+class Metasyntax(ABC, Generic[Tree]):
+    """Says how the statements of one text are parsed, checked and explained."""
+
+    def __init__(self, source: Source, limits: Limits) -> None:
+        self.source = source
+        self.limits = limits
+
+    @abstractmethod
+    def parser(self) -> Lark:
+        """Return the parser, whose start ``definition`` is one statement."""
+
+    @abstractmethod
+    def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
+        """Yield what to say about a statement that stops making sense."""
+
+    def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
+        """Return the findings about a statement that is not worth parsing, else None."""
+        return None if statement.words else ()
+
+    def intended(self, words: list[Token]) -> list[Token]:
+        """Return ``words`` with those slips put right that have findings of their own."""
+        return words
+
+    def validate(self, statement: Statement, tree: Tree) -> Iterable[Diagnostic]:
+        """Yield what is wrong with a statement that can be parsed."""
+        del statement, tree
+        return ()
+
+    def names(self, statement: Statement) -> Iterable[str]:
+        """Yield the names that a statement with mistakes was to define."""
+        return (word.value for word in statement.words[:1] if word.type in NAMES)
+
+
+@dataclass(slots=True)
+class Read(Generic[Tree]):
+    """The statements of a text: the trees of those without errors, and the names of the others."""
+
+    trees: list[Tree] = field(default_factory=list)
+    findings: list[Diagnostic] = field(default_factory=list)
+    broken: set[str] = field(default_factory=set)
+
+
+def parse_statements(statements: Iterable[Statement], metasyntax: Metasyntax[Tree]) -> Read[Tree]:
+    """Parse ``statements``, which may still be split off while others are read; never raises."""
+    read: Read[Tree] = Read()
+    for statement in statements:
+        tree: Tree | None = None
+        found: Iterable[Diagnostic] | None = metasyntax.refuse(statement)
+        if found is None:
+            parsed = parse_words(statement.words, metasyntax)
+            if isinstance(parsed, Mistake):
+                found = metasyntax.explain(statement, parsed)
+            else:
+                tree = parsed
+                found = metasyntax.validate(statement, parsed)
+        found = list(found)
+        if tree is None or any(each.severity is Severity.ERROR for each in found):
+            read.broken.update(metasyntax.names(statement))
+        else:
+            read.trees.append(tree)
+        read.findings.extend(found)
+    return read
+
+
+def too_deep(mistake: Mistake, limits: Limits) -> Diagnostic | None:
+    """Return the finding for one bracket too many inside one another, if that is the mistake."""
+    if len(mistake.open_brackets) <= limits.nesting_depth:
+        return None
+    help_ = "move the inner part into a rule of its own"
+    message = f"brackets are nested more than {limits.nesting_depth} deep"
+    return mistake.finding("E012", message, "", help_)
+
+
+@lru_cache(maxsize=16)
+def _automaton(parser: Lark) -> Automaton:
+    return Automaton(parser)
+
+
+def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
+    """Return the tree of a statement, or where it stops making sense."""
+    automaton = _automaton(metasyntax.parser())
+    actions = automaton.actions
+    states, values = [automaton.start], list[Any]()
+    brackets: list[int] = []
+    depth = metasyntax.limits.nesting_depth
+    end = span_of(words[-1]).end
+    intended = metasyntax.intended(words)
+    for index, word in enumerate([*intended, Word("$END", "", end, end)]):
+        kind = word.type
+        while isinstance(action := actions[states[-1]].get(kind), tuple):
+            if action[0] == 1:
+                _reduce_one(automaton, states, values, kind)
+            else:
+                _reduce(automaton, states, values, action)
+            if states[-1] == automaton.end:
+                return cast(Tree, values[-1])
+        if action is None:
+            expected = automaton.expected(states[-1])
+            return Mistake(metasyntax.source, words, index, brackets, expected)
+        states.append(action)
+        values.append(word)
+        if kind in CLOSERS:
+            brackets.append(index)
+            if len(brackets) > depth:
+                return Mistake(metasyntax.source, words, index, brackets)
+        elif kind in CLOSING:
+            brackets.pop()
+    raise AssertionError("the end of a definition is its last word")
+
+
+def _reduce_one(automaton: Automaton, states: list[int], values: list[Any], kind: str) -> None:
+    """Reduce the last symbol, and again, as long as that reduces nothing else with it."""
+    place = states[-2], states[-1], kind
+    chain = automaton.chains.get(place) or automaton.chain(*place)
+    for callback in chain.callbacks:
+        values[-1] = callback([values[-1]])
+    states[-1] = chain.state
+
+
+def _reduce(
+    automaton: Automaton, states: list[int], values: list[Any], reduction: Reduction
+) -> None:
+    size, callback, nonterminal = reduction
+    if callback is not None:
+        values[len(values) - size :] = [callback(values[len(values) - size :])]
+    del states[len(states) - size :]
+    states.append(cast(int, automaton.actions[states[-1]][nonterminal]))

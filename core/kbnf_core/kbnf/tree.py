@@ -1,0 +1,242 @@
+"""The syntax tree of KBNF: what was written, with the span of every part.
+
+The tree keeps the writer's form (which brackets, which operator, which quotes), because the
+formatter and the linter need it. Meaning is assigned in ``lower``. Texts may be nested up to
+``Limits.nesting_depth``; walk the tree with ``postorder``, which does not recurse.
+
+Nodes are never mutated. Still they are not frozen: the code that freezes a class is generated at
+every start, and takes longer than reading a small grammar.
+"""
+
+from collections import abc
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import TypeAlias
+
+from kbnf_core.automata import traversal
+from kbnf_core.text.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A quoted text: its decoded value and, for messages, where each character came from.
+
+    ``value`` is what the escapes decode to. ``origins[i]`` is the index in the source at which
+    the spelling of ``value[i]`` starts; one more entry holds the index of the closing quote.
+    """
+
+    value: str
+    span: Span
+    origins: abc.Sequence[int] = field(repr=False)
+
+    def spell(self, start: int, end: int) -> Span:
+        """Return the source span that spells ``value[start:end]``."""
+        last = len(self.origins) - 1
+        return Span(self.origins[min(start, last)], self.origins[min(end, last)])
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Name:
+    """An identifier where it stands."""
+
+    value: str
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Terminal:
+    """``'text'`` or ``"text"``: the UTF-8 bytes of the text."""
+
+    text: Text
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class ByteString:
+    r"""``#b"\xff\x00"``: exactly these bytes."""
+
+    value: bytes
+    span: Span
+
+
+class PatternKind(Enum):
+    """The forms that take a pattern, by their prefix."""
+
+    REGEX = "#"
+    EARLY = "#e"
+    COMPLEMENT = "#ex"
+    SUBSTRINGS = "#substrs"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Pattern:
+    """``#"regex"``, ``#r"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``.
+
+    ``is_raw`` tells that it was written as ``#r"regex"``, without escapes.
+    """
+
+    kind: PatternKind
+    text: Text
+    span: Span
+    is_raw: bool = False
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Exception_:  # noqa: N801 - `Exception` is taken
+    """``except!('text')``, ``except!(NAME)``, either with ``, limit`` (0 means no limit)."""
+
+    excluded: Terminal | Name
+    limit: int
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class TokenName:
+    """``#token"<|name|>"``: one special token by its text."""
+
+    text: Text
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class TokenSet:
+    """``#token[1-5,7]`` or ``#token[^1-5]``: one token by id; ranges are inclusive."""
+
+    ranges: tuple[tuple[int, int], ...]
+    negated: bool
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Reference:
+    """A use of a nonterminal."""
+
+    name: Name
+    span: Span
+
+
+class BracketKind(Enum):
+    """Brackets, and what they say about their contents."""
+
+    GROUP = "()"
+    OPTIONAL = "[]"
+    REPEATED = "{}"
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Bracket:
+    """``( x )``, ``[ x ]`` or ``{ x }``."""
+
+    kind: BracketKind
+    body: "Expression"
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Repetition:
+    """``x?``, ``x*``, ``x+`` or ``x{m,n}``; ``high`` is None where there is no upper bound.
+
+    ``operator`` is the span of the operator alone.
+    """
+
+    body: "Expression"
+    low: int
+    high: int | None
+    operator: Span
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Sequence:
+    """Two or more symbols, one after the other."""
+
+    items: tuple["Expression", ...]
+    span: Span
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Alternation:
+    """Two or more branches."""
+
+    branches: tuple["Expression", ...]
+    span: Span
+
+
+Leaf: TypeAlias = Terminal | ByteString | Pattern | Exception_ | TokenName | TokenSet | Reference
+Expression: TypeAlias = Leaf | Bracket | Repetition | Sequence | Alternation
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Definition:
+    """``name ::= body;``. A name may have several definitions: they are alternatives."""
+
+    name: Name
+    body: Expression
+    span: Span
+
+    @property
+    def branches(self) -> tuple[Expression, ...]:
+        """The alternatives of this definition, at least one."""
+        return self.body.branches if isinstance(self.body, Alternation) else (self.body,)
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Comment:
+    """``(* text *)``; ``text`` is what stands between the marks."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A parsed file.
+
+    Definitions with syntax errors are left out; ``broken_names`` are the names that they, or
+    text that could not be read, seem to define: to call those undefined would be wrong.
+    ``generated`` are the spans at which a conversion placed rules of its own, such as those of a
+    JSON Schema.
+    """
+
+    source: Source
+    definitions: tuple[Definition, ...]
+    comments: tuple[Comment, ...]
+    broken_names: frozenset[str] = frozenset()
+    generated: frozenset[Span] = frozenset()
+
+    @cached_property
+    def first_names(self) -> Mapping[str, Span]:
+        """Where each name is defined first."""
+        return {d.name.value: d.name.span for d in reversed(self.definitions)}
+
+    def nodes(self) -> Iterator[Expression]:
+        """Yield every part of every definition, parts before wholes."""
+        return (node for each in self.definitions for node in postorder(each.body))
+
+
+def children(node: Expression) -> tuple[Expression, ...]:
+    """Return the direct parts of ``node``, in order."""
+    match node:
+        case Bracket() | Repetition():
+            return (node.body,)
+        case Sequence():
+            return node.items
+        case Alternation():
+            return node.branches
+        case _:
+            return ()
+
+
+def uses_in(root: Expression) -> Iterator[Name]:
+    """Yield the names of nonterminals that ``root`` uses, where they stand."""
+    for node in postorder(root):
+        match node:
+            case Reference(Name() as name) | Exception_(Name() as name):
+                yield name
+
+
+def postorder(root: Expression) -> Iterator[Expression]:
+    """Yield every part of ``root``, parts before wholes, without recursion."""
+    return traversal.postorder(root, children)

@@ -1,0 +1,487 @@
+"""Eliminates left recursion by the matrix method (Rosenkrantz 1967).
+
+Rules that can begin with one another are a system of equations ``A = B | A M``: ``B`` holds what
+begins with none of them, ``M[j, i]`` what stands behind rule j where rule i begins with it. Its
+solution is ``A = B M*``; every element of ``M*`` becomes a rule, for a single rule a repetition.
+The grammar grows by the square of the rules in one such system, never exponentially.
+
+GBNF expressions as values: characters, rules, tokens, and their operators.
+
+Build sequences, alternations and repetitions with the functions here: they drop what matches
+nothing and flatten what needs no parentheses.
+
+Nullability of parts, and each part with the empty text removed.
+
+llama.cpp takes an unbounded repetition of what may be empty for left recursion. Without the
+empty text the repetition matches the same.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from kbnf_core.automata.algebra import (
+    EMPTY,
+    NOTHING,
+    Choice,
+    Repeat,
+    Sequence,
+    children,
+    fold,
+    postorder,
+)
+from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.regex.syntax import Node as Regex
+from kbnf_core.ir.analysis import cycles, fixpoint, reachable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """A rule."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Token:
+    """One token, as it is written: ``<[1]>``, ``!<[1]>`` or ``<text>``."""
+
+    written: str
+
+
+Leaf: TypeAlias = Characters | Call | Token
+Node: TypeAlias = Leaf | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+Rules: TypeAlias = dict[str, Node]
+
+
+def characters(points: CodePoints) -> Node:
+    """Return one character of a set, which may be empty."""
+    return Characters(points) if points else NOTHING
+
+
+def text(value: str) -> Node:
+    """Return exactly this text."""
+    return sequence(Characters(((ord(char), ord(char)),)) for char in value)
+
+
+def sequence(parts: Iterable[Node]) -> Node:
+    """Return one after the other."""
+    items: list[Node] = []
+    for part in parts:
+        if part is NOTHING:
+            return NOTHING
+        items.extend(part.parts if isinstance(part, Sequence) else (part,))
+    if len(items) == 1:
+        return items[0]
+    return Sequence(tuple(items)) if items else EMPTY
+
+
+def alternation(parts: Iterable[Node]) -> Node:
+    """Return any one of them; the same value is not said twice."""
+    items: dict[int, Node] = {}
+    for part in parts:
+        for item in part.branches if isinstance(part, Choice) else (part,):
+            items.setdefault(id(item), item)
+    if len(items) == 1:
+        return next(iter(items.values()))
+    return Choice(tuple(items.values())) if items else NOTHING
+
+
+def repetition(item: Node, low: int, high: int | None) -> Node:
+    """Return ``low`` to ``high`` times ``item``."""
+    if item is NOTHING:
+        return EMPTY if low == 0 else NOTHING
+    if high == 0 or item is EMPTY:
+        return EMPTY
+    return item if (low, high) == (1, 1) else Repeat(item, low, high)
+
+
+def of_regex(root: Regex) -> Node:
+    """Return a parsed regular expression without assertions."""
+    return fold(root, _simplified)
+
+
+def _simplified(node: Node | Regex, parts: list[Node]) -> Node:
+    match node:
+        case Sequence():
+            return sequence(parts)
+        case Choice():
+            return alternation(parts)
+        case Repeat():
+            return repetition(parts[0], node.low, node.high)
+        case Characters():
+            return characters(node.points)
+        case Assertion():
+            return EMPTY
+        case _:
+            return node
+
+
+def rewrite(root: Node, change: Callable[[Node], Node]) -> Node:
+    """Return ``root`` with ``change`` applied to every part, parts before wholes."""
+
+    def changed(node: Node, parts: list[Node]) -> Node:
+        return change(node if tuple(parts) == children(node) else _simplified(node, parts))
+
+    return fold(root, changed)
+
+
+def called(root: Node) -> Iterator[str]:
+    """Yield the names of the rules that ``root`` uses."""
+    return (node.name for node in postorder(root) if isinstance(node, Call))
+
+
+def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, bool]:
+    """Return by identity what is true of every part of ``root``: nullable, or productive.
+
+    It is true of a sequence if it is of all items, of an alternation if of one, of a repetition
+    also if it may have no turn; ``names`` are the rules of which it is, ``leaf`` tells of others.
+    """
+    known: dict[int, bool] = {}
+    for node in postorder(root):
+        match node:
+            case Call():
+                known[id(node)] = node.name in names
+            case Sequence():
+                known[id(node)] = all(known[id(item)] for item in node.parts)
+            case Choice():
+                known[id(node)] = any(known[id(item)] for item in node.branches)
+            case Repeat():
+                known[id(node)] = node.low == 0 or known[id(node.body)]
+            case _:
+                known[id(node)] = leaf
+    return known
+
+
+def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
+    """Return the rules of which it is true, as ``parts_where`` has it."""
+
+    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
+        names = {callee for callee in callees[name] if known.get(callee)}
+        return parts_where(rules[name], names, leaf)[id(rules[name])]
+
+    callees = {name: set(called(body)) for name, body in rules.items()}
+    found = fixpoint(callees, bottom=False, evaluate=evaluate)
+    return {name for name, is_true in found.items() if is_true}
+
+
+def prune(rules: Rules, keep: Collection[str]) -> None:
+    """Remove, in place, rules that match nothing, and those that none of ``keep`` leads to."""
+    productive = names_where(rules, leaf=True)
+
+    def change(node: Node) -> Node:
+        return NOTHING if isinstance(node, Call) and node.name not in productive else node
+
+    for name in [*rules]:
+        if name in productive:
+            rules[name] = rewrite(rules[name], change)
+        else:
+            del rules[name]
+    used = reachable(keep, {name: list(called(body)) for name, body in rules.items()})
+    for name in [name for name in rules if name not in used]:
+        del rules[name]
+
+
+SUFFIX = "-nonempty"
+"""Ends the name of a rule that stands for another one without the empty text."""
+
+INNER = "-inner"
+"""Ends the name of the rule that is called in the place of the start, which is never empty."""
+
+
+def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
+    """Return for every part of ``root``, by identity, whether it may be empty."""
+    return parts_where(root, names, leaf=False)
+
+
+def is_nullable(root: Node, names: Collection[str]) -> bool:
+    """Tell whether ``root`` may be empty; ``names`` are the rules that may."""
+    return nullable_parts(root, names)[id(root)]
+
+
+class Nonempty:
+    """Makes parts nonempty; rules that are needed for it are added to ``rules``."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self.nullable = names_where(rules, leaf=False)
+
+    def of(self, root: Node) -> Node:
+        """Return ``root`` without the empty text."""
+        result, wanted = self._strip(root)
+        pending = list(wanted)
+        while pending:
+            name = pending.pop()
+            if name + SUFFIX not in self._rules:
+                self._rules[name + SUFFIX], more = self._strip(self._rules[name])
+                pending.extend(more)
+        return result
+
+    def _strip(self, root: Node) -> tuple[Node, list[str]]:
+        """Return ``root`` without the empty text, and the rules it needs without it."""
+        nullable = nullable_parts(root, self.nullable)
+        result = fold(root, lambda node, parts: _stripped(node, parts, nullable))
+        suffixed = (name for name in called(result) if name.endswith(SUFFIX))
+        return result, [name.removesuffix(SUFFIX) for name in suffixed]
+
+
+def _stripped(node: Node, parts: list[Node], nullable: Mapping[int, bool]) -> Node:
+    """Return ``node`` without the empty text; ``parts`` are its parts without it."""
+    if not nullable[id(node)]:
+        return node
+    match node:
+        case Call():
+            return Call(node.name + SUFFIX)
+        case Choice():
+            return alternation(parts)
+        case Repeat():
+            return repetition(parts[0], 1, node.high) if parts[0] is not NOTHING else NOTHING
+        case Sequence():
+            # Each branch has one part that is not empty, and none before it.
+            return alternation(
+                sequence([part, *node.parts[index + 1 :]]) for index, part in enumerate(parts)
+            )
+        case _:
+            return node
+
+
+def generate_nonempty(rules: Rules, start: str) -> None:
+    """Rewrite ``start``, in place, so that it is not empty; where it is called, it may still be."""
+    nonempty = Nonempty(rules)
+    if start not in nonempty.nullable:
+        return
+    if any(start in called(body) for body in rules.values()):
+        inner = start + INNER
+
+        def change(node: Node) -> Node:
+            return Call(inner) if isinstance(node, Call) and node.name == start else node
+
+        for name, body in [*rules.items()]:
+            rules[name] = rewrite(body, change)
+        rules[inner] = rules[start]
+        nonempty = Nonempty(rules)
+    rules[start] = nonempty.of(rules[start])
+
+
+def repeat_nonempty(rules: Rules) -> None:
+    """Rewrite unbounded repetitions of what may be empty, in place."""
+    nonempty = Nonempty(rules)
+
+    def change(node: Node) -> Node:
+        if not (isinstance(node, Repeat) and node.high is None):
+            return node
+        if not is_nullable(node.body, nonempty.nullable):
+            return node
+        return repetition(nonempty.of(node.body), 0, None)
+
+    done: set[str] = set()
+    while names := [name for name in rules if name not in done]:
+        for name in names:
+            rules[name] = rewrite(rules[name], change)
+            done.add(name)
+
+
+def eliminate_left_recursion(rules: Rules) -> None:
+    """Rewrite ``rules``, in place, so that none can begin with itself."""
+    _split_nullable(rules)
+    nonempty = Nonempty(rules)
+    for members in cycles(_first_calls(rules, nonempty.nullable)):
+        _solve(rules, members, nonempty)
+
+
+def _split_nullable(rules: Rules) -> None:
+    """Let rules on a cycle that may be empty call each other without the empty text only."""
+    nonempty = Nonempty(rules)
+    recursive = {
+        name for members in cycles(_first_calls(rules, nonempty.nullable)) for name in members
+    }
+    split = recursive & nonempty.nullable
+    for name in sorted(split):
+        nonempty.of(Call(name))
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Call) and node.name in split:
+            return alternation([Call(node.name + SUFFIX), EMPTY])
+        return node
+
+    for name in sorted({*recursive, *(name for name in rules if name.endswith(SUFFIX))}):
+        rules[name] = rewrite(rules[name], change)
+    for name in split:
+        rules[name] = alternation([Call(name + SUFFIX), EMPTY])
+
+
+def _first_calls(rules: Mapping[str, Node], nullable: set[str]) -> dict[str, set[str]]:
+    """Return for every rule the rules that it may begin with."""
+    return {name: _first_calls_of(body, nullable) for name, body in rules.items()}
+
+
+def _first_calls_of(root: Node, names: set[str]) -> set[str]:
+    nullable = nullable_parts(root, names)
+    found: set[str] = set()
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Call):
+            found.add(node.name)
+        elif isinstance(node, Sequence):
+            for item in node.parts:
+                pending.append(item)
+                if not nullable[id(item)]:
+                    break
+        else:
+            pending.extend(children(node))
+    return found
+
+
+@dataclass(slots=True)
+class _Split:
+    """A part cut by what it begins with: ``base`` with no member, ``rest[m]`` behind member m."""
+
+    base: Node
+    rest: dict[str, Node] = field(default_factory=dict)
+
+
+def _solve(rules: Rules, members: list[str], nonempty: Nonempty) -> None:
+    splits = {name: _cut(rules[name], set(members), nonempty) for name in members}
+    if len(members) == 1:
+        name = members[0]
+        split = splits[name]
+        again = _without_empty(split.rest.get(name, NOTHING), nonempty)
+        rules[name] = sequence([split.base, repetition(again, 0, None)])
+        return
+    behind = _Behind(splits, nonempty)
+    for name in members:
+        rules[name] = alternation(
+            sequence([splits[first].base, Call(behind.name(first, name))])
+            for first in members
+            if splits[first].base is not NOTHING
+        )
+    rules.update(behind.rules())
+
+
+class _Behind:
+    """The elements of ``M*``: what rule ``outer`` may read behind rule ``first``.
+
+    Where a member is another one with nothing behind it, the step costs no text; such steps are
+    joined with the next one that does, so that the new rules are not left recursive themselves.
+    """
+
+    def __init__(self, splits: Mapping[str, _Split], nonempty: Nonempty) -> None:
+        self._members = list(splits)
+        self._steps = {
+            (first, outer): splits[outer].rest.get(first, NOTHING)
+            for first in splits
+            for outer in splits
+        }
+        self._nonempty = nonempty
+        self._free = {first: self._reach_free(first) for first in splits}
+
+    def name(self, first: str, outer: str) -> str:
+        """Return the name of the rule for what is behind ``first`` in ``outer``."""
+        return f"{outer}-after-{first}"
+
+    def rules(self) -> Rules:
+        """Return all of them."""
+        return {
+            self.name(first, outer): self._body(first, outer)
+            for first in self._members
+            for outer in self._members
+        }
+
+    def _body(self, first: str, outer: str) -> Node:
+        steps = [
+            sequence([self._step(via, inner), Call(self.name(inner, outer))])
+            for via in self._free[first]
+            for inner in self._members
+        ]
+        return alternation([*steps, *([EMPTY] if outer in self._free[first] else [])])
+
+    def _step(self, first: str, outer: str) -> Node:
+        return _without_empty(self._steps[first, outer], self._nonempty)
+
+    def _reach_free(self, first: str) -> list[str]:
+        """Return the members that ``first`` is, with nothing behind it; itself among them."""
+        reached = [first]
+        for via in reached:
+            reached.extend(
+                outer
+                for outer in self._members
+                if outer not in reached
+                and is_nullable(self._steps[via, outer], self._nonempty.nullable)
+            )
+        return reached
+
+
+def _without_empty(node: Node, nonempty: Nonempty) -> Node:
+    return nonempty.of(node) if is_nullable(node, nonempty.nullable) else node
+
+
+def _cut(root: Node, members: set[str], nonempty: Nonempty) -> _Split:
+    """Cut ``root``, of which no member is nullable, by the member it begins with."""
+    nullable = nullable_parts(root, nonempty.nullable)
+    return fold(
+        root,
+        lambda node, parts: _cut_one(node, parts, members, nullable, nonempty),
+    )
+
+
+def _cut_one(
+    node: Node,
+    parts: list[_Split],
+    members: set[str],
+    nullable: Mapping[int, bool],
+    nonempty: Nonempty,
+) -> _Split:
+    match node:
+        case Call() if node.name in members:
+            return _Split(NOTHING, {node.name: EMPTY})
+        case Choice() if any(part.rest for part in parts):
+            return _union(parts)
+        case Repeat() if parts[0].rest:
+            return _cut_repetition(node, parts[0], nullable, nonempty)
+        case Sequence():
+            return _cut_sequence(node, parts, nullable, nonempty)
+        case _:
+            return _Split(node)
+
+
+def _union(parts: list[_Split]) -> _Split:
+    names = dict.fromkeys(name for part in parts for name in part.rest)
+    rest = {n: alternation(p.rest[n] for p in parts if n in p.rest) for n in names}
+    return _Split(alternation(part.base for part in parts), rest)
+
+
+def _cut_repetition(
+    node: Repeat[Node], item: _Split, nullable: Mapping[int, bool], nonempty: Nonempty
+) -> _Split:
+    high = None if node.high is None else node.high - 1
+    again = repetition(node.body, max(node.low - 1, 0), high)
+    once = _followed(item, again, nullable[id(node.body)], nonempty)
+    if nullable[id(node)]:
+        return _Split(alternation([once.base, EMPTY]), once.rest)
+    return once
+
+
+def _cut_sequence(
+    node: Sequence[Node], parts: list[_Split], nullable: Mapping[int, bool], nonempty: Nonempty
+) -> _Split:
+    """Cut at the first item, and at those behind it that only empty ones stand before."""
+    found: list[_Split] = []
+    for index, (item, part) in enumerate(zip(node.parts, parts, strict=True)):
+        behind = sequence(node.parts[index + 1 :])
+        found.append(_followed(part, behind, nullable[id(item)], nonempty))
+        if not nullable[id(item)]:
+            break
+    else:
+        found.append(_Split(EMPTY))
+    if not any(split.rest for split in found):
+        return _Split(node)
+    return _union(found)
+
+
+def _followed(part: _Split, behind: Node, may_be_empty: bool, nonempty: Nonempty) -> _Split:
+    """Return ``part``, if it is not empty, with ``behind`` after it."""
+    base = nonempty.of(part.base) if may_be_empty and part.base is not NOTHING else part.base
+    rest = {name: sequence([node, behind]) for name, node in part.rest.items()}
+    return _Split(sequence([base, behind]), rest)

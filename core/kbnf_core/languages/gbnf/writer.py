@@ -1,0 +1,592 @@
+r"""From KBNF to GBNF, as llama.cpp reads it.
+
+The definitions are unfolded to what GBNF can say, then rewritten until llama.cpp takes them:
+nothing repeats what may be empty, nothing is left recursive, no count is above its limit. What
+is lost on the way is said, with a text that shows it where one can be found.
+
+Writes repetitions so that llama.cpp can count them.
+
+It refuses lower bounds above 2000, reads upper bounds above 2000 as none at all, and multiplies
+nested counts: the product of a count and the rules it generates for its operand is limited, too.
+A use of a rule counts for one, whatever the rule holds.
+
+Prints expressions as GBNF, in the escapes that all readers agree on.
+
+Characters that are not printable are written ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any
+number of digits behind ``\x``. Neighbouring single characters are one string.
+
+Unfolds the syntax tree of KBNF into GBNF expressions, rule by rule.
+
+Regular expressions are unfolded as they are written where they are made of characters only.
+Everything else that is regular (``except!``, ``#e``, ``#ex``, ``#substrs``, anchors) has an
+automaton; cut down to texts it is written out as an expression, or as right-linear rules where
+that would be too long to read.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
+
+from kbnf_core import ir
+from kbnf_core.automata import operations
+from kbnf_core.automata.algebra import (
+    EMPTY,
+    NOTHING,
+    Choice,
+    Repeat,
+    Sequence,
+    postorder,
+    quantifier,
+)
+from kbnf_core.automata.characters import CharacterDfa, to_characters
+from kbnf_core.automata.codepoints import ANY, CodePoints, complement
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.expression import Builder
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.syntax import Assertion, Characters
+from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.automata.traversal import fold
+from kbnf_core.config import Finish
+from kbnf_core.frontend import Language, Reading, not_converted, read_grammar
+from kbnf_core.ir import Grammar
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Conversion, Loss
+from kbnf_core.kbnf.tree import Comment, Document
+from kbnf_core.languages.conversion.build_tree import TABLE_HEAD, gbnf_names
+from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
+from kbnf_core.languages.conversion.layout import Style, Written, lay_out
+from kbnf_core.languages.gbnf.expression import (
+    Call,
+    Node,
+    Rules,
+    Token,
+    alternation,
+    characters,
+    eliminate_left_recursion,
+    generate_nonempty,
+    of_regex,
+    prune,
+    repeat_nonempty,
+    repetition,
+    rewrite,
+    sequence,
+    text,
+)
+from kbnf_core.lower.facts import analyse
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source, Span
+
+LIMIT = 2000
+_CHUNK = 1000
+
+
+def keep_limits(rules: Rules) -> None:
+    """Split, in place, the repetitions that are too large; operands become rules of their own."""
+    for name in [*rules]:
+        splitter = _Splitter(rules, name)
+        rules[name] = rewrite(rules[name], splitter.split)
+
+
+class _Splitter:
+    """Splits the repetitions of one rule; the rules that this takes are named after it."""
+
+    def __init__(self, rules: Rules, name: str) -> None:
+        self._rules = rules
+        self._name = name
+
+    def split(self, node: Node) -> Node:
+        """Return ``node`` within the limits; its parts are within them already."""
+        if not isinstance(node, Repeat):
+            return node
+        most = node.low if node.high is None else node.high
+        if most <= LIMIT and _size(node.body) * most <= LIMIT:
+            return node
+        item = self._as_unit(node.body)
+        if most <= LIMIT:
+            return repetition(item, node.low, node.high)
+        optional = None if node.high is None else node.high - node.low
+        tail = repetition(item, 0, None) if optional is None else self._optional(item, optional)
+        return sequence([self._exactly(item, node.low), tail])
+
+    def _as_unit(self, item: Node) -> Node:
+        """Return ``item``, as a rule of its own unless it counts for one anyhow."""
+        if isinstance(item, Call | Characters | Token):
+            return item
+        return self._rule(item, "item")
+
+    def _rule(self, body: Node, word: str) -> Call:
+        number = 1
+        while (name := f"{self._name}-{word}{number}") in self._rules:
+            number += 1
+        self._rules[name] = body
+        return Call(name)
+
+    def _exactly(self, item: Node, count: int) -> Node:
+        if count <= LIMIT:
+            return repetition(item, count, count)
+        chunk = self._rule(repetition(item, _CHUNK, _CHUNK), "many")
+        chunks = self._exactly(chunk, count // _CHUNK)
+        return sequence([chunks, repetition(item, count % _CHUNK, count % _CHUNK)])
+
+    def _optional(self, item: Node, count: int) -> Node:
+        """Return up to ``count`` items: as many full chunks as there are, and up to one more."""
+        if count <= LIMIT:
+            return repetition(item, 0, count)
+        chunk = self._rule(repetition(item, 0, _CHUNK), "some")
+        rest = count % _CHUNK
+        chunks = self._exactly(chunk, count // _CHUNK)
+        return sequence([chunks, repetition(item, 0, rest) if rest else EMPTY])
+
+
+def _size(node: Node) -> int:
+    """Return how many generated rules llama.cpp counts for an operand."""
+    if isinstance(node, Repeat):
+        return _size_of_count(node)
+    generated = sum(_optional_copies(part) for part in postorder(node))
+    return max(1, generated)
+
+
+def _size_of_count(node: Repeat[Node]) -> int:
+    copies = max(node.low if node.high is None else node.high, 1)
+    return copies * max(1, sum(_optional_copies(part) for part in postorder(node.body)))
+
+
+def _optional_copies(node: Node) -> int:
+    if not isinstance(node, Repeat):
+        return 0
+    return 1 if node.high is None else node.high - node.low
+
+
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+_NUMBERED_IN_CLASS = frozenset("-^")
+"""What a class has no escape for that all readers know."""
+
+
+def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
+    """Return the text of ``root``; ``names`` tells how rules are called."""
+    written: list[str] = []
+    pending: list[str | Node] = [root]
+    while pending:
+        piece = pending.pop()
+        if isinstance(piece, str):
+            written.append(piece)
+        elif isinstance(piece, Call):
+            written.append(names[piece.name])
+        elif isinstance(piece, Characters | Token):
+            written.append(_leaf(piece))
+        else:
+            pending.extend(reversed(_pieces(piece)))
+    return "".join(written)
+
+
+def _pieces(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> list[str | Node]:
+    match node:
+        case Repeat():
+            return [*_operand(node.body), quantifier(node.low, node.high)]
+        case Choice():
+            return [piece for item in node.branches for piece in (" | ", item)][1:]
+        case _:
+            return _sequence(node.parts)
+
+
+def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
+    if not items:
+        return ['""']
+    pieces: list[str | Node] = []
+    run = ""
+    for item in (*items, None):
+        single = _single(item)
+        if single is not None:
+            run += single
+            continue
+        if run:
+            pieces += [" ", quote(run)]
+            run = ""
+        if item is not None:
+            pieces += [" ", *_grouped(item, (Choice,))]
+    return pieces[1:]
+
+
+def _single(item: Node | None) -> str | None:
+    """Return the character that ``item`` stands for, if it is just one."""
+    if isinstance(item, Characters) and len(item.points) == 1:
+        (low, high), *_ = item.points
+        return chr(low) if low == high else None
+    return None
+
+
+def _operand(item: Node) -> list[str | Node]:
+    return _grouped(item, (Choice, Sequence, Repeat))
+
+
+def _grouped(item: Node, looser: tuple[type, ...]) -> list[str | Node]:
+    if isinstance(item, Choice) and EMPTY in item.branches:
+        item = repetition(alternation(part for part in item.branches if part is not EMPTY), 0, 1)
+    return ["(", item, ")"] if isinstance(item, looser) else [item]
+
+
+def _leaf(node: Characters | Token) -> str:
+    if isinstance(node, Token):
+        return node.written
+    single = _single(node)
+    return print_set(node.points) if single is None else quote(single)
+
+
+def quote(value: str) -> str:
+    """Return ``value`` as a string of GBNF."""
+    return '"' + "".join('\\"' if char == '"' else _spell(char) for char in value) + '"'
+
+
+def print_set(points: CodePoints) -> str:
+    """Return one character of a set: ``.`` or a class."""
+    if points == ANY:
+        return "."
+    rest = complement(points)
+    if points[-1][1] == ANY[-1][1] and len(rest) <= len(points):
+        return f"[^{_ranges(rest)}]"
+    return f"[{_ranges(points)}]"
+
+
+def _ranges(points: CodePoints) -> str:
+    return "".join(_range(low, high) for low, high in points)
+
+
+def _range(low: int, high: int) -> str:
+    first, last = _member(low), _member(high)
+    if low == high:
+        return first
+    return first + last if high == low + 1 else f"{first}-{last}"
+
+
+def _member(point: int) -> str:
+    char = chr(point)
+    if char in "[]":
+        return "\\" + char
+    return _number(point) if char in _NUMBERED_IN_CLASS else _spell(char)
+
+
+def _spell(char: str) -> str:
+    if char in _NAMED:
+        return _NAMED[char]
+    return char if char.isprintable() else _number(ord(char))
+
+
+def _number(point: int) -> str:
+    return f"\\u{point:04X}" if point <= 0xFFFF else f"\\U{point:08X}"
+
+
+MOST_LEAVES = 24
+"""Sets of characters in an expression for an automaton; a longer one becomes rules."""
+
+MOST_RULES = 5_000
+"""Right-linear rules for one part."""
+
+MOST_TOKENS = 64
+"""Ids of a set of tokens that are written as alternatives."""
+
+_WORDS = {
+    tree.PatternKind.REGEX: "pattern",
+    tree.PatternKind.EARLY: "earliest",
+    tree.PatternKind.COMPLEMENT: "without",
+    tree.PatternKind.SUBSTRINGS: "part",
+}
+
+
+class Unfolder:
+    """Unfolds the definitions of one document; helper rules go to ``rules``, too.
+
+    ``losses`` holds what could not be kept, by the name of the definition.
+    """
+
+    def __init__(self, grammar: ir.Grammar, limits: Limits) -> None:
+        self.rules: Rules = {}
+        self.losses: dict[str, list[Loss]] = {}
+        self._dfas = _automata_by_place(grammar)
+        self._limits = limits
+        self._name = ""
+
+    def add(self, definition: tree.Definition) -> None:
+        """Unfold ``definition``; several of one name are alternatives."""
+        self._name = definition.name.value
+        body = self._unfold(definition.body)
+        known = self.rules.get(self._name)
+        self.rules[self._name] = body if known is None else alternation([known, body])
+
+    def _unfold(self, root: tree.Expression) -> Node:
+        return self._settle(fold(root, tree.children, self._combine))
+
+    def _combine(self, node: tree.Expression, parts: "list[_Value]") -> "_Value":
+        match node:
+            case tree.Sequence():
+                return sequence(self._settle(part) for part in _join_bytes(parts))
+            case tree.Alternation():
+                return alternation(self._settle(part) for part in parts)
+            case tree.Repetition():
+                return repetition(self._settle(parts[0]), node.low, node.high)
+            case tree.Bracket(kind):
+                low, high = _BRACKETS[kind]
+                return repetition(self._settle(parts[0]), low, high)
+            case _:
+                return self._leaf(node)
+
+    def _leaf(self, node: tree.Leaf) -> "_Value":
+        match node:
+            case tree.Terminal():
+                return _Bytes(node.text.value.encode(), node.span)
+            case tree.ByteString():
+                return _Bytes(node.value, node.span)
+            case tree.Reference():
+                return Call(node.name.value)
+            case tree.TokenName():
+                return self._token_name(node)
+            case tree.TokenSet():
+                return self._token_set(node)
+            case tree.Pattern():
+                return self._pattern(node)
+            case tree.Exception_():
+                return self._automaton(self._dfas[node.span], node.span, "except")
+
+    def _settle(self, value: "_Value") -> Node:
+        """Return bytes as the text they are."""
+        if not isinstance(value, _Bytes):
+            return value
+        data, span = value
+        try:
+            return text(data.decode())
+        except UnicodeDecodeError:
+            self._lose("W401", f"the bytes {data.hex(' ')} are not UTF-8 text", span)
+            return NOTHING
+
+    def _pattern(self, node: tree.Pattern) -> Node:
+        if node.kind is tree.PatternKind.REGEX:
+            parsed, _ = parse_regex(node.text.value, self._limits)
+            if not any(isinstance(part, Assertion) for part in postorder(parsed)):
+                return of_regex(parsed)
+        return self._automaton(self._dfas[node.span], node.span, _WORDS[node.kind])
+
+    def _automaton(self, dfa: Dfa, span: Span, word: str) -> Node:
+        """Return the texts of ``dfa``; ``word`` tells what it is, for names of rules."""
+        try:
+            return self._texts(dfa, span, word)
+        except LimitError:
+            message = f"this needs more than {MOST_RULES:,} rules; any text is taken instead"
+            self._lose("W404", message, span)
+            return repetition(Characters(ANY), 0, None)
+
+    def _texts(self, dfa: Dfa, span: Span, word: str) -> Node:
+        anything = _any_text(self._limits)
+        if not operations.difference(dfa, anything, self._limits).is_empty:
+            message = "this also takes bytes that are not UTF-8, which GBNF cannot"
+            self._lose("W401", message, span)
+        texts = to_characters(operations.intersect(dfa, anything, self._limits))
+        try:
+            return to_expression(texts, Builder(), MOST_LEAVES)
+        except LimitError:
+            return self._right_linear(texts, word)
+
+    def _right_linear(self, texts: CharacterDfa, word: str) -> Node:
+        """Add a rule for every state and return a use of the first."""
+        if len(texts.edges) > MOST_RULES:
+            raise LimitError("rules", MOST_RULES)
+        base = self._free_name(word)
+        for state, edges in enumerate(texts.edges):
+            branches = [
+                sequence([characters(points), Call(f"{base}-{target}")]) for points, target in edges
+            ]
+            end = [EMPTY] if texts.accepting[state] else []
+            self.rules[f"{base}-{state}"] = alternation([*branches, *end])
+        return Call(f"{base}-0")
+
+    def _free_name(self, word: str) -> str:
+        """Return a name for a part of the rule at hand; names of KBNF have no hyphen."""
+        number = 1
+        while f"{self._name}-{word}{number}-0" in self.rules:
+            number += 1
+        return f"{self._name}-{word}{number}"
+
+    def _token_name(self, node: tree.TokenName) -> Node:
+        name = node.text.value
+        if name.startswith("<") and name.endswith(">") and not set(name[1:-1]) & set("<>[\n"):
+            return Token(name)
+        self._lose("W402", f"GBNF names tokens as `<text>`; `{name}` becomes a text", node.span)
+        return text(name)
+
+    def _token_set(self, node: tree.TokenSet) -> Node:
+        count = sum(high - low + 1 for low, high in node.ranges)
+        first = node.ranges[0][0]
+        if node.negated:
+            if count > 1:
+                message = f"GBNF can exclude one token only; here it excludes {first}"
+                self._lose("W402", message, node.span)
+            return Token(f"!<[{first}]>")
+        if count > MOST_TOKENS:
+            message = f"the set has more than {MOST_TOKENS} tokens; only the first are taken"
+            self._lose("W402", message, node.span)
+        ids = [
+            token
+            for low, high in node.ranges
+            for token in range(low, min(high, low + MOST_TOKENS) + 1)
+        ]
+        return alternation(Token(f"<[{token}]>") for token in ids[:MOST_TOKENS])
+
+    def _lose(self, code: str, message: str, span: Span) -> None:
+        self.losses.setdefault(self._name, []).append(Loss(code, message, span))
+
+
+class _Bytes(NamedTuple):
+    """Bytes that may be a text only together with their neighbours."""
+
+    data: bytes
+    span: Span
+
+
+_Value: TypeAlias = Node | _Bytes
+
+_BRACKETS: Mapping[tree.BracketKind, tuple[int, int | None]] = {
+    tree.BracketKind.GROUP: (1, 1),
+    tree.BracketKind.OPTIONAL: (0, 1),
+    tree.BracketKind.REPEATED: (0, None),
+}
+
+
+def _join_bytes(parts: list[_Value]) -> list[_Value]:
+    """Join neighbouring bytes: together they may be a text where alone they are none."""
+    joined: list[_Value] = []
+    for part in parts:
+        last = joined[-1] if joined else None
+        if isinstance(part, _Bytes) and isinstance(last, _Bytes):
+            joined[-1] = _Bytes(last.data + part.data, last.span.cover(part.span))
+        else:
+            joined.append(part)
+    return joined
+
+
+def _automata_by_place(grammar: ir.Grammar) -> dict[Span, Dfa]:
+    return {
+        node.span: node.dfa
+        for body in grammar.rules.values()
+        for node in ir.postorder(body)
+        if isinstance(node, ir.Regular)
+    }
+
+
+def _any_text(limits: Limits) -> Dfa:
+    compiled = compile_regex("(?s:.)*", limits).dfa
+    return operations.empty() if compiled is None else compiled
+
+
+def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS) -> Conversion:
+    """Return the GBNF for a reading, whose start becomes ``root``.
+
+    Raises ``GrammarError`` with all findings for a text with errors, and where nothing of it can
+    be kept.
+    """
+    if reading.grammar is None or reading.is_endless:
+        raise GrammarError(not_converted(reading))
+    rules, lost = _rules(reading, reading.grammar, limits)
+    text = _print(reading, rules, gbnf.start)
+    if lost:
+        # What was written is read again, for a text on which the two grammars differ.
+        converted = read_grammar(Source(text), limits=limits, language=gbnf)
+        if converted.grammar is not None:
+            example = example_of_loss(reading.grammar, converted.grammar, limits)
+            lost = [replace(loss, example=example) for loss in lost]
+    losses = (*reading.losses, *lost, *_finish_losses(reading, reading.grammar, limits))
+    return Conversion(text, not losses, losses, reading.diagnostics)
+
+
+def _rules(reading: Reading, grammar: Grammar, limits: Limits) -> tuple[Rules, list[Loss]]:
+    """Return the rules of the converted grammar, and what they lost."""
+    unfolder = Unfolder(grammar, limits)
+    reachable = analyse(grammar).reachable
+    for definition in reading.document.definitions:
+        unfolder.add(definition)
+    rules = unfolder.rules
+    written = [definition.name.value for definition in reading.document.definitions]
+    prune(rules, written)
+    if reading.start not in rules:
+        source = reading.document.source
+        lost = (loss for each in unfolder.losses.values() for loss in each)
+        raise GrammarError([loss.diagnostic(source) for loss in lost])
+    if reading.finish is not Finish.EOS:
+        # One byte is always generated, so the empty text is none of the original's.
+        generate_nonempty(rules, reading.start)
+    repeat_nonempty(rules)
+    eliminate_left_recursion(rules)
+    prune(rules, written)
+    keep_limits(rules)
+    lost_parts = (unfolder.losses[name] for name in unfolder.losses if name in reachable)
+    return rules, [loss for part in lost_parts for loss in part]
+
+
+def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[Loss]:
+    """Return the W403 of a grammar that ends before llama.cpp does."""
+    if reading.finish is Finish.EOS:
+        return []
+    found = going_on(grammar, limits)
+    if not found.may_be:
+        return []
+    if found.example is None:
+        message = (
+            "generation ends at the first complete text, and llama.cpp may go on; it could not be "
+            "shown that no text goes on to another one"
+        )
+    else:
+        message = "generation ends at the first complete text, and llama.cpp may go on"
+    span = reading.name_span(reading.start)
+    return [Loss("W403", message, span, found.example)]
+
+
+def _print(reading: Reading, rules: Rules, start: str) -> str:
+    document = reading.document
+    names = gbnf_names(rules, {reading.start: start})
+    places = _places(document)
+    written: list[Written] = []
+    span = Span(0, 0)
+    for name in _in_order(rules, document):
+        span, branches = places.get(name, (span, ()))
+        written.append(_written(names[name], rules[name], names, span, branches))
+    comments = [c for c in document.comments if not _is_setting(c)]
+    return lay_out(document.source, written, comments, Style(_comment, "", bar_first=False))
+
+
+def _places(document: Document) -> dict[str, tuple[Span, tuple[Span, ...]]]:
+    """Return where each name is defined first, and the branches of all its definitions."""
+    found: dict[str, tuple[Span, tuple[Span, ...]]] = {}
+    for definition in document.definitions:
+        span, branches = found.get(definition.name.value, (definition.span, ()))
+        places = (*branches, *(branch.span for branch in definition.branches))
+        found[definition.name.value] = (span, places)
+    return found
+
+
+def _in_order(rules: Rules, document: Document) -> list[str]:
+    """Return the names of all rules, those that were made for another one behind it."""
+    written = dict.fromkeys(definition.name.value for definition in document.definitions)
+    made: dict[str, list[str]] = {name: [] for name in written}
+    for name in rules:
+        if name not in written:
+            made[name.split("-", maxsplit=1)[0]].append(name)
+    return [each for name in written if name in rules for each in (name, *made[name])]
+
+
+def _written(
+    name: str, body: Node, names: dict[str, str], span: Span, places: tuple[Span, ...]
+) -> Written:
+    branches = body.branches if isinstance(body, Choice) and body.branches else (body,)
+    if len(branches) != len(places):
+        places = (Span(span.end, span.end),) * len(branches)
+    return Written(name, tuple(print_gbnf(branch, names) for branch in branches), places, span)
+
+
+def _is_setting(comment: Comment) -> bool:
+    """Tell whether a comment speaks of the KBNF text only: a pragma, or a table of new names."""
+    return comment.text.strip().startswith(("kbnf:", TABLE_HEAD))
+
+
+def _comment(text: str) -> str:
+    """Return a comment of GBNF, a line for every line."""
+    return "\n".join(f"# {line.strip()}".rstrip() for line in text.strip().splitlines()) or "#"

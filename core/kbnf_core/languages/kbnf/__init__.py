@@ -1,1 +1,0 @@
-"""KBNF: from text to its syntax tree and findings."""

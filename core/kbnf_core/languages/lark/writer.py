@@ -1,0 +1,540 @@
+"""From KBNF to LLGuidance's Lark.
+
+Strings, regular expressions and whole regular rules become lexemes where their maximal-munch
+split is unambiguous (``lexeme_forms``); the others are written character by character.
+
+Parts of a grammar that can be LLGuidance lexemes: their maximal-munch split is unambiguous.
+
+The lexer extends a lexeme while any expected terminal stays alive, so a lexeme longer than one
+character is split wrongly where a text that follows could also extend it. All regular rules and
+parts begin as lexemes; ambiguous ones are taken apart, rules first, until the split is unambiguous.
+Single characters are always right: they all have one length.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kbnf_core import ir
+from kbnf_core.automata import operations
+from kbnf_core.automata.characters import CharacterDfa, NotTextError, to_characters
+from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.expression import print_characters
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.automata.traversal import fold
+from kbnf_core.config import Finish
+from kbnf_core.frontend import Reading, not_converted
+from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir.analysis import callees_first
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Conversion, Loss
+from kbnf_core.languages.conversion.build_tree import is_written
+from kbnf_core.languages.conversion.build_tree import terminal as empty_terminal
+from kbnf_core.languages.conversion.evidence import going_on
+from kbnf_core.languages.lark.lexer.first_follow import analyse, members
+from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, outside
+from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
+from kbnf_core.languages.lark.reader.model import (
+    Call,
+    Embedded,
+    Lexeme,
+    LexicalGrammar,
+    Lexing,
+    Node,
+    Terminal,
+)
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError, WorkLimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Span
+
+_MOST_JOINED = 200
+"""States of a rule that becomes one terminal; larger ones read better in parts."""
+
+_MOST_LEXEME_STATES = 10_000
+"""States of all parts; where there are more, all are written in characters."""
+
+_Owner = str | int
+"""The rule, or the identity of the node, that a lexeme was made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """``terminals``: rules that are one lexeme; ``split``: nodes, by identity, in characters."""
+
+    terminals: frozenset[str]
+    split: frozenset[int]
+
+
+def choose_forms(grammar: ir.Grammar, texts: Mapping[int, Dfa], limits: Limits) -> Forms:
+    """Return the forms; ``texts`` are the words of literals and regular parts, by identity.
+
+    Where telling terminals apart takes too much work, everything is written by characters.
+    """
+    if sum(dfa.state_count for dfa in texts.values()) > _MOST_LEXEME_STATES:
+        return Forms(frozenset(), frozenset(texts))
+    try:
+        return _chosen(grammar, texts, Budget(limits.work))
+    except WorkLimitError:
+        return Forms(frozenset(), frozenset(texts))
+
+
+def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Forms:
+    regular = _regular_rules(grammar, texts)
+    made = _Made(LexemeSplitter(Lexing.LLGUIDANCE, budget))
+    joined = {name for name in regular if name != grammar.start}
+    split: set[int] = set()
+    while True:
+        draft = _Draft(grammar, texts, regular, joined, split, made)
+        conflicts = _conflicts(draft.lexical(), made.cutter, draft.owners)
+        rules = {owner for owners in conflicts for owner in owners if isinstance(owner, str)}
+        nodes = {owner for owners in conflicts for owner in owners if isinstance(owner, int)}
+        if not conflicts:
+            return Forms(frozenset(joined), frozenset(split))
+        if not rules and not nodes:
+            return Forms(frozenset(), frozenset(texts))
+        joined -= rules
+        split |= set() if rules else nodes
+
+
+def _regular_rules(grammar: ir.Grammar, texts: Mapping[int, Dfa]) -> dict[str, Dfa]:
+    """Return the languages of the rules that are regular as they stand: without recursion."""
+    callees = {
+        name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
+    }
+    found: dict[str, Dfa] = {}
+    for name in callees_first(callees, callees):
+        if all(callee in found for callee in callees[name]):
+            dfa = _language(grammar.rules[name], texts, found)
+            if dfa is not None and not dfa.is_empty and dfa.state_count <= _MOST_JOINED:
+                found[name] = dfa
+    return found
+
+
+def _language(root: ir.Node, texts: Mapping[int, Dfa], rules: Mapping[str, Dfa]) -> Dfa | None:
+    """Return the language of a part whose calls are known; None for tokens, or too many states."""
+
+    def combine(node: ir.Node, parts: list[Dfa]) -> Dfa:
+        match node:
+            case ir.Literal() | ir.Regular():
+                return texts[id(node)]
+            case ir.Call(name):
+                return rules[name]
+            case ir.Sequence():
+                return operations.concatenate(*parts)
+            case ir.Choice():
+                return operations.union(*parts)
+            case ir.Repeat(_, low, high):
+                return operations.repeat(parts[0], low, high)
+            case ir.Token():
+                return operations.empty()
+
+    if any(isinstance(node, ir.Token) for node in ir.postorder(root)):
+        return None
+    try:
+        return fold(root, ir.children, combine)
+    except LimitError:
+        return None
+
+
+def _conflicts(
+    grammar: LexicalGrammar, cutter: LexemeSplitter, owners: Mapping[int, _Owner]
+) -> list[set[_Owner]]:
+    """Return what each lexeme that may be cut wrongly, and its rivals, are made of."""
+    positions = analyse(grammar, cutter.confusable)
+    found = []
+    for number, leaf in enumerate(positions.leaves):
+        if not isinstance(leaf, Lexeme):
+            continue
+        rivals = [positions.leaves[each] for each in members(positions.may[number])]
+        terminals = {each.terminal: None for each in rivals if isinstance(each, Lexeme)}
+        cut = cutter.cut(leaf.terminal, (), terminals, positions.following[number])
+        if not cut.doubts and [part.rest for part in cut.classes] == [ANYTHING]:
+            continue
+        guilty = {leaf.terminal, *(doubt.companion for doubt in cut.doubts)}
+        involved = [leaf, *(r for r in rivals if isinstance(r, Lexeme) and r.terminal in guilty)]
+        found.append({owners[id(each)] for each in involved if id(each) in owners})
+    return found
+
+
+@dataclass(slots=True)
+class _Made:
+    """Terminals, and what is known of them, from one draft to the next."""
+
+    cutter: LexemeSplitter
+    terminals: dict[_Owner, Terminal] = field(default_factory=dict)
+    characters: dict[CodePoints, Terminal] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A grammar over lexemes; ``owners`` tells what each lexeme longer than a character is of."""
+
+    source: ir.Grammar
+    texts: Mapping[int, Dfa]
+    regular: Mapping[str, Dfa]
+    joined: set[str]
+    split: set[int]
+    made: _Made
+    owners: dict[int, _Owner] = field(default_factory=dict)
+    _rules: dict[str, Node] = field(default_factory=dict)
+
+    def lexical(self) -> LexicalGrammar:
+        """Return the rules that the start reaches, over lexemes."""
+        pending = [self.source.start]
+        for name in pending:
+            self._rules[name] = self._node(self.source.rules[name])
+            for call in ir.calls(self.source.rules[name]):
+                if call.nonterminal not in self.joined and call.nonterminal not in pending:
+                    pending.append(call.nonterminal)
+        spans = dict.fromkeys(self._rules, Span(0, 0))
+        return LexicalGrammar(self.source.start, self._rules, spans, None, False)
+
+    def _node(self, root: ir.Node) -> Node:
+        return fold(root, ir.children, self._one)
+
+    def _one(self, node: ir.Node, parts: list[Node]) -> Node:
+        match node:
+            case ir.Literal() | ir.Regular():
+                if id(node) in self.split:
+                    return self._spelt(id(node), self.texts[id(node)], node.span)
+                return self._lexeme(id(node), self.texts[id(node)], node.span)
+            case ir.Token(_, span):
+                return Embedded(empty_terminal("", span), 0, span)
+            case ir.Call(name, span):
+                if name in self.joined:
+                    return self._lexeme(name, self.regular[name], span)
+                return Call(name, span)
+            case Sequence(_, span):
+                return Sequence(tuple(parts), span)
+            case Choice(_, span):
+                return Choice(tuple(parts), span)
+            case Repeat(_, low, high, span):
+                return Repeat(parts[0], low, high, span)
+
+    def _lexeme(self, owner: _Owner, dfa: Dfa, span: Span) -> Node:
+        if owner not in self.made.terminals:
+            solid = operations.difference(dfa, operations.literal(b"")) if dfa.is_nullable else dfa
+            self.made.terminals[owner] = _terminal(str(owner), solid, span)
+        made = self.made.terminals[owner]
+        leaf = Lexeme(made, span)
+        self.owners[id(leaf)] = owner
+        node: Node = Choice((), span) if made.dfa.is_empty else leaf
+        return Repeat(node, 0, 1, span) if dfa.is_nullable else node
+
+    def _spelt(self, owner: int, dfa: Dfa, span: Span) -> Node:
+        """Return the words in characters: a rule for each state, right-linear."""
+        if dfa.is_empty:
+            return Choice((), span)
+        names = [f"@{owner}.{state}" for state in range(dfa.state_count)]
+        if names[0] not in self._rules:
+            self._spell(to_characters(dfa), names, span)
+        return Call(names[0], span)
+
+    def _spell(self, characters: CharacterDfa, names: list[str], span: Span) -> None:
+        for state, edges in enumerate(characters.edges):
+            branches: list[Node] = [Sequence((), span)] if characters.accepting[state] else []
+            for points, target in edges:
+                step = Lexeme(self._character(points, span), span)
+                branches.append(Sequence((step, Call(names[target], span)), span))
+            self._rules[names[state]] = Choice(tuple(branches), span)
+
+    def _character(self, points: CodePoints, span: Span) -> Terminal:
+        if points not in self.made.characters:
+            dfa = compile_regex(print_characters(points)).dfa or operations.empty()
+            self.made.characters[points] = _terminal("character", dfa, span)
+        return self.made.characters[points]
+
+
+def _terminal(title: str, dfa: Dfa, span: Span) -> Terminal:
+    rests = () if dfa.is_empty else tuple(outside(mask) for mask in exits(dfa))
+    return Terminal(title, None, dfa, span, rests)
+
+
+LOST_BYTES = "W401"
+LOST_FINISH = "W403"
+_MOST_STATES = 5_000
+"""States of a part that may have to be written as one rule each; LLGuidance cannot hold many."""
+
+_TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
+
+
+def write_lark(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
+    """Return LLGuidance's Lark for a reading, whose start becomes ``start``.
+
+    Raises ``GrammarError`` with all findings for a text with errors.
+    """
+    if reading.grammar is None or reading.is_endless:
+        raise GrammarError(not_converted(reading))
+    writer = _Writer(reading, reading.grammar, limits)
+    text = writer.write()
+    losses = (*reading.losses, *writer.losses, *_finish(reading))
+    return Conversion(text, not losses, losses, reading.diagnostics)
+
+
+def _finish(reading: Reading) -> list[Loss]:
+    if reading.finish is Finish.EOS or reading.grammar is None:
+        return []
+    found = going_on(reading.grammar)
+    if not found.may_be:
+        return []
+    return [
+        Loss(
+            LOST_FINISH,
+            "generation ends at the first complete text, and LLGuidance may go on",
+            reading.name_span(reading.start),
+            found.example,
+        )
+    ]
+
+
+class _Writer:
+    """Writes rules and terminals; the start comes first."""
+
+    def __init__(self, reading: Reading, grammar: ir.Grammar, limits: Limits) -> None:
+        self.losses: list[Loss] = []
+        self._source = reading.document.source
+        self._grammar = grammar
+        self._texts: dict[int, Dfa] = {}
+        for body in grammar.rules.values():
+            for node in ir.postorder(body):
+                if isinstance(node, ir.Literal | ir.Regular) and id(node) not in self._texts:
+                    self._texts[id(node)] = self._words(node)
+                    self._check_size(node)
+        self._patterns = {
+            node.span: node.text.value
+            for definition in reading.document.definitions
+            for node in tree.postorder(definition.body)
+            if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
+        }
+        self._forms: Forms = choose_forms(grammar, self._texts, limits)
+        self._used = {"start", "nothing"}
+        self._numbers: dict[str, int] = {}
+        self._names = {grammar.start: "start"}
+        for name in grammar.rules:
+            self._names.setdefault(name, self._fresh(name))
+        self._lines: list[str] = []
+        self._spelt: dict[int, str] = {}
+        self._needs_nothing = False
+
+    def _check_size(self, node: ir.Literal | ir.Regular) -> None:
+        """Refuse a part that LLGuidance would need too many rules for."""
+        count = self._texts[id(node)].state_count
+        if isinstance(node, ir.Regular) and count > _MOST_STATES:
+            message = f"this part has {count:,} states; in Lark each would be a rule, and there"
+            message += f" may be {_MOST_STATES:,}"
+            raise GrammarError([Diagnostic("E106", message, self._source, node.span)])
+
+    def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
+        """Return the words of a part that are texts."""
+        dfa = operations.literal(node.data) if isinstance(node, ir.Literal) else node.dfa
+        try:
+            to_characters(dfa)
+        except NotTextError:
+            message = "LLGuidance's rules match texts; these bytes are no UTF-8"
+            self.losses.append(Loss(LOST_BYTES, message, node.span))
+            return operations.intersect(dfa, _TEXTS)
+        return dfa
+
+    def write(self) -> str:
+        """Return the whole grammar: rules, then terminals, each after those that use it."""
+        rules, terminals = [self._grammar.start], dict[str, None]()
+        for name in rules:
+            for call in ir.calls(self._grammar.rules[name]):
+                if call.nonterminal in self._forms.terminals:
+                    terminals.setdefault(call.nonterminal)
+                elif call.nonterminal not in rules:
+                    rules.append(call.nonterminal)
+            place = len(self._lines)
+            written = print_definition(self._names[name], self._grammar.rules[name], self._in_rule)
+            self._lines.insert(place, written)
+        reached = [*terminals]
+        for name in reached:
+            body = self._grammar.rules[name]
+            reached.extend(c.nonterminal for c in ir.calls(body) if c.nonterminal not in reached)
+            title = self._names[name].upper()
+            self._lines.append(print_definition(title, body, self._in_terminal))
+        if self._needs_nothing:
+            self._lines.append('nothing: "x" nothing')
+        return "".join(f"{line}\n" for line in self._lines)
+
+    def _fresh(self, name: str) -> str:
+        """Return a name of a rule: small letters, not beginning with a digit or two underscores."""
+        base = name.lower().lstrip("_") or "rule"
+        if not base[0].isalpha():
+            base = f"r_{base}"
+        chosen = base
+        while chosen in self._used:
+            self._numbers[base] = self._numbers.get(base, 1) + 1
+            chosen = f"{base}_{self._numbers[base]}"
+        self._used.add(chosen)
+        return chosen
+
+    def _in_rule(self, node: ir.Node) -> str:
+        if isinstance(node, ir.Call) and node.nonterminal not in self._forms.terminals:
+            return self._names[node.nonterminal]
+        if isinstance(node, ir.Literal | ir.Regular) and id(node) in self._forms.split:
+            return self._characters(node)
+        return self._in_terminal(node)
+
+    def _in_terminal(self, node: ir.Node) -> str:
+        match node:
+            case ir.Call(name):
+                return self._names[name].upper()
+            case ir.Token(terminal, span):
+                return self._token(terminal, span)
+            case ir.Literal() | ir.Regular() if not self._texts[id(node)].is_empty:
+                return self._whole(node)
+        return self._nothing()
+
+    def _whole(self, node: ir.Literal | ir.Regular) -> str:
+        dfa = self._texts[id(node)]
+        if isinstance(node, ir.Literal):
+            return print_text(node.data.decode())
+        try:
+            return print_regex(dfa, self._patterns.get(node.span))
+        except LimitError:
+            return self._characters(node)
+
+    def _characters(self, node: ir.Literal | ir.Regular) -> str:
+        dfa = self._texts[id(node)]
+        if isinstance(node, ir.Literal) and not dfa.is_empty:
+            steps = " ".join(print_text(char) for char in node.data.decode())
+            return f"({steps})" if len(node.data.decode()) > 1 else steps or EMPTY
+        if id(dfa) not in self._spelt:
+            self._spelt[id(dfa)] = self._states(dfa) if not dfa.is_empty else self._nothing()
+        return self._spelt[id(dfa)]
+
+    def _states(self, dfa: Dfa) -> str:
+        """Write an automaton as right-linear rules over characters; return the first."""
+        characters = to_characters(dfa)
+        names = [self._fresh("chars") for _ in characters.edges]
+        for name, edges, accepting in zip(
+            names, characters.edges, characters.accepting, strict=True
+        ):
+            branches = [EMPTY] if accepting else []
+            for points, target in edges:
+                step = f"/{print_class(points)}/"
+                last = characters.accepting[target] and not characters.edges[target]
+                branches.append(step if last else f"{step} {names[target]}")
+            self._lines.append(lay_out(name, branches))
+        return names[0]
+
+    def _token(self, terminal: ir.TokenTerminal, span: Span) -> str:
+        if terminal.name is not None:
+            if terminal.name.startswith("<") and terminal.name.endswith(">"):
+                return terminal.name
+            message = f"LLGuidance names tokens as `<...>`: {terminal.name!r}"
+            self.losses.append(Loss("W402", message, span))
+            return self._nothing()
+        ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in terminal.ranges)
+        return f"<[{'^' if terminal.negated else ''}{ids}]>"
+
+    def _nothing(self) -> str:
+        """Return a rule that matches nothing."""
+        self._needs_nothing = True
+        return "nothing"
+
+
+EMPTY = '""'
+"""An expression of the empty text."""
+
+_WIDTH = 88
+"""Columns of a definition on one line; longer ones have a line for each alternative."""
+
+_CHOICE, _SEQUENCE, _ATOM = range(3)
+
+Leaf = Callable[[ir.Node], str]
+"""Prints what has no parts; the text needs no brackets."""
+
+
+def print_definition(name: str, body: ir.Node, leaf: Leaf) -> str:
+    """Return ``name: body``, with a line for each alternative where one is too long."""
+    branches = body.branches if isinstance(body, ir.Choice) and body.branches else (body,)
+    texts = [print_expression(branch, leaf, _SEQUENCE) for branch in branches]
+    return lay_out(name, texts)
+
+
+def lay_out(name: str, branches: Iterable[str]) -> str:
+    """Return a definition of alternatives, on lines of their own if there is no room for all."""
+    texts = [*branches]
+    line = f"{name}: {' | '.join(texts)}"
+    return line if len(line) <= _WIDTH else f"{name}: " + "\n    | ".join(texts)
+
+
+def print_expression(root: ir.Node, leaf: Leaf, room: int = _CHOICE) -> str:
+    """Return ``root``, in brackets where it binds looser than ``room``."""
+    return _within(fold(root, ir.children, lambda node, parts: _printed(node, parts, leaf)), room)
+
+
+def _printed(node: ir.Node, parts: list[tuple[str, int]], leaf: Leaf) -> tuple[str, int]:
+    match node:
+        case ir.Sequence() if len(parts) > 1:
+            return " ".join(_within(part, _ATOM) for part in parts), _SEQUENCE
+        case ir.Choice() if len(parts) > 1:
+            return " | ".join(_within(part, _SEQUENCE) for part in parts), _CHOICE
+        case ir.Sequence() | ir.Choice() if parts:
+            return parts[0]
+        case ir.Sequence():
+            return EMPTY, _ATOM
+        case ir.Repeat(_, low, high):
+            if high == 0:
+                return EMPTY, _ATOM
+            # An operator takes no second one, so what is an atom only by one gets brackets.
+            return f"{_within(parts[0], _ATOM + 1)}{_operator(low, high)}", _ATOM
+        case _:
+            return leaf(node), _ATOM + 1
+
+
+def _within(part: tuple[str, int], room: int) -> str:
+    text, level = part
+    return text if level >= room else f"({text})"
+
+
+def _operator(low: int, high: int | None) -> str:
+    bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+    if low == high:
+        return f"{{{low}}}"
+    return bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
+
+
+def print_text(text: str) -> str:
+    """Return a string; in brackets if it needs more than one."""
+    if not text:
+        return EMPTY
+    if "\x7f" in text:
+        return f"/{''.join(_one(char) for char in text)}/"
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _one(char: str) -> str:
+    return print_class(((ord(char), ord(char)),))
+
+
+def print_class(points: CodePoints) -> str:
+    """Return a set of characters as a regular expression without its slashes."""
+    return _between_slashes(print_characters(points))
+
+
+def print_regex(dfa: Dfa, written: str | None) -> str:
+    """Return a regular expression; the one that was ``written``, if it has these words.
+
+    Raises LimitError where there is no expression of a sensible size.
+    """
+    plain = written and written.isprintable() and written[0] != "^" and written[-1] != "$"
+    if written and plain and is_written(written, dfa):
+        return f"/{_between_slashes(written)}/"
+    return f"/{_between_slashes(to_regex(dfa))}/"
+
+
+_ESCAPE_OR_SLASH = re.compile(r"\\.|/", re.DOTALL)
+
+
+def _between_slashes(regex: str) -> str:
+    """Return ``regex`` with its slashes escaped, as they would end it."""
+    return _ESCAPE_OR_SLASH.sub(lambda found: "\\/" if found[0] == "/" else found[0], regex)

@@ -1,1 +1,0 @@
-"""From KBNF to LLGuidance's Lark."""

@@ -1,0 +1,1 @@
+"""Texts and what is said of them: sources, findings, errors, limits, files."""

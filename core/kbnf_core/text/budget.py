@@ -1,0 +1,35 @@
+"""Counted work: bounds a build or a call by its steps, which are the same on every machine.
+
+A step is one round of an innermost loop: an automaton state made, an edge followed, a trie node
+visited, a rule looked at. Clocks differ between machines and runs; steps do not, so a grammar
+that fits on one machine fits on all (RE2 bounds memory, SQLite bounds virtual-machine steps, for
+the same reason).
+"""
+
+from kbnf_core.text.errors import WorkLimitError
+
+
+class Budget:
+    """A meter that raises ``WorkLimitError`` once more than ``limit`` steps are spent.
+
+    ``part`` names what is being worked at (a rule, a terminal, a call); passes set it on their
+    way, so that the error names the guilty one.
+    """
+
+    __slots__ = ("limit", "part", "spent")
+
+    def __init__(self, limit: int, part: str = "") -> None:
+        self.limit = limit
+        self.part = part
+        self.spent = 0
+
+    @property
+    def left(self) -> int:
+        """Steps that may still be spent."""
+        return self.limit - self.spent
+
+    def spend(self, steps: int = 1) -> None:
+        """Count ``steps``; raise where that is more than is left."""
+        self.spent += steps
+        if self.spent > self.limit:
+            raise WorkLimitError(self.limit, self.part)

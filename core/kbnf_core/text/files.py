@@ -1,0 +1,227 @@
+"""Files of users, read up to a bound and written so that nothing is lost; the folder of caches.
+
+A file is *replaced*: its new content goes to a temporary file beside it, is brought to the disk,
+and is renamed over it atomically, so that every reader, also after a crash, finds the old content
+or the new. A link keeps pointing where it did, and the file keeps its mode and its owner. Where
+replacing would take something away, content is written *in place*: into devices, pipes and open
+descriptors (``/dev/stdout``), into a file with several names or an owner that cannot be given
+away, and in a folder that takes no new file. A file without permission to write is refused, root
+or not, since a rename would not ask for it.
+
+A pipe is read only if it is an open descriptor (``/dev/stdin``, ``/dev/fd/63`` of the shell's
+``<(...)``): one that merely lies in a folder would be waited for without an end.
+"""
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO, TypeAlias
+
+from kbnf_core.text.errors import KbnfError, SourceError
+
+Piece: TypeAlias = bytes | memoryview
+
+_LINKS = 40
+"""Links to one another that are followed in search of a descriptor; the system follows no more."""
+
+_NO_WAITING: int = getattr(os, "O_NONBLOCK", 0)
+_BINARY: int = getattr(os, "O_BINARY", 0)
+
+
+def read_file(path: str | Path, largest: int) -> bytes:
+    """Return the content of a file of at most ``largest`` bytes.
+
+    Raises ``SourceError`` for one that is larger, cannot be read, or is a pipe (see above).
+    """
+    data = read_up_to(path, largest + 1)
+    if len(data) > largest:
+        raise SourceError(str(path), f"it has more than {largest:,} bytes")
+    return data
+
+
+def read_up_to(path: str | Path, largest: int) -> bytes:
+    """Return the first ``largest`` bytes of a file; raises ``SourceError`` as ``read_file``."""
+    with opened(path) as file:
+        return file.read(largest)
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BinaryIO]:
+    """Open a file to read; raises ``SourceError`` as ``read_file``, also while it is read."""
+    try:
+        with open(path, "rb", opener=_open_at_once) as file:
+            if stat.S_ISFIFO(os.fstat(file.fileno()).st_mode) and _descriptor(path) is None:
+                raise SourceError(str(path), "it is a pipe")
+            if _NO_WAITING:
+                os.set_blocking(file.fileno(), True)
+            yield file
+    except KbnfError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SourceError(str(path), reason.lower()) from None
+
+
+def write_file(path: str | Path, pieces: Iterable[Piece]) -> None:
+    """Write ``pieces`` behind one another as the content of a file.
+
+    Raises ``OSError``, which names ``path``, where that is not possible.
+    """
+    try:
+        _write(Path(path), pieces)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _write(path: Path, pieces: Iterable[Piece]) -> None:
+    descriptor = _descriptor(path)
+    if descriptor is not None:
+        with open(os.dup(descriptor), "wb") as file:
+            file.writelines(pieces)
+        return
+    status = _status(path)
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        with open(os.open(path, os.O_WRONLY), "wb") as file:
+            file.writelines(pieces)
+        return
+    target = Path(os.path.realpath(path))
+    if status is not None and not (status.st_mode & 0o222 and os.access(target, os.W_OK)):
+        raise PermissionError(errno.EACCES, "the file is read-only")
+    content = list(pieces)
+    if status is None:
+        _replace(target, content, None)
+    elif status.st_nlink > 1 or not _is_replaced(target, content, status):
+        _write_over(target, content)
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _is_replaced(target: Path, content: list[Piece], status: os.stat_result) -> bool:
+    """Replace a file, unless its owner or its folder does not permit it."""
+    try:
+        _replace(target, content, status)
+    except PermissionError:
+        return False
+    return True
+
+
+def _replace(target: Path, content: list[Piece], status: os.stat_result | None) -> None:
+    """Give ``target`` new content under a new inode, with the mode and owner of ``status``."""
+    import secrets
+
+    temporary = target.with_name(f".kbnf-{secrets.token_hex(8)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+    try:
+        with open(os.open(temporary, flags, 0o666 if status is None else 0o600), "wb") as file:
+            file.writelines(content)
+            _bring_to_disk(file)
+        if status is not None:
+            _keep(temporary, status)
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+    _bring_folder_to_disk(target.parent)
+
+
+def _keep(temporary: Path, status: os.stat_result) -> None:
+    """Give a file the owner and the mode of ``status``; the mode last, as chown may clear bits."""
+    own = temporary.stat()
+    if (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
+        os.chown(temporary, status.st_uid, status.st_gid)
+    temporary.chmod(stat.S_IMODE(status.st_mode))
+
+
+def _write_over(target: Path, content: list[Piece]) -> None:
+    with target.open("r+b") as file:
+        file.writelines(content)
+        file.truncate()
+        _bring_to_disk(file)
+
+
+def _bring_to_disk(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _bring_folder_to_disk(folder: Path) -> None:
+    """Make a rename last through a power cut, on systems that open folders."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for the other end of a pipe."""
+    return os.open(path, flags | _NO_WAITING)
+
+
+def _descriptor(path: str | Path) -> int | None:
+    """Return which open descriptor of this process ``path`` names, None if it names none."""
+    folder = os.path.realpath("/dev/fd")
+    place = os.path.abspath(path)
+    for _ in range(_LINKS):
+        parent, name = os.path.split(place)
+        if name.isdecimal() and os.path.realpath(parent) == folder:
+            return int(name)
+        try:
+            place = os.path.join(parent, os.readlink(place))
+        except OSError:
+            return None
+    return None
+
+
+VARIABLE = "KBNF_CACHE_DIR"
+"""The environment variable that names the folder; set to nothing, it turns all caches off."""
+
+ABANDONED = 3600
+"""Seconds after which a temporary file is one that a process left half written."""
+
+
+def cache_folder(part: str) -> Path | None:
+    """Return the folder of one cache, None if caches are off."""
+    wanted = os.environ.get(VARIABLE)
+    if wanted is None:
+        from platformdirs import user_cache_path
+
+        return user_cache_path("kbnf", appauthor=False) / part
+    return Path(wanted) / part if wanted else None
+
+
+def make_room(folder: Path, suffix: str, largest: int, kept: Path | None = None) -> None:
+    """Evict the least recently used entries until all have at most ``largest`` bytes together.
+
+    Entries end with ``suffix``; one may be ``kept`` in any case. So too what a process left half
+    written some time ago. Best effort.
+    """
+    left = largest
+    for path, status in sorted(_cached_files(folder), key=lambda found: -found[1].st_mtime):
+        abandoned = path.suffix == ".tmp" and time.time() - status.st_mtime > ABANDONED
+        left -= status.st_size
+        if abandoned or (path.suffix == suffix and left < 0 and path != kept):
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+
+def _cached_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    with suppress(OSError):
+        for path in folder.iterdir():
+            # Another process may be faster.
+            with suppress(OSError):
+                if path.is_file():
+                    yield path, path.stat()
