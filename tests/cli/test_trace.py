@@ -25,7 +25,7 @@ def distribution(random: Random, among: list[int]) -> list[dict[str, Any]]:
 def written(random: Random, engine: Engine) -> list[dict[str, Any]]:
     """Return the log of one text of a random model that the engine constrains."""
     engine.reset()
-    records = []
+    records: list[dict[str, Any]] = []
     while not engine.is_finished() and len(records) < 40:
         engine.compute_allowed_token_ids()
         allowed = engine.get_allowed_token_ids_from_last_computation()
@@ -35,7 +35,7 @@ def written(random: Random, engine: Engine) -> list[dict[str, Any]]:
             "token_id": random.choice(allowed), "logprob": -9.0
         }  # fmt: skip
         records.append({**taken, "top_logprobs": top})
-        engine.try_accept_new_token(taken["token_id"])
+        engine.try_accept_new_token(int(taken["token_id"]))
     return records
 
 

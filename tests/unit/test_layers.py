@@ -97,7 +97,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
     | {"vocab"},
     "recordings": {"engine", "mask", "text", "vocab"},
-    "trace": {"engine", "errors", "vocab"},
+    "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
     "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "mask", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
