@@ -27,6 +27,7 @@ _COMMANDS = {
     "sample": "kbnf_cli.sample:sample",
     "store": "kbnf_cli.store:store",
     "test": "kbnf_cli.test:test",
+    "trace": "kbnf_cli.trace:trace",
     "vocab": "kbnf_cli.vocab:vocab",
 }
 

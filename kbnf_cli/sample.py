@@ -34,6 +34,7 @@ class Wish:
     number: int
     seed: int
     length: int
+    max_tokens: int | None
     shortest: bool
 
 
@@ -67,6 +68,12 @@ class Wish:
     "the shortest way to its end. Fixed text does not count.",
 )
 @click.option(
+    "--max-tokens",
+    metavar="N",
+    type=click.IntRange(min=1),
+    help="Only texts that N tokens of the vocabulary spell, the end of the sequence among them.",
+)
+@click.option(
     "--shortest",
     is_flag=True,
     help="Print the shortest texts instead; of characters that the grammar treats alike, one.",
@@ -89,7 +96,10 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     language, an artifact, the name of a shipped grammar, or `-` for stdin. Exits with status 1 if
     there is no text.
     """
+    if wish.shortest and wish.max_tokens is not None:
+        raise click.UsageError("--shortest and --max-tokens exclude each other")
     engine = open_engine(console, inputs, grammar)
+    engine.remaining = wish.max_tokens
     texts, total = _texts(engine, wish)
     if format_ == "json":
         console.text(json.dumps(_value(texts, total)) + "\n")

@@ -10,7 +10,7 @@ from kbnf_core.version import __version__
 
 if TYPE_CHECKING:
     from kbnf_core.artifact.manifest import ArtifactError, ArtifactWarning
-    from kbnf_core.batch import allocate_bitmask, fill_bitmasks
+    from kbnf_core.batch import allocate_bitmask, fill_bitmasks, fill_tree_bitmasks
     from kbnf_core.compiled import compile_artifact, load_artifact
     from kbnf_core.compiler import Compiler
     from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
@@ -50,6 +50,7 @@ _HOMES = {
     "allocate_bitmask": "batch",
     "apply_bitmask": "mask.bits",
     "fill_bitmasks": "batch",
+    "fill_tree_bitmasks": "batch",
     "check": "lint.check",
     "Compiler": "compiler",
     "CompressionConfig": "config",
@@ -122,6 +123,7 @@ __all__ = [
     "check",
     "compile_artifact",
     "fill_bitmasks",
+    "fill_tree_bitmasks",
     "load_artifact",
     "load_vocabulary",
 ]

@@ -5,15 +5,16 @@ the layout of XGrammar and LLGuidance. ``mask.bits.apply_bitmask`` puts it on lo
 """
 
 from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core import kernel
-from kbnf_core.engine import Engine
+from kbnf_core.engine import Engine, checked_tree
 from kbnf_core.mask.ahead import Ahead
-from kbnf_core.mask.bits import as_words, word_count
+from kbnf_core.mask.bits import as_words, check_rows, word_count
 from kbnf_core.text.errors import VocabularyError
 
 BATCHES = Ahead()
@@ -61,6 +62,37 @@ def fill_bitmasks(
         for engine in texts:
             if engine is not None and engine.ahead is None:
                 engine.look_ahead(BATCHES)
+
+
+def fill_tree_bitmasks(
+    engines: Sequence[Engine | None],
+    out: Any,
+    parents: Any,
+    tokens: Any,
+    rows: Iterable[SupportsIndex] | None = None,
+) -> None:
+    """Do for each engine what ``Engine.fill_tree_bitmasks`` does.
+
+    ``parents`` and ``tokens``: integers, of the shape (engines, nodes). The tree of an engine
+    begins in its row of ``rows``, by default behind that of the engine before it; without an
+    engine (None) its rows allow everything. Raises what that method raises, and
+    ``VocabularyError`` for engines over tokens that differ, before anything is written.
+    """
+    table = as_words(out)
+    _check_vocabularies(engines)
+    trees = [checked_tree(*tree) for tree in zip(parents, tokens, strict=True)]
+    height = max((len(tree[0]) for tree in trees), default=0)
+    firsts = range(0, height * len(engines), height) if rows is None else [index(r) for r in rows]
+    if not len(engines) == len(trees) == len(firsts):
+        counts = f"{len(trees)} trees in {len(firsts)} places"
+        raise ValueError(f"{len(engines)} engines need as many trees, not {counts}")
+    for engine, first in zip(engines, firsts, strict=True):
+        check_rows(table, first, height, engine.vocabulary.size if engine else 0)
+    for engine, first, tree in zip(engines, firsts, trees, strict=True):
+        if engine is None:
+            table[first : first + height] = -1
+        else:
+            engine.fill_tree_bitmasks(table, first, *tree)
 
 
 def _check_vocabularies(engines: Sequence[Engine | None]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
@@ -16,10 +17,26 @@ from kbnf_core.config import NO_DEFAULTS, Config, Defaults, Finish
 from kbnf_core.grammar import Grammar
 from kbnf_core.kernel import AcceptTokenResult, EngineCore
 from kbnf_core.mask.ahead import Ahead, ahead_for
-from kbnf_core.mask.bits import Bitmask, apply_mask, check_logits, ids_of, row_of
-from kbnf_core.mask.token_automaton import STATE, TOKEN_BITS, TableFullError, TokenAutomaton
+from kbnf_core.mask.bits import (
+    Bitmask,
+    apply_mask,
+    as_words,
+    check_logits,
+    check_rows,
+    ids_of,
+    row_of,
+)
+from kbnf_core.mask.boundary import After, checked_after, rest_behind, waiting_for
+from kbnf_core.mask.masks import STATE, WAITING, state_at
+from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD, Migration
-from kbnf_core.text.errors import ConfigError, EngineError, FinishedError, UnknownTokenError
+from kbnf_core.text.errors import (
+    ConfigError,
+    EngineError,
+    FinishedError,
+    LateError,
+    UnknownTokenError,
+)
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -27,7 +44,7 @@ if TYPE_CHECKING:
     from random import Random
 
     from kbnf_core.mask.completion import Completion, Sample, ShortestTexts
-    from kbnf_core.mask.why import Explanation, Why
+    from kbnf_core.mask.why import Explanation, RuleFollower, Why
     from kbnf_core.parse.follow import Follower, ValueFollower
     from kbnf_core.parse.tree import Event
 
@@ -39,6 +56,8 @@ L = TypeVar("L")
 KEPT_POSITIONS = 64
 """Places of the past that an engine takes along to a fresh table; older ones can be replayed."""
 
+_Ids = npt.NDArray[np.int64]
+
 FORGOTTEN = DEAD
 """In the list of past places: one that was not taken along. No text is ever at DEAD."""
 
@@ -48,7 +67,7 @@ _DEFAULTS = Config()
 _REBUILT = frozenset(
     (
         *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
-        *("_position", "_positions", "_accepted", "_follower", "_value_follower"),
+        *("_position", "_positions", "_accepted", "_left", "_follower", "_value_follower"),
     )
 )
 """Attributes of an engine that are recomputed when it is unpickled."""
@@ -72,6 +91,16 @@ class Engine(EngineCore):
     ``finish`` and ``limits`` win over those of ``config``. ``stop_token_ids`` end the sequence in
     place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
 
+    ``after`` is a text, or the id of a token, that comes before the grammar: until it has come
+    everything is allowed and nothing ends the text. It may end within a token; the rest of that
+    belongs to the grammar, but for what the grammar does not take. It is a position like others
+    for copies, ``rollback`` and drafts.
+
+    ``budget`` is a number of tokens in which the text is over, those that end the sequence among
+    them and those before the grammar (``after``) not: no token is allowed after which it could not
+    be. ``remaining`` tells how many are left. It counts tokens only: to end in time, a JSON text
+    may repeat a name.
+
     ``ahead``: let a thread of the process make the masks that are likely to come next, while the
     model computes (``mask.ahead``); an ``Ahead`` counts for several engines. By default engines do
     so whose grammar a ``Compiler`` made, and those of a batch (``fill_bitmasks``); ``KBNF_AHEAD=0``
@@ -87,13 +116,17 @@ class Engine(EngineCore):
     the Rust crate's ``EngineLike`` have the names they have there.
 
     Raises ``GrammarError`` for a grammar that cannot be used, ``VocabularyError`` where it names
-    tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting.
+    tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting; where that
+    is the ``budget`` it names the least.
     """
 
     _defaults: ClassVar[Defaults] = NO_DEFAULTS
     """The settings of a text that has none, where ``config`` has none either."""
 
     _automaton: TokenAutomaton
+
+    _makes_room = True
+    """Whether a full table is to be replaced where a position or a mask is asked for."""
 
     _follower: "Follower | None" = None
     """What is certain of the text, where somebody has asked."""
@@ -110,6 +143,8 @@ class Engine(EngineCore):
         finish: Finish | str | None = None,
         limits: Limits | None = None,
         stop_token_ids: int | Collection[int] | None = None,
+        after: After | None = None,
+        budget: int | None = None,
         ahead: bool | Ahead | None = None,
     ) -> None:
         for name in config.unheeded() if config else ():
@@ -138,18 +173,24 @@ class Engine(EngineCore):
                 " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._begin(grammar, vocabulary, finish, ahead)
+        self._begin(grammar, vocabulary, finish, checked_after(after, vocabulary), budget, ahead)
+        self.remaining = budget
 
     def _begin(
         self,
         grammar: Grammar,
         vocabulary: Vocabulary,
         finish: Finish,
+        after: After | None,
+        budget: int | None,
         ahead: bool | Ahead | None,
     ) -> None:
         self._grammar = grammar
         self._finish = finish
-        self._use(grammar.token_automata.get(vocabulary, finish))
+        self._after = after
+        self._budget = budget
+        self._left = -1
+        self._use(waiting_for(grammar.token_automata.get(vocabulary, finish), after))
         self._position = self._automaton.beginning
         self._accepted: list[int | bytes] = []
         self._positions: list[int] = []
@@ -166,6 +207,7 @@ class Engine(EngineCore):
         twin._accepted = self._accepted.copy()
         twin._positions = self._positions.copy()
         twin._allowed = self._allowed
+        twin._left = self._left
         if self._follower is not None:
             twin._follower = copy(self._follower)
         twin._value_follower = None
@@ -178,7 +220,10 @@ class Engine(EngineCore):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what the position follows from; caches are not carried."""
-        carried = (self._grammar, self.vocabulary, self._finish, self.accepted, self._allowed)
+        carried = (
+            *(self._grammar, self.vocabulary, self._finish, self._after, self.accepted),
+            *(self._left, self._allowed),
+        )
         own = {name: self.__dict__[name] for name in self.__dict__.keys() - _REBUILT - {"_why"}}
         return _restore, (type(self), *carried, own)
 
@@ -208,6 +253,41 @@ class Engine(EngineCore):
     def finish(self) -> Finish:
         """The way to end in force."""
         return self._finish
+
+    @property
+    def after(self) -> After | None:
+        """The text, or the id of a token, that comes before the grammar."""
+        return self._after
+
+    @property
+    def budget(self) -> int | None:
+        """The number of tokens that each text has, None for any number."""
+        return self._budget
+
+    @property
+    def remaining(self) -> int | None:
+        """The number of tokens that are left to the text, None for any number.
+
+        Setting it raises ``ConfigError`` where the text cannot be over in that; a rollback gives
+        back what it undoes, and ``reset`` the ``budget``.
+        """
+        return None if self._left < 0 else self._left
+
+    @remaining.setter
+    def remaining(self, tokens: SupportsIndex | None) -> None:
+        left = -1 if tokens is None else index(tokens)
+        if tokens is not None and not self._fits(self._begun, left):
+            raise ConfigError(_too_few(left, self._automaton.nearest_end.least(self._begun)))
+        self._left = left
+
+    def is_waiting(self) -> bool:
+        """Tell whether everything is free, since what comes before the grammar has not come."""
+        return self._position >= WAITING
+
+    @property
+    def _begun(self) -> int:
+        """The position in the grammar: its beginning while it waits."""
+        return self._automaton.masks.states.initial if self.is_waiting() else self._position
 
     @property
     def accepted(self) -> tuple[int | bytes, ...]:
@@ -282,6 +362,31 @@ class Engine(EngineCore):
             behind.fill(-1)
         return fitting
 
+    def fill_tree_bitmasks(self, out: Any, row: SupportsIndex, parents: Any, tokens: Any) -> None:
+        """Write what can come after the path to each node of a tree of drafts into a row.
+
+        ``parents`` and ``tokens``: integers, one for each node; node i has the row ``row + i`` and
+        comes after ``parents[i]``, which is less than i. A parent of -1 makes a root: that is the
+        position of the engine, its token one that was accepted. Rows are those of
+        ``fill_bitmask``; a node whose token is negative (padding), one whose token cannot come,
+        and all below them have rows of zeros. Neither the engine nor what it remembers as
+        its last computation changes. Raises what ``fill_bitmask`` raises, and ``ValueError`` for
+        parents that are no tree, before anything is written.
+        """
+        table, first = as_words(out), index(row)
+        nodes = checked_tree(parents, tokens)
+        check_rows(table, first, len(nodes[0]), self.vocabulary.size)
+        try:
+            self._fill_tree(table, first, *nodes)
+        except TableFullError:
+            self._renew()
+            # The tree may be more than a table holds: nothing makes room within it.
+            self._makes_room = False
+            try:
+                self._fill_tree(table, first, *nodes)
+            finally:
+                self._makes_room = True
+
     def try_accept_new_bytes(self, data: bytes) -> AcceptTokenResult:
         """Append bytes, as if they were one token with that spelling.
 
@@ -292,6 +397,8 @@ class Engine(EngineCore):
         except TableFullError:
             self._renew()
             after = self._automaton.append(self._position, data)
+        if self._left >= 0:
+            self._left = self._left_checked(after, data)
         self._accepted.append(data)
         self._positions.append(self._position)
         self._position = after
@@ -302,6 +409,10 @@ class Engine(EngineCore):
         """Return the allowed ids, ascending; none before the first computation or after a reset."""
         ids: list[int] = ids_of(self._allowed, self.vocabulary.size).tolist()
         return ids
+
+    def allowed_bits(self) -> Bitmask:
+        """Return what the last computation found, as read-only words of bits."""
+        return self._allowed
 
     def get_disallowed_token_ids_from_last_computation(self) -> list[int]:
         """Return all other ids below the vocabulary's size, ascending."""
@@ -340,6 +451,7 @@ class Engine(EngineCore):
         self._accepted.clear()
         self._positions.clear()
         self._allowed = self._automaton.no_mask()
+        self._left = -1 if self._budget is None else self._budget
         self._follower = self._value_follower = None
 
     def rollback(self, count: int = 1) -> None:
@@ -352,13 +464,15 @@ class Engine(EngineCore):
         if not count:
             return
         position = self._positions[-count]
+        if self._left >= 0:
+            self._left += sum(each < WAITING for each in self._positions[-count:])
         del self._positions[-count:]
         del self._accepted[-count:]
+        self._position = position if position != FORGOTTEN else self._replay()
         if self._follower is not None:
-            self._follower.roll_back(len(self._accepted))
+            self._follower.roll_back(len(self.accepted_by_grammar()))
         # What was shown of a value cannot be taken back: it is read again.
         self._value_follower = None
-        self._position = position if position != FORGOTTEN else self._replay()
 
     def events(self) -> "list[Event]":
         """Return what has become certain since the last call: where rules have begun and ended.
@@ -387,7 +501,7 @@ class Engine(EngineCore):
         objects are the same to the end of the text, so copy them to keep them. Raises
         ``ParseError`` for a text that is no JSON.
         """
-        return self._followed_value().read(self._accepted, is_over=self.is_finished())
+        return self._followed_value().read(self.accepted_by_grammar(), is_over=self.is_finished())
 
     def _followed_value(self) -> "ValueFollower":
         from kbnf_core.parse.follow import ValueFollower
@@ -401,7 +515,7 @@ class Engine(EngineCore):
 
         if self._follower is None:
             self._follower = Follower(self._grammar.parser, self.vocabulary)
-        self._follower.follow(self._accepted, is_over=self.is_finished())
+        self._follower.follow(self.accepted_by_grammar(), is_over=self.is_finished())
         return self._follower
 
     def forced_bytes(self, limit: int = 1_024) -> bytes:
@@ -409,6 +523,8 @@ class Engine(EngineCore):
 
         At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
         """
+        if self.is_waiting():
+            return b""
         forced = self._automaton.forced
         found = forced.bytes_from(self._state, limit)
         # Far from all bounds of a count as far as a token reaches: what is longer may stop there.
@@ -422,11 +538,14 @@ class Engine(EngineCore):
         held back. Beyond them, and without a tokenizer, a token is foreseen where a mask allows
         that one alone.
         """
+        if self.is_waiting():
+            return []
         forced = self._automaton.forced
         found = forced.find(self._state, self._accepted, limit)
         if found and self._is_counted:
-            return forced.find(self._exact, self._accepted, limit)
-        return found
+            found = forced.find(self._exact, self._accepted, limit)
+        # Where few tokens are left, the tokenizer's may be too many.
+        return found if self._left < 0 else found[: self.validate_tokens(found)]
 
     def prepare(self, budget: int | None = None) -> int:
         """Precompute the mask of this position, and those of the positions likely to come next.
@@ -438,7 +557,7 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.ahead import DEFAULT_WORK, prepare
 
-        return prepare(self._automaton, self._position, DEFAULT_WORK if budget is None else budget)
+        return prepare(self._automaton, self._begun, DEFAULT_WORK if budget is None else budget)
 
     def shortest_completion(self, *, fewest: bool = True, repeats: bool = False) -> "Completion":
         """Return how the text can end soonest, in bytes and in tokens.
@@ -452,7 +571,7 @@ class Engine(EngineCore):
         from kbnf_core.mask.completion import shortest_completion
 
         before = None if repeats else self._text_so_far
-        return shortest_completion(self._automaton, self._exact, fewest, before)
+        return shortest_completion(self._automaton, self._where_it_began(), fewest, before)
 
     def sample(self, random: "Random", length: int = 32) -> "Sample":
         """Return tokens at random that can follow: about ``length``, then the soonest end.
@@ -462,7 +581,8 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import sample
 
-        return sample(self._automaton, self._exact, random, length, self._text_so_far)
+        position = self._where_it_began()
+        return sample(self._automaton, position, random, length, self._text_so_far, self.remaining)
 
     def shortest_texts(self, count: int) -> "ShortestTexts":
         """Return the ``count`` shortest ways to the end, of bytes that are alike by one of them.
@@ -471,13 +591,32 @@ class Engine(EngineCore):
         """
         from kbnf_core.mask.completion import shortest_texts
 
-        return shortest_texts(self._automaton, self._exact, count, self._text_so_far)
+        position = self._where_it_began()
+        return shortest_texts(self._automaton, position, count, self._text_so_far)
+
+    def _where_it_began(self) -> int:
+        if self.is_waiting():
+            raise EngineError(f"the grammar has not begun: it comes after {self._after!r}")
+        return self._exact
 
     def _text_so_far(self) -> bytes:
+        """Return the text of the grammar so far."""
+        return self._spelled(self.accepted_by_grammar())
+
+    def _spelled(self, accepted: Iterable[int | bytes]) -> bytes:
         spelled = self.vocabulary.bytes_or_name
-        return b"".join(
-            each if isinstance(each, bytes) else spelled(each) for each in self._accepted
-        )
+        return b"".join(each if isinstance(each, bytes) else spelled(each) for each in accepted)
+
+    def accepted_by_grammar(self) -> list[int | bytes]:
+        """Return what was accepted since the grammar began, the rest of a token first."""
+        if self._after is None:
+            return self._accepted
+        waited = sum(each >= WAITING for each in self._positions)
+        own = self._accepted[waited:]
+        if isinstance(self._after, int) or self.is_waiting():
+            return own
+        rest = rest_behind(self._automaton, self._after, self._spelled(self._accepted[:waited]))
+        return [rest, *own] if rest else own
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all states and masks computed for it so far.
@@ -495,9 +634,16 @@ class Engine(EngineCore):
 
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
-        return self._why.explain(
-            self._accepted, what if isinstance(what, bytes | str) else index(what)
-        )
+        asked = what if isinstance(what, bytes | str) else index(what)
+        if self.is_waiting():
+            return self._why.explain_freedom(asked, f"all is free until {self._after!r} has come")
+        return self._why.explain(self.accepted_by_grammar(), asked)
+
+    def follow_rules(self) -> "RuleFollower":
+        """Return what names the rules of a text from the beginning on, token by token."""
+        from kbnf_core.mask.why import RuleFollower
+
+        return RuleFollower(self._why)
 
     @cached_property
     def _why(self) -> "Why":
@@ -509,11 +655,11 @@ class Engine(EngineCore):
     @property
     def _state(self) -> int:
         """The position without what is counted beside the state; its mask is the same."""
-        return self._position & STATE if self._position >= 0 else self._position
+        return state_at(self._position)
 
     @property
     def _is_counted(self) -> bool:
-        return self._position > STATE
+        return STATE < self._position < WAITING
 
     @property
     def _exact(self) -> int:
@@ -532,6 +678,39 @@ class Engine(EngineCore):
             self._renew()
             return self._automaton.step(self._exact, token_id)
 
+    def _step_from(self, position: int, token_id: int) -> int:
+        """Return the position after a token at some position, DEAD where it cannot come."""
+        position = self._automaton.masks.counting.exact(position)
+        try:
+            if self._makes_room:
+                return self._automaton.after[position << TOKEN_BITS | token_id]
+            return self._automaton.step(position, token_id)
+        except EngineError:
+            return DEAD
+
+    def _mask_at(self, position: int) -> Bitmask:
+        """Compute the mask of some position that has no count beside its state."""
+        return (
+            self._automaton.words[position] if self._makes_room else self._automaton.mask(position)
+        )
+
+    def _fits(self, position: int, left: int) -> bool:
+        """Tell whether the text can be over in ``left`` tokens from a position of the grammar."""
+        return self._automaton.nearest_end.fits(position, left)
+
+    def _closing_mask_here(self) -> Bitmask:
+        """Return the tokens that can come here and after which the text can be over in time."""
+        words = self._mask_here()
+        return self._automaton.fitting(words, self._position, self._left)
+
+    def _closing_mask_at(self, position: int, left: int) -> Bitmask:
+        """Return the same for some position, and what would be left there."""
+        return self._automaton.fitting(self._mask_at(state_at(position)), position, left)
+
+    def _refuse_late(self, what: int | bytes) -> NoReturn:
+        """Raise the error for what can come, but not in the tokens that are left."""
+        raise LateError(what, self._spelled([what]), self._left)
+
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
         try:
@@ -540,9 +719,9 @@ class Engine(EngineCore):
             self._renew()
             return self._automaton.mask(self._state)
 
-    def _last_row(self) -> Bitmask:
-        """Return the mask row of a position without allowed tokens."""
-        return self._automaton.last_row(self._state)
+    def _last_row(self, position: int) -> Bitmask:
+        """Return the mask row of a position without count at which no tokens are allowed."""
+        return self._automaton.last_row(position)
 
     def _row_of(self, out: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
         """Return a row of a bitmask as a one-dimensional array."""
@@ -555,17 +734,23 @@ class Engine(EngineCore):
     def _renew(self) -> None:
         """Switch to a fresh table that holds only the last few positions of this engine."""
         old = self._automaton.masks.states
-        self._use(self._grammar.token_automata.renew(self.vocabulary, self._finish))
+        fresh = self._grammar.token_automata.renew(self.vocabulary, self._finish)
+        self._use(waiting_for(fresh, self._after))
         new = self._automaton.masks.states
         transfer = Migration(old, new)
-        recent = self._positions[-KEPT_POSITIONS:]
-        forgotten = [FORGOTTEN] * (len(self._positions) - len(recent))
+        old_ones = max(0, len(self._positions) - KEPT_POSITIONS)
+
+        def carried(position: int, is_old: bool = False) -> int:
+            if position >= WAITING:
+                return position
+            return FORGOTTEN if is_old or position == FORGOTTEN else transfer.position(position)
+
         with new.carrying_over():
-            self._positions = forgotten + [
-                position if position == FORGOTTEN else transfer.position(position)
-                for position in recent
+            self._positions = [
+                carried(position, place < old_ones)
+                for place, position in enumerate(self._positions)
             ]
-            self._position = transfer.position(self._position)
+            self._position = carried(self._position)
 
     def _accept_again(self, accepted: Iterable[int | bytes]) -> None:
         for what in accepted:
@@ -576,7 +761,8 @@ class Engine(EngineCore):
 
     def _replay(self) -> int:
         """Replay everything accepted from the beginning; return the position reached."""
-        fresh = Engine(self._grammar, self.vocabulary, Config(finish=self._finish), ahead=False)
+        config = Config(finish=self._finish)
+        fresh = Engine(self._grammar, self.vocabulary, config, after=self._after, ahead=False)
         fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.
         self._use(fresh._automaton)
@@ -584,19 +770,41 @@ class Engine(EngineCore):
         return fresh._position
 
 
+def checked_tree(parents: Any, tokens: Any) -> tuple[_Ids, _Ids]:
+    """Return the parents and tokens of a tree as int64[nodes]; raise ``ValueError`` for no tree."""
+    above, read = (np.ascontiguousarray(each, np.int64) for each in (parents, tokens))
+    if above.ndim != 1 or above.shape != read.shape:
+        raise ValueError(
+            f"a tree has a parent and a token for each node, not {above.shape} and {read.shape}"
+        )
+    if ((above < -1) | (above >= np.arange(len(above)))).any():
+        raise ValueError("the parent of a node is -1, or a node before it")
+    return above, read
+
+
+def _too_few(tokens: int, least: float) -> str:
+    if least == inf:
+        return "no tokens of the vocabulary lead to the end of a text, in any number"
+    return f"{tokens} tokens are too few: the shortest text takes {least:,.0f}"
+
+
 def _restore(
     kind: type[Engine],
     grammar: Grammar,
     vocabulary: Vocabulary,
     finish: Finish,
+    after: After | None,
     accepted: tuple[int | bytes, ...],
+    left: int,
     allowed: Bitmask,
     own: dict[str, Any],
 ) -> Engine:
     """Return an engine that was pickled."""
     engine = kind.__new__(kind)
-    engine._begin(grammar, vocabulary, finish, own.pop("_ahead_wanted", None))
+    ahead = own.pop("_ahead_wanted", None)
+    engine._begin(grammar, vocabulary, finish, after, None, ahead)
     engine._accept_again(accepted)
+    engine._left = left
     engine._allowed = allowed
     engine.__dict__.update(own)
     return engine

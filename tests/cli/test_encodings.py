@@ -25,6 +25,7 @@ FILES = {
     "a.abnf": "; naïve\nstart = %xE9 / %x1F600\n",
     "a.json": '{"title": "naïve", "enum": ["é", "😀"]}',
     "text": "ñ",
+    "log": '{"token": "ñ", "logprob": -0.1, "top_logprobs": [{"token": "ñ", "logprob": -0.1}]}\n',
 }
 """Grammars and texts beyond ASCII."""
 
@@ -51,6 +52,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "sample": ("sample", "a.kbnf"),
     "store": ("store", "ls", "."),
     "test": ("test", "a.kbnf"),
+    "trace": ("trace", "b.kbnf", "log"),
     "vocab": ("vocab", "bytes"),
 }
 SERVERS = {"lsp"}

@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbnf_core import Vocabulary
+from kbnf_core import Engine, Vocabulary, allocate_bitmask
+from kbnf_core.text.errors import ConfigError, WorkLimitError
 from kbnf_testing import servers
 
 tokenizers = pytest.importorskip(
@@ -283,3 +284,92 @@ def test_a_server_that_is_not_there_is_no_error(monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setenv("KBNF_VLLM", "1")
         _installed(monkeypatch, package, next(iter(package.KNOWN_VERSIONS)))
         package.register()
+
+
+class _Failing(Engine):
+    """An engine whose masks cannot be made."""
+
+    def _mask_here(self) -> Any:
+        raise WorkLimitError(1, "a mask")
+
+
+def failing() -> Engine:
+    return _Failing("start ::= #'[a-h]+';", VOCABULARY, finish="eos", stop_token_ids=EOS)
+
+
+def ends_of(row: Any) -> list[int]:
+    bits = np.unpackbits(row.numpy().view(np.uint8), bitorder="little")
+    found: list[int] = np.flatnonzero(bits).tolist()
+    return found
+
+
+def test_vllm_closes_a_request_whose_mask_fails_and_no_other(vllm: Any) -> None:
+    grammar, other = (vllm.compile_grammar(options().REGEX, PATTERN, {EOS}) for _ in range(2))
+    grammar.engine = failing()
+    bitmask = vllm.allocate_token_bitmask(2)
+    grammar.fill_bitmask(bitmask, 0)
+    other.fill_bitmask(bitmask, 1)
+    assert ends_of(bitmask[0]) == [EOS]
+    assert ends_of(bitmask[1]) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    assert not grammar.accept_tokens("r", [0])
+    assert other.accept_tokens("r", [0])
+    grammar.fill_bitmask(bitmask, 0)
+    assert ends_of(bitmask[0]) == [EOS]
+
+
+def test_vllm_goes_on_where_the_process_that_compiles_dies(vllm: Any) -> None:
+    vllm.compile_grammar(options().REGEX, PATTERN, {EOS})
+    compiler = vllm._compiler
+    compiler.close()
+    with pytest.raises(ConfigError, match="closed"):
+        vllm.compile_grammar(options().REGEX, PATTERN + "a", {EOS})
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"kbnf_budget": 0}, {"kbnf_budget": "many"}, {"kbnf_after": []}],
+)
+def test_vllm_refuses_settings_that_mean_nothing(vllm: Any, settings: dict[str, Any]) -> None:
+    requests = importlib.import_module("kbnf_vllm.requests")
+    extra = {"kbnf_regex": "ab", **settings}
+    with pytest.raises(ValueError, match="kbnf_"):
+        requests.validate(SimpleNamespace(extra_args=extra))
+
+
+def test_a_processor_of_vllm_keeps_a_budget_and_a_boundary_and_closes_what_it_cannot_make(
+    vllm: Any,
+) -> None:
+    requests = importlib.import_module("kbnf_vllm.requests")
+    followed = requests.Requests.__new__(requests.Requests)
+    followed._compiler = vllm._compiler
+
+    def follower(**extra: Any) -> Any:
+        return followed.follow(SimpleNamespace(extra_args=extra, all_stop_token_ids={EOS}))
+
+    waiting = follower(kbnf_regex="a+", kbnf_after="|", kbnf_budget=2)
+    output: list[int] = []
+    logits = [waiting(output, torch.zeros(WIDTH))]
+    for token_id in (5, 44, 0):
+        output.append(token_id)
+        logits.append(waiting(output, torch.zeros(WIDTH)))
+    free = [torch.nonzero(each == 0).flatten().tolist() for each in logits]
+    assert len(free[0]) == len(free[1]) > 10
+    assert free[2:] == [[0], [EOS]]
+    for refused in ({"kbnf_regex": "("}, {"kbnf_regex": "aaaa", "kbnf_budget": 2}):
+        closed = follower(**refused)(output, torch.zeros(WIDTH))
+        assert torch.nonzero(closed == 0).flatten().tolist() == [EOS]
+
+
+def test_sglang_closes_a_request_whose_mask_fails_and_no_other(host: None) -> None:
+    backend = importlib.import_module("kbnf_sglang.backend")
+    base = importlib.import_module("sglang.srt.constrained.base_grammar_backend")
+    engine = Engine("start ::= #'[a-h]+';", VOCABULARY, finish="eos", stop_token_ids=EOS)
+    closed, other = backend.KbnfGrammar(failing()), backend.KbnfGrammar(engine)
+    mask = torch.from_numpy(allocate_bitmask(2, WIDTH))
+    rows = [base.GrammarRow(0, closed), base.GrammarRow(1, other)]
+    backend.KbnfGrammar.fill_vocab_mask_batched(rows, mask)
+    assert ends_of(mask[0]) == [EOS]
+    assert ends_of(mask[1]) == [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    with pytest.raises(ValueError, match="closed"):
+        closed.accept_token(0)
+    other.accept_token(0)

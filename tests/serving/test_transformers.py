@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core import Grammar, Vocabulary
 from kbnf_core.text.errors import ConfigError
 from kbnf_testing import tokenizer_files
 
@@ -18,7 +18,7 @@ pytest.importorskip("transformers", reason="no transformers (extra `transformers
 import torch
 import transformers
 
-from kbnf_core.integrations.transformers import KbnfLogitsProcessor, _Text
+from kbnf_core.integrations.transformers import KbnfLogitsProcessor
 
 SHORT = Grammar("start ::= #'[a-h]{3,9}( [a-h]{2,5}){0,2}';", finish="eos")
 OTHER = Grammar("start ::= #'[0-9]{2,12}';", finish="eos")
@@ -188,25 +188,23 @@ def test_a_budget_closes_the_text_in_time(model: Model, budget: int) -> None:
         assert [text for text in texts if not is_json(text)] == []
 
 
-def test_a_budget_searches_no_vocabulary(monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
-    def refuse(_: object) -> None:
-        raise AssertionError("a search over the whole vocabulary, at each step for each choice")
-
-    monkeypatch.setattr("kbnf_core.mask.completion._Search.run", refuse)
+def test_a_budget_learns_a_grammar_once(model: Model) -> None:
     processor = KbnfLogitsProcessor(JSON, model.tokenizer, budget=12)
-    texts = model.generate(PROMPTS, logits_processor=[processor], max_new_tokens=12)
-    assert all(map(is_json, texts))
+    settings = {"max_new_tokens": 12, "do_sample": False}
+    first = model.generate(PROMPTS, logits_processor=[processor], **settings)
+    assert all(map(is_json, first))
+    engine = processor._beginnings[0].engine
+    assert engine is not None
+    walker = engine._automaton.nearest_end._walker
+    visited = walker.visited
+    assert model.generate(PROMPTS, logits_processor=[processor], **settings) == first
+    assert walker.visited == visited > 0
 
 
-@pytest.mark.parametrize(("budget", "text"), [(40, '{"":0,"0":0,"1":0}'), (16, '{"":0,"":0,"":0}')])
-def test_a_budget_repeats_a_name_only_where_no_other_fits(budget: int, text: str) -> None:
+def test_a_budget_that_is_too_small_names_the_least() -> None:
     grammar = Grammar.from_json_schema({"type": "object", "minProperties": 3})
-    written = _Text(Engine(grammar, Vocabulary.bytes()), b"", budget)
-    for byte in text.encode():
-        assert written.choices([]) == [byte]
-        written = written.followed_by(byte)
-    assert written.constrained is not None
-    assert written.constrained.is_finished()
+    with pytest.raises(ConfigError, match="15 tokens are too few: the shortest text takes 16"):
+        KbnfLogitsProcessor(grammar, Vocabulary.bytes(), budget=15)
 
 
 class _Scripted:

@@ -97,10 +97,11 @@ ALLOWED: dict[str, set[str]] = {
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
     | {"vocab"},
     "recordings": {"engine", "mask", "text", "vocab"},
+    "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
     "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "mask", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
-    "integrations": BASE | ENGINE | {"batch", "compiler", "device"},
+    "integrations": BASE | (ENGINE - {"config"}) | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
     "examples": BASE | RULES | {"kbnf"} | {"engine", "mask", "recordings", "vocab"},
 }

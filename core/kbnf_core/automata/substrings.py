@@ -1,10 +1,9 @@
-"""The substrings of a text, and the runs of its chunks, by the suffix automaton.
+"""The substrings of a text, the runs of its chunks, and which of many words occur in a text.
 
-Which of many words occur in a text, in one pass over it, however many words there are.
-
-Words are one automaton, and an attempt begins at each byte with which some word begins. An attempt
-dies where no word goes on, after a byte or two as a rule; at worst it takes the longest word, where
-Aho and Corasick (1975) would need a table with a column for each byte of each word.
+The first two are the suffix automaton. The words are found in one pass over the text, however many
+they are: they are one automaton, and an attempt begins at each byte with which some word begins.
+An attempt dies where no word goes on, after a byte or two as a rule; at worst it takes the longest
+word, where Aho and Corasick (1975) would need a table with a column for each byte of each word.
 """
 
 import re

@@ -6,10 +6,8 @@ nodes that share them, so the whole costs little more than a pass over the trie
 (``kernel/columns.pxi``). It is the transition monoid of the automaton, as far as the vocabulary
 goes.
 
-A grammar may have to wait for a text while all is free. That, ``</think>`` say, may end in the
-midst of a token; the rest belongs to the grammar. A position is how many bytes of the text the last
-bytes are, the most there are (Knuth, Morris and Pratt 1977). Most tokens lead back to position 0
-from all of them; the others are looked at singly.
+A grammar may have to wait for a text while all is free (``mask/boundary.py``). Most tokens lead
+back to position 0 from all positions of the wait; the others are looked at singly.
 """
 
 from dataclasses import dataclass
@@ -18,14 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.kernel import columns
+from kbnf_core.mask.boundary import AwaitedText, Outcome, begin_with
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.closing import close_states, why_not_closed
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.text.errors import KbnfError, RejectedError
 from kbnf_core.vocab.vocabulary import Vocabulary
-
-Outcome = int | bytes
-"""The position after a token; or the bytes behind the text, which has come."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,45 +40,19 @@ def waits_for(text: bytes, vocabulary: Vocabulary, width: int) -> Waits:
     """Return what each token does; one without bytes counts as its name."""
     kind = np.full(width, -1, np.int32)
     kinds: dict[tuple[Outcome, ...], int] = {(0,) * len(text): 0}
-    parts = _Parts(text)
+    awaited = AwaitedText(text)
     for token_id, data in _spelled(vocabulary).items():
-        outcome = parts.outcome(data)
-        kind[token_id] = 0 if outcome is None else kinds.setdefault(outcome, len(kinds))
+        if not awaited.touches(data):
+            kind[token_id] = 0
+            continue
+        outcome = tuple(awaited.outcome(come, data) for come in range(len(text)))
+        kind[token_id] = kinds.setdefault(outcome, len(kinds))
     return Waits(kind, list(kinds))
 
 
 def _spelled(vocabulary: Vocabulary) -> dict[int, bytes]:
-    nameless = vocabulary.eos_token_ids.union(vocabulary.special_tokens.values())
-    names = {each: (vocabulary.token_string(each) or "").encode() for each in nameless}
+    names = {each: vocabulary.bytes_or_name(each) for each in vocabulary.special_ids}
     return {**vocabulary.tokens, **names}
-
-
-class _Parts:
-    """The parts of a text; tokens that touch none of them do nothing to the wait for it."""
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-        self._beginnings = tuple(text[:end] for end in range(1, len(text)))
-        self._ends = tuple(text[start:] for start in range(1, len(text)))
-
-    def outcome(self, data: bytes) -> tuple[Outcome, ...] | None:
-        """Return what a token does at each position; None where it leads to 0 from all."""
-        text = self._text
-        if not (
-            data in text
-            or text in data
-            or data.startswith(self._ends)
-            or data.endswith(self._beginnings)
-        ):
-            return None
-        return tuple(self._after(text[:place] + data) for place in range(len(text)))
-
-    def _after(self, seen: bytes) -> Outcome:
-        _, found, rest = seen.partition(self._text)
-        if found:
-            return rest
-        ends = (len(each) for each in reversed(self._beginnings) if seen.endswith(each))
-        return next(ends, 0)
 
 
 MISS = -1
@@ -136,7 +106,8 @@ def _waiting_first(
     """Return a table that begins with a row for each position in the wait for ``after``."""
     waits = waits_for(after, automaton.masks.vocabulary, len(table.token_class))
     rests = sorted({each for row in waits.outcomes for each in row if isinstance(each, bytes)})
-    begun = [_begun(automaton, rest) for rest in rests]
+    exact = automaton.masks.counting.exact
+    begun = [exact(begin_with(automaton, rest)) for rest in rests]
     entered = _numbered(np.array(begun, np.int32), kept, len(automaton.masks.states))
     moved = len(after)
     row_of = dict(zip(rests, _moved(entered, moved).tolist(), strict=True))
@@ -167,17 +138,6 @@ def _waiting_first(
 
 def _moved(rows: _Index, by: int) -> _Index:
     return np.where(rows > DEAD, rows + by, rows)
-
-
-def _begun(automaton: TokenAutomaton, rest: bytes) -> int:
-    """Return the position after the bytes behind what was waited for.
-
-    Where the grammar does not take them, a blank in the same token say, it begins behind them.
-    """
-    try:
-        return automaton.masks.counting.exact(automaton.append(automaton.beginning, rest))
-    except RejectedError:
-        return automaton.beginning
 
 
 def _kept_states(automaton: TokenAutomaton, max_states: int, partial: bool) -> _Index:

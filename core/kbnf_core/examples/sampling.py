@@ -68,11 +68,12 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
     """Return up to ``number`` different texts at random, of about ``length`` choices each.
 
     Special tokens are written by their names. JSON texts that repeat a name of an object are left
-    out unless there are no others. Raises ``EngineError`` for a grammar whose texts are all longer
-    than 65,536 bytes.
+    out unless there are no others. None takes more tokens than the engine has left. Raises
+    ``EngineError`` for a grammar whose texts are all longer than 65,536 bytes.
     """
     from kbnf_core.mask.member_names import MemberNames
 
+    left = engine.remaining
     found: dict[bytes, None] = {}
     repeating: dict[bytes, None] = {}
     draws = 0
@@ -84,12 +85,18 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
         if len(found) == number:
             return Samples(tuple(found), draws, None)
     engine.reset()
+    engine.remaining = left
+    if left is not None or not (found or repeating):
+        # What was drawn takes too many tokens, or the vocabulary cannot spell it: draw tokens.
+        for _ in range(1 if left is None else number * ATTEMPTS):
+            drawn = engine.sample(random, length)
+            draws += 1
+            tokens = _text_tokens(engine, drawn.tokens)
+            if drawn.is_complete:
+                found[b"".join(map(engine.vocabulary.bytes_or_name, tokens))] = None
+            if len(found) == number:
+                return Samples(tuple(found), draws, None)
     texts = tuple(found or repeating)[:number]
-    if not texts:
-        # The vocabulary cannot spell what was drawn: draw tokens that it has.
-        drawn = engine.sample(random, length)
-        spelled = b"".join(map(engine.vocabulary.bytes_or_name, _text_tokens(engine, drawn.tokens)))
-        texts = (spelled,) if drawn.is_complete else ()
     return Samples(texts, draws, count_texts(engine, number))
 
 
@@ -108,13 +115,15 @@ def count_texts(engine: "Engine", most: int) -> int | None:
 
 def _draw_all(engine: "Engine", random: Random, length: int, draws: int) -> Iterator[bytes | None]:
     """Yield a text a draw, None where it cannot be written or does not end as the grammar does."""
-    budget = Budget(MAX_WORK)
+    budget, left = Budget(MAX_WORK), engine.remaining
     derivations = Derivations(engine.grammar.rules)
     for _ in range(draws):
         try:
             pieces = derivations.draw(random, length, budget)
         except WorkLimitError:
             return
+        engine.reset()
+        engine.remaining = left
         yield _written(engine, pieces, random)
 
 
@@ -128,7 +137,6 @@ def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes
     from kbnf_core.vocab.trie import fewest_tokens
 
     vocabulary = engine.vocabulary
-    engine.reset()
     text: list[bytes] = []
     for piece in pieces:
         tokens: Sequence[int] | None

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     """Constrains a job, from its start or from ``trigger_token`` on.
 
-    ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter.
-    ``ahead``: make masks while the model computes (``Engine``). The other arguments are
-    ``Filter``'s. Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after`` and
+    ``budget``: those of ``Engine``, which counts no prefix. ``ahead``: make masks while the model
+    computes (``Engine``). The other arguments are ``Filter``'s. Raises what ``Engine`` and
+    ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -44,11 +45,14 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         trigger_token: int | None = None,
         prefix_str: str | None = None,
         eos_after_completed: bool = True,
+        after: str | int | None = None,
+        budget: int | None = None,
         ahead: bool = True,
     ) -> None:
         super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
         vocabulary = vocabulary or Vocabulary.of(tokenizer)
-        self._engine = Engine(Grammar.from_any(grammar), vocabulary, ahead=ahead)
+        made = Grammar.from_any(grammar)
+        self._engine = Engine(made, vocabulary, after=after, budget=budget, ahead=ahead)
         self._prefix = (prefix_str or "").encode()
         self.reset()
 
@@ -60,7 +64,9 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     def reset(self) -> None:
         """Go back to the beginning, behind the prefix."""
         self._engine.reset()
+        self._engine.remaining = None
         self._engine.try_accept_new_bytes(self._prefix)
+        self._engine.remaining = self._engine.budget
 
     def accept_token(self, token: int) -> None:
         """Append a token."""

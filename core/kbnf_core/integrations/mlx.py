@@ -25,8 +25,8 @@ class KbnfLogitsProcessor:
     """Constrains one sequence: ``processor(tokens, logits)``, arrays of mlx, logits (1, n).
 
     ``tokenizer``: mlx-lm's ``TokenizerWrapper``, or a ``Vocabulary``; ``eos`` overrides the ids
-    that end a sequence; ``ahead``: make masks while the model computes (``Engine``).
-    Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    that end a sequence; ``after``, ``budget``: those of ``Engine``; ``ahead``: make masks while
+    the model computes (``Engine``). Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -35,9 +35,11 @@ class KbnfLogitsProcessor:
         tokenizer: object,
         *,
         eos: int | list[int] | None = None,
+        after: str | int | None = None,
+        budget: int | None = None,
         ahead: bool = True,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos, ahead)
+        self._text = Stepwise(grammar, tokenizer, eos, after, budget, ahead)
 
     @property
     def ahead(self) -> Ahead | None:

@@ -1,8 +1,13 @@
-"""Texts followed by their tokens, as hosts show them, and the masks behind each."""
+"""Texts followed by their tokens, as hosts show them, and the masks behind each.
 
+What fails while a server runs closes one text, whose rows are those of ends from then on: no text
+goes on without its constraint, and none takes others along.
+"""
+
+import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +15,32 @@ import numpy.typing as npt
 from kbnf_core.batch import allocate_bitmask
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
-from kbnf_core.mask.bits import apply_bitmask, pack
+from kbnf_core.mask.bits import apply_bitmask, pack, row_of
+from kbnf_core.text.errors import KbnfError
 from kbnf_core.vocab.load import load_vocabulary
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 L = TypeVar("L")
+
+_logger = logging.getLogger(__name__)
+
+
+def fill_ends(vocabulary: Vocabulary, row: npt.NDArray[np.int32]) -> None:
+    """Allow the ids that end the sequence, and nothing else."""
+    ends = pack(sorted(vocabulary.eos_token_ids), vocabulary.size).view(np.int32)
+    row[:] = 0
+    row[: len(ends)] = ends
+
+
+def fill_or_end(engine: Engine, out: Any, row: int) -> bool:
+    """Write what can come into a row, or ends alone where that fails; tell whether it did not."""
+    try:
+        engine.fill_bitmask(out, row)
+    except (KbnfError, MemoryError) as error:
+        _logger.error("a text is closed, since its mask cannot be made: %s", error)
+        fill_ends(engine.vocabulary, row_of(out, row))
+        return False
+    return True
 
 
 def vocabulary_of(tokenizer: object) -> Vocabulary:
@@ -38,10 +64,12 @@ class Text:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        size = engine.vocabulary.size
-        self._ends = pack(sorted(engine.vocabulary.eos_token_ids), size).view(np.int32)
-        self._bitmask = allocate_bitmask(1, size)
+        self._bitmask = allocate_bitmask(1, engine.vocabulary.size)
         self._is_over = False
+
+    def close(self) -> None:
+        """End the text: only what ends the sequence is left."""
+        self._is_over = True
 
     def restart(self) -> None:
         """Go back to the beginning."""
@@ -56,11 +84,15 @@ class Text:
 
     def fill(self, out: npt.NDArray[np.int32], row: int, draft: Sequence[int] = ()) -> None:
         """Write what can come here, and after each token of a draft, into the rows from ``row``."""
+        if not self._is_over:
+            try:
+                self._engine.fill_draft_bitmask(out, row, draft)
+            except (KbnfError, MemoryError) as error:
+                _logger.error("a text is closed, since its mask cannot be made: %s", error)
+                self.close()
         if self._is_over:
-            out[row : row + len(draft) + 1] = 0
-            out[row : row + len(draft) + 1, : len(self._ends)] = self._ends
-        else:
-            self._engine.fill_draft_bitmask(out, row, draft)
+            for each in range(row, row + len(draft) + 1):
+                fill_ends(self._engine.vocabulary, out[each])
 
     def mask(self, logits: L) -> L:
         """Mask the logits, (n,) or (1, n), of what follows, in place if possible."""
@@ -80,11 +112,15 @@ class Stepwise:
         grammar: object,
         tokenizer: object,
         eos: int | Sequence[int] | None = None,
+        after: str | int | None = None,
+        budget: int | None = None,
         ahead: bool = True,
     ) -> None:
         vocabulary = vocabulary_of(tokenizer)
         made = Grammar.from_any(grammar)
-        engine = Engine(made, vocabulary, stop_token_ids=eos, ahead=ahead)
+        engine = Engine(
+            made, vocabulary, stop_token_ids=eos, after=after, budget=budget, ahead=ahead
+        )
         self.ahead = engine.ahead
         self._text = Text(engine)
         self._seen: list[int] | None = None

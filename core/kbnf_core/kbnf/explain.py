@@ -1,16 +1,10 @@
 """Explains the parser's errors in terms of the grammar's text.
 
-Each function looks at the words around a mistake, and returns a finding if it knows the slip;
-the first that does is believed.
-
-Explains what is no escape in a quoted text.
-
-Forms of other languages, and how KBNF writes them: character classes, ranges, flags, slashes.
-
-Each explanation knows which words it is about, so that reading can go on behind them, and has the
-fix that turns them into KBNF.
-
-Findings about statements as a whole, and about words that spoil the text around them.
+Each function looks at the words around a mistake, and returns a finding if it knows the slip; the
+first that does is believed. There are four kinds of slips: what is no escape in a quoted text;
+forms of other languages (character classes, ranges, flags, slashes), where the explanation knows
+which words it is about, so that reading can go on after them, and has the fix that turns them into
+KBNF; statements that are wrong as a whole; and words that spoil the text around them.
 """
 
 import re

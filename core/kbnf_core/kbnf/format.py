@@ -2,29 +2,22 @@
 
 Definitions start lines, with at most one empty line between them. ``=`` becomes ``::=``, a missing
 last ``;`` and line end are added, a byte order mark goes; quotes, escapes, brackets, operators and
-commas stay as they were chosen. The text that comes out is laid out already.
+commas stay as they were chosen. The text that comes out is laid out already. Words that would move
+into or out of a line that a pragma silences are found first.
 
-Words that would move into or out of a line that a pragma silences are found first.
-
-Lays out a stream of texts, possible line breaks and groups: chooses where lines end.
-
-After Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks separate
-alternatives, his inconsistent breaks what stands in a sequence. Linear in the length of the stream.
-
-The input of the layout: the words of every definition, and the comments between them.
-
-Lays out one definition: from its words to the stream of texts, breaks and groups.
-
-::
+Layout has three steps. The words of every definition and the comments between them are the input.
+A definition becomes a stream of texts, groups and places where lines may end::
 
     name ::= first second
            | third ( fourth
                    | fifth
                    )*;
 
-Alternatives stand on one line, or each on its own; the sign ``|`` stands below ``=`` or below the
-bracket. Sequences are filled. A line break written at one ``|`` is kept at all of that
-group. Comments stay between the words between which they stand.
+Alternatives are on one line, or each on its own; the sign ``|`` is below ``=`` or below the
+bracket. Sequences are filled. A line break written at one ``|`` is kept at all of that group.
+Comments stay between the words between which they are written. Then the ends of lines are chosen
+after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks separate
+alternatives, his inconsistent breaks what is in a sequence. Linear in the length of the stream.
 """
 
 import enum

@@ -1,10 +1,9 @@
-"""What a language is read with, and what its reader makes of a text.
+"""What a language is read with, and what its reader and its writer make of a text.
 
 Every language is read to the same thing: a tree of KBNF with the spans of the author's text, or,
 where the language has none, the rules that it means. What commands, lints and engines run is made
-of that; nothing is written as text and read again.
-
-The result of a conversion: the new text, and everything that it could not keep.
+of that; nothing is written as text and read again. A conversion is the new text, and everything
+that it does not keep of the old one.
 """
 
 import re

@@ -1,20 +1,14 @@
-"""Builds the syntax tree, part by part, while Lark reduces the rules of ``grammar.lark``.
+"""Parses KBNF: text in, syntax tree and findings out. Never raises, whatever the text.
 
-Each method is called with the parts of the rule (or alias) of its name: tokens, and what the
-methods made of inner rules. Nothing is checked here, see ``validate``.
+A text is cut into words, and the words into statements, one definition each if all is well; any
+text falls into words (see the last part of ``grammar.lark``), so nothing there can fail. Each
+statement is parsed for itself, so that every mistake of a file is found and none is found twice.
+While Lark reduces its rules, the tree is built part by part: each method of the builder is called
+with the parts of the rule (or alias) of its name, tokens and what the methods made of inner rules.
+What the grammar does not say, words that are nearly right and numbers, is checked after that.
 
-Spells patterns without the raw form, for engines that read KBNF and do not know it.
-
-Splits a text into words, and the words into statements: one definition each, if all is well.
-
-Any text falls into words, see the last part of ``grammar.lark``, so nothing here can fail.
-
-Parses KBNF: text in, syntax tree and findings out. Never raises, whatever the text.
-
-Each statement is parsed for itself, so that every mistake of a file is found and none is found
-twice. Time is linear in the length of the text. What explains mistakes is imported for the first.
-
-Checks what the grammar of KBNF does not say: words that are nearly right, and numbers.
+Time is linear in the length of the text. What explains mistakes is imported for the first one.
+Patterns are also spelled without the raw form here, for engines that read KBNF and do not know it.
 """
 
 import re

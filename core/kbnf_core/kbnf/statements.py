@@ -2,11 +2,9 @@
 
 So every mistake of a file is found, and none is found twice. What a metasyntax says about its
 statements are the methods of ``Metasyntax``; the parser is Lark's LALR(1), fed word by word, so
-that a mistake is known with the words around it. Time is linear in the length of the text.
-
-Words of a text, and the place at which a definition stops making sense.
-
-Loads the parsers of metasyntaxes from their tables, which ``languages.build_tables`` wrote.
+that a mistake is known with the words around it, the place at which a definition stops making
+sense. Its tables are loaded from files, which ``languages.build_tables`` wrote. Time is linear in
+the length of the text.
 """
 
 import json

@@ -7,7 +7,7 @@ in which they need each other.
 """
 
 from libc.math cimport INFINITY
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 from libcpp.algorithm cimport count, equal, lower_bound, reverse, sort, unique
@@ -60,6 +60,7 @@ include "pool.pxi"
 include "derivations.pxi"
 include "walk.pxi"
 include "residuals.pxi"
+include "ends.pxi"
 include "masks.pxi"
 include "columns.pxi"
 include "texts.pxi"

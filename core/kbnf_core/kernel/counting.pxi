@@ -21,6 +21,15 @@ cdef enum:
     _COUNT_SHIFT = 32
 
 
+# The first position of those that wait for the grammar's beginning; see ``mask/boundary.py``.
+cdef int64_t _WAITS = <int64_t> 1 << 62
+
+
+cdef inline int64_t _state_at(int64_t position) noexcept:
+    """The position without what is counted beside the state; its mask is the same."""
+    return <int32_t> position if 0 <= position < _WAITS else position
+
+
 cdef inline long long _position_of(int32_t state, int32_t count) noexcept nogil:
     return (<long long> count << _COUNT_SHIFT) | state
 
@@ -34,8 +43,10 @@ cdef class Counting:
     cdef readonly bint is_needed
     # By loop: whether its rows lead back into it by bytes alone.
     cdef vector[uint8_t] is_plain
-    # By item set: the one with rows for what is far, UNKNOWN before it was asked for.
+    # By item set: the one with rows for what is far, and the one with rows for all of which enough
+    # came; UNKNOWN before it was asked for.
     cdef vector[int32_t] far_sets
+    cdef vector[int32_t] unbounded_sets
     # By state: see ``_UNCOUNTED``; the automaton state of the one item that is counted; and the state
     # that is far instead, itself where none is.
     cdef vector[uint8_t] kinds
@@ -51,7 +62,7 @@ cdef class Counting:
         """Return the state at a position, in which everything is counted."""
         cdef int32_t count = <int32_t> (position >> _COUNT_SHIFT)
         cdef int32_t state = <int32_t> position
-        if position < 0 or not count:
+        if position < 0 or position >= _WAITS or not count:
             return position
         self.explorer.acquire()
         try:
@@ -68,6 +79,40 @@ cdef class Counting:
         try:
             self._wake()
             return self._far(state)
+        finally:
+            self.explorer.release()
+
+    def room(self, long long position):
+        """Return how many repetitions may still begin at a position where one item is counted.
+
+        That is 0 where more must come, where nothing is counted, or where more than one item is.
+        """
+        cdef int32_t state = <int32_t> position, count = <int32_t> (position >> _COUNT_SHIFT), loop
+        cdef uint8_t kind
+        cdef Pair counted
+        if not self.is_needed or position < 0:
+            return 0
+        kind = self.kind(state)
+        counted = Pair(self.counted_items[state], count)
+        if kind == _COUNTED:
+            counted = self.items.counted_states[counted.first - self.items.states]
+        elif kind != _FAR or not count:
+            return 0
+        loop = self.items.loop_of[counted.first]
+        if counted.second < self.items.loop_low[loop]:
+            return 0
+        return self.items.loop_high[loop] - counted.second
+
+    def without_bound(self, int32_t state):
+        """Return the state that does not count, for one in which ``room`` finds some."""
+        cdef int32_t item
+        self.explorer.acquire()
+        try:
+            self._wake()
+            if self.kind(state) != _COUNTED:
+                return state
+            item = self.counted_items[state]
+            return self._with(state, item, self.items.row_of(item))
         finally:
             self.explorer.release()
 
@@ -97,6 +142,32 @@ cdef class Counting:
         try:
             self._wake()
             return self.far_set(item_set)
+        finally:
+            self.explorer.release()
+
+    def unbounded_items(self, int32_t item_set):
+        """Return the item set with rows where enough came, as if there were no upper bounds."""
+        cdef vector[int64_t] items
+        cdef int32_t found, row
+        cdef int64_t radix
+        cdef size_t i
+        if not self.is_needed:
+            return item_set
+        self.explorer.acquire()
+        try:
+            self._wake()
+            if item_set >= <int32_t> self.unbounded_sets.size():
+                self.unbounded_sets.resize(2 * item_set + 1, UNKNOWN)
+            found = self.unbounded_sets[item_set]
+            if found == UNKNOWN:
+                items = self.items.of(item_set)[0]
+                radix = self.items.radix
+                for i in range(items.size()):
+                    row = self.items.row_of(<int32_t> (items[i] // radix))
+                    if not self.items.loop_below[row]:
+                        items[i] = items[i] % radix + radix * <int64_t> row
+                found = self.unbounded_sets[item_set] = self.items._number(items)
+            return found
         finally:
             self.explorer.release()
 

@@ -1,5 +1,6 @@
 # The per-token path of an engine. What takes more than a lookup is left to methods of ``Engine``:
-# ``_position_after``, ``_mask_here``, ``_last_row``, ``_row_of``.
+# ``_position_after``, ``_mask_here``, ``_last_row``, ``_row_of``, and where tokens are numbered
+# ``_fits`` and ``_closing_mask_here``.
 
 import enum
 
@@ -13,6 +14,9 @@ class AcceptTokenResult(enum.Enum):
     Finished = "finished"
 
 
+# The state before the first byte; see ``recognise/states.py``.
+cdef int64_t _INITIAL = 1
+
 cdef object _ONGOING = AcceptTokenResult.Ongoing
 cdef object _FINISHED = AcceptTokenResult.Finished
 
@@ -25,6 +29,8 @@ cdef class EngineCore:
     cdef public list _accepted
     cdef public list _positions
     cdef public object _allowed
+    # Tokens that are left to the text, -1 for any number; waiting for its beginning takes none.
+    cdef public long long _left
     # Who works ahead (``mask.ahead.Ahead``), None for nobody.
     cdef public object _ahead
     cdef object words
@@ -63,10 +69,12 @@ cdef class EngineCore:
         cdef long long after = UNKNOWN
         if not PyLong_CheckExact(token_id):
             token_id = index(token_id)
-        if self._position >= 0:
-            after = self._plain_after(token_id)
+        if 0 <= self._position < _WAITS:
+            after = self._plain_after(self._position, token_id)
         if after == UNKNOWN:
             after = self._position_after(token_id)
+        if self._left >= 0:
+            self._left = self._left_checked(after, token_id)
         self._accepted.append(token_id)
         self._positions.append(self._position)
         self._position = after
@@ -76,12 +84,21 @@ cdef class EngineCore:
 
     cpdef _look_ahead(self):
         """Have masks made from here on, unless that was done before or nobody works ahead."""
-        cdef long long place = self._place()
+        # Waiting for the grammar is time for its beginning.
+        cdef int64_t place = _state_at(self._position) if self._position < _WAITS else _INITIAL
         if self._ahead is not None and place >= 0 and place not in self.prepared:
             self.prepared.add(place)
             self._ahead.put(id(self), self._automaton, place)
 
-    cdef long long _plain_after(self, token_id) except? UNKNOWN:
+    cdef int64_t _left_after(self, int64_t before, int64_t left, int64_t after) except -2:
+        """What is left after a token, -1 where the text could not end in that."""
+        if before < _WAITS:
+            left -= 1
+        if after >= _WAITS or after < 0 or left < 0:
+            return left
+        return left if self._fits(after, left) else -1
+
+    cdef long long _plain_after(self, int64_t position, token_id) except? UNKNOWN:
         """The position after a token, UNKNOWN where its bytes do not lead to one."""
         cdef LazyTable explorer = self.explorer
         cdef int overflow = 0
@@ -95,7 +112,7 @@ cdef class EngineCore:
         if self.starts[token] == self.ends[token]:
             return UNKNOWN
         # What is counted is above.
-        state = <int32_t> self._position
+        state = <int32_t> position
         if state >= explorer.capacity:
             explorer.refresh()
         for i in range(self.starts[token], self.ends[token]):
@@ -116,9 +133,7 @@ cdef class EngineCore:
         if not self.counting.is_needed:
             return state
         i = self.starts[token]
-        return self.counting.settle(
-            self._position, state, &self.blob[i], self.ends[token] - i
-        )
+        return self.counting.settle(position, state, &self.blob[i], self.ends[token] - i)
 
     cdef int32_t _explore(self, int32_t state, int32_t i, int32_t end) except -2:
         """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
@@ -154,21 +169,90 @@ cdef class EngineCore:
         if row is not None or type(out) is not cnp.ndarray or cnp.PyArray_NDIM(out) != 1:
             out = self._row_of(out, row)
         words = self._find_allowed()
-        _copy(out, words if words is not self.nothing else self._last_row())
+        _copy(out, words if words is not self.nothing else self._last_row(_state_at(self._position)))
         self._allowed = words
 
     cdef object _row_words(self):
         words = self._find_allowed()
-        return words if words is not self.nothing else self._last_row()
-
-    cdef inline long long _place(self) noexcept:
-        """The position without what is counted beside the state; its mask is the same."""
-        return <int32_t> self._position if self._position >= 0 else self._position
+        return words if words is not self.nothing else self._last_row(_state_at(self._position))
 
     cdef object _find_allowed(self):
-        cdef long long place = self._place()
-        cdef PyObject* found = PyDict_GetItemWithError(self.words, place)
+        cdef int64_t place = _state_at(self._position)
+        cdef PyObject* found
         if self._ahead is not None and self.unasked and place in self.unasked:
             self.unasked.discard(place)
             self._ahead.hits += 1
+        if self._left >= 0:
+            return self._closing_mask_here()
+        found = PyDict_GetItemWithError(self.words, place)
         return <object> found if found is not NULL else self._mask_here()
+
+    cpdef int64_t _left_checked(self, int64_t after, what) except -1:
+        """The same here, or an error."""
+        cdef int64_t left = self._left_after(self._position, self._left, after)
+        if left < 0:
+            self._refuse_late(what)
+        return left
+
+    def _fill_tree(
+        self,
+        cnp.ndarray out,
+        Py_ssize_t first,
+        const int64_t[::1] parents,
+        const int64_t[::1] tokens,
+    ):
+        """Write the mask after the path to each node into a row; see ``Engine.fill_tree_bitmasks``.
+
+        The rows and the parents are checked. Raises ``TableFullError``.
+        """
+        cdef vector[int64_t] positions = vector[int64_t](parents.shape[0], DEAD)
+        cdef vector[int64_t] lefts = vector[int64_t](parents.shape[0], -1)
+        cdef Py_ssize_t width = cnp.PyArray_DIM(out, 1) * 4, length
+        cdef Py_ssize_t node
+        cdef int64_t parent
+        cdef char* target
+        for node in range(parents.shape[0]):
+            target = <char*> cnp.PyArray_DATA(out) + (first + node) * width
+            parent = parents[node]
+            if tokens[node] >= 0:
+                if parent < 0:
+                    positions[node], lefts[node] = self._position, self._left
+                elif positions[parent] != DEAD:
+                    self._follow(
+                        tokens[node], positions[parent], lefts[parent],
+                        &positions[node], &lefts[node],
+                    )
+            if positions[node] == DEAD:
+                memset(target, 0, width)
+                continue
+            words = self._node_words(positions[node], lefts[node])
+            length = cnp.PyArray_DIM(<cnp.ndarray> words, 0) * 4
+            memcpy(target, cnp.PyArray_DATA(<cnp.ndarray> words), length)
+            memset(target + length, 0, width - length)
+
+    cdef int _follow(
+        self, token_id, int64_t before, int64_t left, int64_t* position, int64_t* left_after
+    ) except -1:
+        """Find the position after a token and what is left then; DEAD where it cannot come."""
+        cdef int64_t after = UNKNOWN
+        if 0 <= before < _WAITS:
+            after = self._plain_after(before, token_id)
+        if after == UNKNOWN:
+            after = self._step_from(before, token_id)
+        if left >= 0 and after != DEAD:
+            left = self._left_after(before, left, after)
+            if left < 0:
+                after = DEAD
+        position[0], left_after[0] = after, left
+        return 0
+
+    cdef object _node_words(self, int64_t position, int64_t left):
+        cdef int64_t place = _state_at(position)
+        cdef PyObject* found
+        if left >= 0:
+            words = self._closing_mask_at(position, left)
+        else:
+            found = PyDict_GetItemWithError(self.words, place)
+            words = <object> found if found is not NULL else self._mask_at(place)
+        return words if words is not self.nothing else self._last_row(place)
+

@@ -1,8 +1,7 @@
-"""What a part of a grammar can derive, as two flags.
+"""Facts about each nonterminal: nullable, productive, reachable.
 
-Facts about each nonterminal: nullable, productive, reachable.
-
-Each fact changes at most once, so the least fixpoint costs three times the size of the grammar.
+What a part can derive is two flags: the empty text, and any text at all. Each fact of a nonterminal
+changes at most once, so the least fixpoint costs three times the size of the grammar.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

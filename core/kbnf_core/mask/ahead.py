@@ -20,7 +20,8 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import sleep, thread_time
 
-from kbnf_core.mask.token_automaton import STATE, TableFullError, TokenAutomaton
+from kbnf_core.mask.masks import STATE
+from kbnf_core.mask.token_automaton import TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 
 DEFAULT_WORK = 100_000

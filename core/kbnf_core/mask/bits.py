@@ -128,6 +128,17 @@ def row_of(bitmask: Any, row: SupportsIndex | None) -> npt.NDArray[np.int32]:
     return chosen
 
 
+def check_rows(words: npt.NDArray[np.int32], first: int, count: int, size: int) -> None:
+    """Raise ``ValueError`` unless a bitmask of two dimensions has these rows of ``size`` bits."""
+    if words.ndim != 2 or not words.flags.c_contiguous or not words.flags.writeable:
+        raise ValueError("the bitmask of a tree has rows, is contiguous and can be written")
+    if not 0 <= first <= first + count <= len(words):
+        raise ValueError(f"this bitmask has no rows {first} to {first + count - 1}")
+    if words.shape[1] < word_count(size):
+        width = words.shape[1]
+        raise ValueError(f"a bitmask of {width} words is too short for {word_count(size)}")
+
+
 if TYPE_CHECKING:
     import torch
 

@@ -1,9 +1,7 @@
 """Ways to the end of a text: a shortest one, the shortest texts of a grammar, texts at random.
 
-A shortest way in bytes follows the lengths that ``recognise/closing.py`` knows. For tokens there
-is no such table, as a token may cross any number of rules: the search goes breadth first over
-states, all tokens at once, and leaves out states from which even the longest tokens could not reach
-the end sooner than the best way known.
+A shortest way in bytes follows the lengths that ``recognise/closing.py`` knows, one in tokens
+those of ``nearest_end.py``.
 
 The shortest texts come by best-first search over states (A*, Hart et al. 1968). The bound of a
 state, how far it is from the end, is exact, so no state is looked at in vain. Bytes that the
@@ -19,7 +17,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from math import ceil, inf
+from math import inf
 from random import Random
 
 import numpy as np
@@ -27,7 +25,6 @@ import numpy.typing as npt
 
 from kbnf_core.mask.bits import Bitmask, unpack
 from kbnf_core.mask.member_names import MemberNames
-from kbnf_core.mask.successors import Successors
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.text.budget import Budget
@@ -53,8 +50,8 @@ class Completion:
 
     ``data``: the fewest bytes, None where every way needs a token terminal. ``tokens``: the
     fewest tokens found, None where none were; they need not spell ``data``. ``is_fewest`` tells
-    that no fewer tokens can do it, or with None that no tokens can; it is False only where the
-    search gave up (``MAX_WORK``), was not wanted, or found tokens that repeat a name.
+    that no fewer tokens can do it, or with None that no tokens can; it is False only where that was
+    not asked for, or fewer tokens repeat a name.
 
     In a JSON text neither repeats a name of an object, unless no other is found.
     """
@@ -93,11 +90,11 @@ def shortest_completion(
     known = _spell(automaton, position, data)
     if known is not None and not fewest:
         return Completion(data, known, False)
-    tokens, is_fewest = _Search(automaton, position, known, budget).run()
+    tokens = automaton.nearest_end.way(position)
     is_other = known is not None and tokens is not None and tokens != known
     if is_other and _repeats_name(_spelled(automaton.masks.vocabulary, tokens or ()), before):
         return Completion(data, known, False)
-    return Completion(data, tokens, is_fewest)
+    return Completion(data, tokens, True)
 
 
 def _repeats_name(data: bytes, before: Before | None) -> bool:
@@ -249,66 +246,6 @@ def _spell(automaton: TokenAutomaton, position: int, data: bytes | None) -> tupl
     return None
 
 
-class _Search:
-    """Breadth first over states, level by level; ``known`` is a way to the end, or None."""
-
-    def __init__(
-        self,
-        automaton: TokenAutomaton,
-        position: int,
-        known: tuple[int, ...] | None,
-        budget: Budget,
-    ) -> None:
-        self._automaton = automaton
-        self._known = known
-        self._fewer_than = inf if known is None else len(known)
-        self._budget = budget
-        self._successors = Successors(automaton, self._budget)
-        self._left: dict[int, float] = {}
-        self._paths: dict[int, tuple[int, ...]] = {position: ()}
-        self._longest = max(1, automaton.masks.vocabulary.trie.max_depth)
-
-    def run(self) -> tuple[tuple[int, ...] | None, bool]:
-        """Return the fewest tokens, and whether no fewer can be."""
-        try:
-            return self._search(), True
-        except WorkLimitError:
-            return self._known, False
-
-    def _search(self) -> tuple[int, ...] | None:
-        level = [state for state in self._paths if self._can_improve(state, 0)]
-        while level:
-            found: list[int] = []
-            for state in sorted(level, key=self._length):
-                fresh = self._expand(state)
-                for after in fresh:
-                    if self._automaton.masks.is_complete(after):
-                        return self._paths[after]
-                found += fresh
-            level = [s for s in found if self._can_improve(s, len(self._paths[s]))]
-        return self._known
-
-    def _length(self, state: int) -> float:
-        """Return the steps left; every pair of the state is looked at, so each is charged."""
-        if state not in self._left:
-            self._budget.spend(1 + len(self._automaton.masks.states.pairs(state)))
-            self._left[state] = self._automaton.steps_left.length(state, self._budget)
-        return self._left[state]
-
-    def _expand(self, state: int) -> list[int]:
-        """Return the states, not met before, that one more token leads to."""
-        before = self._paths[state]
-        after = self._successors.after(state)
-        fresh = [each for each in after if each not in self._paths]
-        self._paths.update((each, (*before, after[each])) for each in fresh)
-        return fresh
-
-    def _can_improve(self, state: int, spent: int) -> bool:
-        """Tell whether the longest tokens could reach the end sooner than the known way."""
-        left = self._length(state)
-        return left < inf and spent + ceil(left / self._longest) < self._fewer_than
-
-
 MOST_WORK = 500_000
 """Steps of one call: bytes tried, and shares for states. Each may leave a text on the front."""
 
@@ -416,14 +353,21 @@ class Sample:
 
 
 def sample(
-    automaton: TokenAutomaton, position: int, random: Random, length: int, before: Before = bytes
+    automaton: TokenAutomaton,
+    position: int,
+    random: Random,
+    length: int,
+    before: Before = bytes,
+    left: int | None = None,
 ) -> Sample:
     """Return tokens that can follow at ``position``: ``length`` of them, and then the soonest end.
 
     Fewer where the text ends before, or a member of a JSON text would repeat a name. What is drawn
     first is the first byte, all that can come being equally likely, and then a token that begins
     with it, so that the many tokens of one letter do not drown the few that close a bracket. Most
-    draws keep to bytes that can be read.
+    draws keep to bytes that can be read. ``left``: how many tokens the text has, the end of
+    sequence among them; none is drawn after which it could not be over. Its end may repeat a name
+    then.
     """
     vocabulary = automaton.masks.vocabulary
     names = MemberNames(before())
@@ -434,6 +378,8 @@ def sample(
     cuts = [whole]
     while position >= 0 and len(tokens) < length:
         words = automaton.rule.mask(automaton.masks, position)
+        if left is not None:
+            words = automaton.fitting(words, position, left - len(tokens))
         if not words.any():
             return Sample(tuple(tokens), automaton.can_finish(position))
         tokens.append(_draw(vocabulary, words, random))
@@ -447,6 +393,9 @@ def sample(
             break
     else:
         cuts.append((len(tokens), position))
+    if left is not None:
+        end = automaton.nearest_end.way(position) if position >= 0 else ()
+        return Sample((*tokens, *(end or ())), end is not None)
     return _ended(automaton, tokens, cuts, before)
 
 

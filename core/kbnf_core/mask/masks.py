@@ -46,6 +46,17 @@ Finding equivalent positions takes a millisecond or more, in the middle of a tex
 only where many walks have shown that there will be many more.
 """
 
+STATE = (1 << 32) - 1
+"""The bits of a position that name its state; those above are a count (``kernel/counting.pxi``)."""
+
+WAITING = 1 << 62
+"""The first position of those that wait for the grammar; ``kernel/counting.pxi`` has it, too."""
+
+
+def state_at(position: int) -> int:
+    """Return a position without what is counted beside its state; its mask is the same."""
+    return position & STATE if 0 <= position < WAITING else position
+
 
 class Viable(NamedTuple):
     """``rows``: numbers of masks; some text is possible after the tokens in any of them.

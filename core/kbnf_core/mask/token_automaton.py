@@ -12,7 +12,8 @@ from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from threading import RLock
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakValueDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -23,17 +24,17 @@ from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
-from kbnf_core.mask.masks import Masks, StoredMasks
+from kbnf_core.mask.masks import STATE, Masks, StoredMasks
 from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
-Ids = npt.NDArray[np.int32]
+if TYPE_CHECKING:
+    from kbnf_core.mask.nearest_end import NearestEnd
 
-STATE = (1 << 32) - 1
-"""The bits of a position that name its state; those above are a count (``kernel/counting.pxi``)."""
+Ids = npt.NDArray[np.int32]
 
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
@@ -56,11 +57,14 @@ class TokenAutomaton:
 
     def __init__(self, masks: Masks, finish: Finish, limits: Limits = DEFAULT_LIMITS) -> None:
         self.masks = masks
+        self.finish = finish
         self.limits = limits
         self.rule = finish_rule(finish)
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
         self._no_words = masks.no_words
+        # By what they wait for: see ``mask/boundary.py``.
+        self.behind: WeakValueDictionary[str | int, TokenAutomaton] = WeakValueDictionary()
         # What ``mask.ahead`` knows: positions handed to it, and those of the masks that it made
         # and nobody has asked for.
         self.prepared: set[int] = set()
@@ -160,6 +164,20 @@ class TokenAutomaton:
     def only_token(self, position: int) -> int | None:
         """Return the token allowed at a position, None unless it is just one."""
         return only_id(self.mask(position))
+
+    @cached_property
+    def nearest_end(self) -> "NearestEnd":
+        """How few tokens end the texts, and which tokens leave enough for that."""
+        from kbnf_core.mask.nearest_end import NearestEnd
+
+        return NearestEnd(self.masks, self.rule, self.step)
+
+    def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
+        """Return the tokens of the mask at a position after which a text can be over in time.
+
+        ``left``: the tokens that are left to it there.
+        """
+        return words if position < 0 else self.nearest_end.fitting(words, position, left)
 
     @cached_property
     def forced(self) -> Forced:

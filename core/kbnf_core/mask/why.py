@@ -79,15 +79,33 @@ class Why:
             reason or self._byte_reason(reached, data, taken),
         )
 
+    def explain_freedom(self, what: int | bytes | str, reason: str) -> Explanation:
+        """Explain why anything can come where no grammar is in force yet."""
+        token_id = what if isinstance(what, int) else None
+        data = self._spell(what)
+        return Explanation(True, token_id, data, len(data), ((0, 255),), (), reason)
+
     def _replay(self, accepted: Iterable[int | bytes]) -> int:
         place = self._automaton.beginning
         for step in accepted:
-            place = self._with_room(place)
-            if isinstance(step, bytes):
-                place = self._automaton.append(place, step)
-            else:
-                place = self._automaton.step(place, step)
+            place = self.after(place, step)
         return self._with_room(place)
+
+    @property
+    def beginning(self) -> int:
+        """The position before the first byte."""
+        return self._automaton.beginning
+
+    def after(self, place: int, what: int | bytes) -> int:
+        """Return the position after a token, or bytes, that can come."""
+        place = self._with_room(place)
+        if isinstance(what, bytes):
+            return self._automaton.append(place, what)
+        return self._automaton.step(place, what)
+
+    def places(self, place: int) -> tuple[LivePlace, ...]:
+        """Return where in the grammar a position is."""
+        return self._explainer.live_places(place) if place >= 0 else ()
 
     def _with_room(self, place: int) -> int:
         """Return ``place``, in a fresh table where the one in use is full."""
@@ -136,6 +154,27 @@ class Why:
                 " `(* kbnf: finish=eos *)`, or `--finish eos`, lets the model choose the end"
             )
         return f"byte {taken} ({show_byte(data[taken])}) is not expected here"
+
+
+class RuleFollower:
+    """Follows one text on plain tables, and names the rule in which it is."""
+
+    def __init__(self, why: Why) -> None:
+        self._why = why
+        self._place = why.beginning
+        self._names: dict[int, str] = {}
+
+    def append(self, what: int | bytes) -> None:
+        """Append a token, or bytes, that can come."""
+        self._place = self._why.after(self._place, what)
+
+    def rule(self) -> str:
+        """Return the innermost rule of the first place at which the text may go on."""
+        found = self._names.get(self._place)
+        if found is None:
+            places = self._why.places(self._place)
+            found = self._names[self._place] = places[0].rules[-1] if places else ""
+        return found
 
 
 def show_byte(value: int) -> str:

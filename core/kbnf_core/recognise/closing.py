@@ -24,7 +24,7 @@ from math import inf
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.ir.analysis import callees_first, cyclic_components
 from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.recognise.states import BOTTOM, DEAD, SELF, StateTable
 from kbnf_core.text.budget import Budget
@@ -47,6 +47,7 @@ class DistanceToEnd:
         self._counts = _Counts(states.tables, self._rules, self._to_end)
         self._upward: dict[int, dict[int, float]] = {BOTTOM: {states.tables.start: 0}}
         self._left: dict[int, dict[int, float]] = {}
+        self._above: dict[int, float] = {BOTTOM: 0}
 
     def length(self, state: int, budget: Budget) -> float:
         """Return the length of the shortest text, not empty, that completes the start.
@@ -61,6 +62,42 @@ class DistanceToEnd:
                 position, report = self._states.items.unpack(item)
                 best = min(best, self._filled(position) + upward.get(report, inf))
         return float(best)
+
+    def most_above(self, state: int, budget: Budget) -> float:
+        """Return the greatest length behind what any frame of a state's stacks waits for.
+
+        Raises WorkLimitError as ``length`` does.
+        """
+        nodes = {stack_node for stack_node, _ in self._states.pairs(state)}
+        return max((self._above_from(each, budget) for each in nodes), default=0)
+
+    def _above_from(self, root: int, budget: Budget) -> float:
+        stack = [root]
+        while stack:
+            stack_node = stack[-1]
+            outer = {edge[1] for edge in self._states.stack.edges(stack_node)} - {SELF}
+            budget.spend(1 + len(outer))
+            missing = [each for each in outer if each not in self._above]
+            if missing:
+                stack.extend(missing)
+                continue
+            stack.pop()
+            own = max(self._up_from(stack_node, budget).values(), default=0)
+            self._above[stack_node] = max([own, *(self._above[each] for each in outer)])
+        return self._above[root]
+
+    def most_open(self, longest: int) -> float:
+        """Return a bound of the least length to the end of a nonterminal, from wherever in it.
+
+        See ``most_left_open``.
+        """
+        return most_left_open(self._states.tables, self._most, longest)
+
+    def _most(self, position: int) -> float:
+        """Return the greatest length from a state of the tables, whatever was counted."""
+        if self._counts.has(position):
+            return self._counts.most(position)
+        return float(self._to_end[position])
 
     def _filled(self, position: int) -> float:
         """Return the least length from a position by way of at least one edge."""
@@ -118,6 +155,33 @@ class DistanceToEnd:
                 position, report = self._states.items.unpack(item)
                 found[report] = min(found.get(report, inf), self._length(position))
         return found
+
+
+def most_left_open(tables: Tables, to_end: Callable[[int], float], longest: int) -> float:
+    """Return a bound of the least length to the end of a nonterminal, wherever a text within it is.
+
+    That may be in the midst of nonterminals that it calls. Where these nest without end it holds
+    behind ``longest`` bytes: each opens a nonterminal at most once.
+    """
+    own: dict[int, float] = {}
+    calls: dict[int, dict[int, float]] = {}
+    for name, entry in enumerate(tables.entry.tolist()):
+        states = states_of(tables, entry)
+        own[name] = max(to_end(each) for each in states)
+        called = calls[name] = {}
+        for state in states:
+            for call in range(tables.call_start[state], tables.call_start[state + 1]):
+                callee = int(tables.call_nonterminal[call])
+                behind = to_end(int(tables.call_return[call]))
+                called[callee] = max(called.get(callee, 0), behind)
+    if any(cyclic_components(calls)):
+        once = sum(max(called.values(), default=0) for called in calls.values())
+        return max(own.values()) + (longest + 1) * once
+    most: dict[int, float] = {}
+    for name in callees_first(calls, calls):
+        within = (most[callee] + behind for callee, behind in calls[name].items())
+        most[name] = max([own[name], *within])
+    return max(most.values())
 
 
 def lengths_to_end(tables: Tables, byte: Costs, token: float) -> Costs:
@@ -287,6 +351,10 @@ class _Counts:
         """Return the length to acceptance."""
         return self._from(*self._place(position))
 
+    def most(self, position: int) -> float:
+        """Return the length to acceptance where nothing was counted yet."""
+        return self._from(int(self._tables.loops.row[position]), 0)
+
     def _from(self, row: int, count: int) -> float:
         loop = int(self._tables.loops.of[row])
         missing = max(0, int(self._tables.loops.low[loop]) - count)
@@ -424,7 +492,7 @@ def longest_rule(tables: Tables) -> tuple[int, int]:
     times = np.ones(tables.state_count, np.int64)
     inside = np.flatnonzero(tables.loops.of >= 0)
     times[inside] = np.maximum(tables.loops.low, tables.loops.high)[tables.loops.of[inside]]
-    counts = [int(times[_states_of(tables, entry)].sum()) for entry in tables.entry.tolist()]
+    counts = [int(times[states_of(tables, entry)].sum()) for entry in tables.entry.tolist()]
     most = max(counts)
     return counts.index(most), most
 
@@ -448,12 +516,12 @@ def _calls(tables: Tables) -> list[_Call]:
             not tables.call_tail[call],
         )
         for caller, entry in enumerate(tables.entry.tolist())
-        for state in _states_of(tables, entry)
+        for state in states_of(tables, entry)
         for call in range(tables.call_start[state], tables.call_start[state + 1])
     ]
 
 
-def _states_of(tables: Tables, entry: int) -> list[int]:
+def states_of(tables: Tables, entry: int) -> list[int]:
     """Return the automaton states of the nonterminal with this entry."""
     met, order = {entry}, [entry]
     for state in order:

@@ -3,18 +3,16 @@
 A state is a set of (stack node, item set) pairs and its completions, the nonterminals that just
 completed into BOTTOM. What the pairs predict follows from them and is not part of the name. States
 are numbered; ``next[state, byte class]`` is a flat table, filled on demand like that of a lazy DFA.
+Since states are named by content, a new table of the same grammar can take over those of an old.
 
 The algorithm is Earley's with sets named by content; compare Aycock & Horspool, "Practical Earley
 Parsing" (2002), and Leo, "A general context-free parsing algorithm running in linear time on every
 LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
 
-Equivalent positions: those that no token of the vocabulary is long enough to tell apart.
-
-In ``x{0,1000}`` a position far from both bounds behaves like its neighbours for as long as one
-token lasts. Partition refinement (Moore 1956), stopped after as many rounds as the longest token
-has bytes, finds which are equal for that long; their item sets share one walk.
-
-Carry states from one table to a new one of the same grammar, by content.
+*Equivalent positions* are those that no token of the vocabulary is long enough to tell apart. In
+``x{0,100}`` a position far from both bounds behaves like its neighbours for as long as one token
+lasts. Partition refinement (Moore 1956), stopped after as many rounds as the longest token has
+bytes, finds which are equal for that long; their item sets share one walk.
 """
 
 import threading

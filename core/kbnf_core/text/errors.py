@@ -188,6 +188,19 @@ def _shown_range(low: int, high: int) -> str:
     return f"`{first}`" if low == high else f"`{first}`-`{last}`"
 
 
+class LateError(RejectedError):
+    """A token that the grammar takes, but not with so few left: see ``Engine.remaining``."""
+
+    def __init__(self, what: int | bytes, data: bytes, left: int) -> None:
+        super().__init__(what if isinstance(what, int) else None, data, len(data))
+        subject = f"token {what}" if isinstance(what, int) else "the bytes"
+        self.left = left
+        self.args = (
+            f"{subject} {data!r} is not allowed here: the text could not end in the {left} tokens"
+            " that are left",
+        )
+
+
 class UnknownTokenError(EngineError):
     """A token id that the vocabulary does not have."""
 

@@ -268,6 +268,11 @@ class Vocabulary:
         """The ids that end the sequence."""
         return self._eos
 
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """All ids without bytes to match: special ones, those that end the sequence or did so."""
+        return self._without_bytes
+
     def is_special(self, token_id: int) -> bool:
         """Tell whether the id is special or ends the sequence, so has no bytes to match."""
         return index(token_id) in self._without_bytes

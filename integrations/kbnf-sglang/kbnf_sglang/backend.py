@@ -28,6 +28,7 @@ from kbnf_core import (
 )
 from kbnf_core.convert import detect
 from kbnf_core.integrations import schema_options
+from kbnf_core.integrations.stepwise import fill_ends, fill_or_end
 
 ANY_JSON = "$$ANY$$"
 """SGLang's name for JSON without a schema."""
@@ -41,9 +42,15 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
     def __init__(self, engine: Engine) -> None:
         super().__init__()
         self.engine = engine
+        self.is_closed = False
 
     def accept_token(self, token: int) -> None:
-        """Append a token; ``ValueError`` for one that cannot come. After the end all are passed."""
+        """Append a token; ``ValueError`` for one that cannot come. After the end all are passed.
+
+        Where a mask failed none can: SGLang ends that request with an error.
+        """
+        if self.is_closed:
+            raise ValueError("this text was closed, since its mask could not be made")
         if not self.engine.is_finished() and not self.engine.accept_tokens([token]):
             raise ValueError(f"token {token} is not allowed here")
 
@@ -62,17 +69,28 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
         return torch.from_numpy(allocate_bitmask(batch_size, vocab_size))
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
-        """Write what can come here into a row."""
-        self.engine.fill_bitmask(vocab_mask, idx)
+        """Write what can come here into a row; ends alone where that fails."""
+        if self.is_closed or not fill_or_end(self.engine, vocab_mask, idx):
+            self.is_closed = True
+            fill_ends(self.engine.vocabulary, vocab_mask[idx].numpy())
 
     @staticmethod
     def fill_vocab_mask_batched(entries: list[GrammarRow], vocab_mask: torch.Tensor) -> None:
         """Write many rows at once; others keep what they hold."""
-        if not all(isinstance(entry.grammar, KbnfGrammar) for entry in entries):
+        is_plain = all(
+            isinstance(entry.grammar, KbnfGrammar) and not entry.grammar.is_closed
+            for entry in entries
+        )
+        if is_plain:
+            engines = [entry.grammar.engine for entry in entries]
+            try:
+                rows = [entry.row for entry in entries]
+                fill_bitmasks(engines, vocab_mask, rows=rows, threads=2)
+            except (KbnfError, MemoryError):
+                is_plain = False
+        if not is_plain:
+            # One by one, so that only the request at fault is closed.
             BaseGrammarObject.fill_vocab_mask_batched(entries, vocab_mask)
-            return
-        engines = [entry.grammar.engine for entry in entries]
-        fill_bitmasks(engines, vocab_mask, rows=[entry.row for entry in entries], threads=2)
 
     @staticmethod
     def reset_vocab_mask(vocab_mask: torch.Tensor) -> None:
@@ -91,7 +109,9 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
 
     def copy(self) -> "KbnfGrammar":
         """Return another position at the same place."""
-        return KbnfGrammar(copy(self.engine))
+        twin = KbnfGrammar(copy(self.engine))
+        twin.is_closed = self.is_closed
+        return twin
 
     def try_jump_forward(self, tokenizer: Any) -> tuple[list[int], str] | None:
         """Return the tokens that have to come, if any."""
@@ -183,7 +203,8 @@ class KbnfBackend(BaseGrammarBackend):  # type: ignore[misc] # the host is not t
         try:
             grammar = self._compiler.submit(kind, source, **options).result()
             return KbnfGrammar(Engine(grammar, self._compiler.vocabulary, finish="eos"))
-        except (KbnfError, ValueError) as error:
+        except Exception as error:
+            # Whatever went wrong, a dead process among it: refused, and never unconstrained.
             _logger.warning("refused: %s", error)
             return InvalidGrammarObject(str(error))
 

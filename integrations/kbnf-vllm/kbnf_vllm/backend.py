@@ -15,6 +15,7 @@ from vllm.v1.structured_output.request import get_structured_output_key
 from kbnf_core import Ahead, Compiler, Engine, Vocabulary, allocate_bitmask
 from kbnf_core.convert import detect
 from kbnf_core.integrations import schema_options
+from kbnf_core.integrations.stepwise import fill_ends, fill_or_end
 from kbnf_vllm.requests import Asked, check
 
 
@@ -23,10 +24,16 @@ class KbnfGrammar(StructuredOutputGrammar):  # type: ignore[misc] # the host is 
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._is_closed = False
 
     def accept_tokens(self, request_id: str, tokens: list[int]) -> bool:
-        """Append tokens and tell whether they can come; those behind the end are passed over."""
+        """Append tokens and tell whether they can come; those behind the end are passed over.
+
+        Where a mask failed none can: vLLM ends that request with an error.
+        """
         del request_id
+        if self._is_closed:
+            return False
         return self.engine.accept_tokens(tokens) == len(tokens) or self.engine.is_finished()
 
     def validate_tokens(self, tokens: list[int]) -> list[int]:
@@ -38,8 +45,10 @@ class KbnfGrammar(StructuredOutputGrammar):  # type: ignore[misc] # the host is 
         self.engine.rollback(num_tokens)
 
     def fill_bitmask(self, bitmask: torch.Tensor, batch_index: int) -> None:
-        """Write what can come here into a row."""
-        self.engine.fill_bitmask(bitmask, batch_index)
+        """Write what can come here into a row; ends alone where that fails."""
+        if self._is_closed or not fill_or_end(self.engine, bitmask, batch_index):
+            self._is_closed = True
+            fill_ends(self.engine.vocabulary, bitmask[batch_index].numpy())
 
     def is_terminated(self) -> bool:
         """Tell whether the text is over."""
@@ -48,6 +57,7 @@ class KbnfGrammar(StructuredOutputGrammar):  # type: ignore[misc] # the host is 
     def reset(self) -> None:
         """Go back to the beginning."""
         self.engine.reset()
+        self._is_closed = False
 
 
 class KbnfBackend(StructuredOutputBackend):  # type: ignore[misc] # the host is not typed

@@ -1,5 +1,6 @@
 """What a request asks of the logits processors, by a name in its ``extra_args``."""
 
+import logging
 from collections.abc import Sequence
 from itertools import takewhile
 from typing import Any
@@ -9,8 +10,15 @@ from kbnf_core.convert import detect
 from kbnf_core.integrations import schema_options
 from kbnf_core.integrations.stepwise import Text
 
+_logger = logging.getLogger(__name__)
+
 KINDS = ("json_schema", "regex", "choice", "grammar", "structural_tag")
 PREFIX = "kbnf_"
+SETTINGS = ("after", "budget")
+"""What else a request may ask for: those of ``Engine``."""
+
+_CLOSED = "start ::= 'x';"
+"""A grammar for requests that have none; nothing of it is ever allowed."""
 OPTIONS = "kbnf_schema_options"
 """The name of the options of a JSON Schema, beside its own."""
 
@@ -21,12 +29,18 @@ Asked = tuple[str, Any, dict[str, Any]]
 def asked(sampling_params: Any) -> Asked | None:
     """Return what a request asks for, if anything; ``ValueError`` for what it cannot."""
     given = sampling_params.extra_args or {}
-    names = [name for name in given if name.startswith(PREFIX) and name != OPTIONS]
+    settings = [OPTIONS, *(PREFIX + name for name in SETTINGS)]
+    names = [name for name in given if name.startswith(PREFIX) and name not in settings]
     known = [PREFIX + kind for kind in KINDS]
     if len(names) > 1 or not set(names) <= set(known):
         raise ValueError(f"a request names one of {', '.join(known)}, not {', '.join(names)}")
     if not names:
         return None
+    budget, after = (given.get(name) for name in (PREFIX + "budget", PREFIX + "after"))
+    if budget is not None and (not isinstance(budget, int) or budget < 1):
+        raise ValueError(f"{PREFIX}budget is a number of tokens, not {budget!r}")
+    if after is not None and not isinstance(after, str | int):
+        raise ValueError(f"{PREFIX}after is a text or a token id, not {after!r}")
     kind, source = names[0].removeprefix(PREFIX), given[names[0]]
     if kind == "grammar":
         return kind, source, {"language": detect(str(source), "").lower()}
@@ -84,11 +98,20 @@ class Requests:
         if wanted is None:
             return None
         kind, source, options = wanted
-        grammar = self._compiler.submit(kind, source, **options).result()
+        vocabulary = self._compiler.vocabulary
         stops = sorted(sampling_params.all_stop_token_ids) or None
-        return Follower(
-            Text(Engine(grammar, self._compiler.vocabulary, finish="eos", stop_token_ids=stops))
-        )
+        given = sampling_params.extra_args
+        settings = {name: given.get(PREFIX + name) for name in SETTINGS}
+        try:
+            grammar = self._compiler.submit(kind, source, **options).result()
+            engine = Engine(grammar, vocabulary, finish="eos", stop_token_ids=stops, **settings)
+        except Exception:
+            # The request was checked when it came. Here an error would end the whole server.
+            _logger.exception("a request is closed, since its grammar cannot be made")
+            closed = Text(Engine(_CLOSED, vocabulary, stop_token_ids=stops))
+            closed.close()
+            return Follower(closed)
+        return Follower(Text(engine))
 
 
 def validate(sampling_params: Any) -> None:

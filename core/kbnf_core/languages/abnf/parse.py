@@ -1,27 +1,19 @@
 """Parses ABNF: text in, a syntax tree of KBNF and findings out. Never raises.
 
 Names mean the same in upper and lower case; the tree has them as their first definition writes
-them. Core rules (RFC 5234, appendix B.1) that are
-used and not defined are added. Time is linear in the length of the text.
+them. Core rules (RFC 5234, appendix B.1) that are used and not defined are added. Spans point into
+the ABNF text. Time is linear in its length.
 
-ABNF's strings and values as leaves of the KBNF tree.
+*Rules.* A rule begins with a name that is first on its line and has a sign after it, and goes on to
+the next such name. ABNF wants the lines by which a rule goes on to be indented more than the rule;
+the words that begin others are ``Statement.odd``.
 
-RFC 5234 leaves open how characters are encoded. Values up to 127 are ASCII. Above, they are
-octets where no value of the text passes 255, as in the grammars of protocols (``obs-text`` of
+*Values.* RFC 5234 leaves open how characters are encoded. Values up to 127 are ASCII. Above, they
+are octets where no value of the text passes 255, as in the grammars of protocols (``obs-text`` of
 HTTP, UTF-8's own), and else code points in UTF-8, as in those of texts (JSON).
 
-Splits an ABNF text into words, and the words into rules.
-
-A rule begins with a name that stands first on its line and has a sign behind it, and goes on to
-the next such name. ABNF wants the lines by which a rule goes on to be indented more than the
-rule; the words that begin others are ``Statement.odd``.
-
-Checks what the grammar of ABNF does not say: characters, values, counts and indentation.
-
-Builds the syntax tree of KBNF while Lark reduces the rules of ``grammar.lark``.
-
-Spans point into the ABNF text, names are as they are written there. Nothing is checked here, see
-``validate``.
+*Checks.* What the grammar of ABNF does not say is checked beside: characters, values, counts and
+indentation.
 """
 
 import re

@@ -1,12 +1,11 @@
 r"""Builds the syntax tree of KBNF while Lark reduces the productions of ``grammar.lark``.
 
-Names keep what stands between their brackets. ``<any!>`` and ``<except!(..)>`` are uses of
-nonterminals with the same names; see ``vocabulary`` for what they stand for.
+Names keep what is between their brackets. ``<any!>`` and ``<except!(..)>`` are uses of
+nonterminals with the same names; see ``vocabulary`` for what they mean.
 
-Decodes the texts of bnf_sampler: ``\t \n \r``, ``\xHH`` (one byte), ``\uHHHH``, ``\`` + itself.
-
-The reference stops with a panic at what is an error here: a backslash at the end or before a
-character beyond ASCII, missing digits, halves of surrogate pairs.
+Texts have the escapes ``\t \n \r``, ``\xHH`` (one byte), ``\uHHHH``, and ``\`` before itself. The
+reference stops with a panic at what is an error here: a backslash at the end or before a character
+beyond ASCII, missing digits, halves of surrogate pairs.
 """
 
 import re

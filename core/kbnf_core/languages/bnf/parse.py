@@ -1,9 +1,8 @@
 """Parses the dialect of bnf_sampler: text in, a syntax tree of KBNF and findings out.
 
-Never raises. Names keep what stands between their brackets; ``any!`` and ``except!(..)``, which
-take a token of the vocabulary, have the definitions of ``vocabulary``.
-
-Lists as loops: the dialect of bnf_sampler writes them as rules that call themselves.
+Never raises. Names keep what is between their brackets; ``any!`` and ``except!(..)``, which take a
+token of the vocabulary, have the definitions of ``vocabulary``. The dialect writes lists as rules
+that call themselves; they become loops.
 """
 
 from collections import Counter

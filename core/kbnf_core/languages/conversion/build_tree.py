@@ -1,7 +1,4 @@
-"""Makes parts of KBNF syntax trees: texts, patterns, groups.
-
-Names in one language for the names of another.
-"""
+"""Makes parts of KBNF syntax trees: texts, patterns, groups, and names out of foreign names."""
 
 import re
 from collections import Counter

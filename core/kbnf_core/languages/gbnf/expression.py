@@ -1,19 +1,16 @@
-"""Eliminates left recursion by the matrix method (Rosenkrantz 1967).
+"""GBNF expressions as values: characters, rules, tokens, their operators, and two rewritings.
 
-Rules that can begin with one another are a system of equations ``A = B | A M``: ``B`` holds what
-begins with none of them, ``M[j, i]`` what stands behind rule j where rule i begins with it. Its
-solution is ``A = B M*``; every element of ``M*`` becomes a rule, for a single rule a repetition.
-The grammar grows by the square of the rules in one such system, never exponentially.
+Sequences, alternations and repetitions are made by the functions here: they drop what matches
+nothing and flatten what needs no parentheses. llama.cpp takes neither of two things, so:
 
-GBNF expressions as values: characters, rules, tokens, and their operators.
+*The empty text is removed.* It takes an unbounded repetition of what may be empty for left
+recursion. Without the empty text the repetition matches the same.
 
-Build sequences, alternations and repetitions with the functions here: they drop what matches
-nothing and flatten what needs no parentheses.
-
-Nullability of parts, and each part with the empty text removed.
-
-llama.cpp takes an unbounded repetition of what may be empty for left recursion. Without the
-empty text the repetition matches the same.
+*Left recursion is eliminated* by the matrix method (Rosenkrantz 1967). Rules that can begin with
+one another are a system of equations ``A = B | A M``: ``B`` holds what begins with none of them,
+``M[j, i]`` what is after rule j where rule i begins with it. Its solution is ``A = B M*``; every
+element of ``M*`` becomes a rule, for a single rule a repetition. The grammar grows by the square
+of the rules in one such system, never exponentially.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping

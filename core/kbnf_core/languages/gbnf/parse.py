@@ -3,30 +3,20 @@ r"""Parses GBNF: text in, a syntax tree of KBNF and findings out. Never raises.
 The tree has the names and spans of the GBNF text, and the meaning that llama.cpp gives it: of
 several definitions of a name the last one holds. Time is linear in the length of the text.
 
-``!<text>`` is any one token but the one that ``text`` is: KBNF needs the number of that token,
-which a vocabulary knows. Without one it is any token, and that is a loss.
+*Rules.* A rule begins with a name that is first on its line and has a sign after it, and goes on to
+the next such name. llama.cpp ends it at the line break, unless that is in parentheses or after
+``::=`` or ``|``; the words before which it would refuse one are ``Statement.odd``. A part that is
+written as nothing becomes the empty text.
 
-Splits a GBNF text into words, and the words into rules.
+*Strings and classes.* The escapes are those of llama.cpp, the same in both: ``\t \n \r``,
+``\\ \" \[ \] \-``, ``\xHH``, ``\uHHHH`` and ``\UHHHHHHHH``. Numbers are code points; llama.cpp does
+not check that they are characters, so they may be halves of surrogate pairs or beyond U+10FFFF.
 
-A rule begins with a name that stands first on its line and has a sign behind it, and goes on
-to the next such name. llama.cpp ends it at the line break, unless that stands in parentheses or
-behind ``::=`` or ``|``; the words before which it would refuse one are ``Statement.odd``.
+*Tokens.* ``!<text>`` is any one token but the one that ``text`` is: KBNF needs the number of that
+token, which a vocabulary knows. Without one it is any token, and that is a loss.
 
-GBNF's strings, classes and ``.`` as leaves of the KBNF tree.
-
-The escapes are those of llama.cpp, the same in both: ``\t \n \r \\ \" \[ \] \-``, ``\xHH``,
-``\uHHHH`` and ``\UHHHHHHHH``. Numbers are code points; llama.cpp does not check that they are
-characters, so they may be halves of surrogate pairs or beyond U+10FFFF.
-
-Builds the syntax tree of KBNF while Lark reduces the rules of ``grammar.lark``.
-
-Spans point into the GBNF text, names are those of the GBNF text. Nothing is checked here, see
-``validate``. A part that is written as nothing becomes the empty text where it would stand.
-
-Checks of one GBNF rule that the grammar file does not say, by its words and by its tree.
-
-What llama.cpp refuses and others take is a warning (W411); so is what has another meaning than
-it seems to have (W413, W414).
+*Checks.* What llama.cpp refuses and others take is a warning (W411); so is what has another meaning
+than it seems to have (W413, W414).
 """
 
 import re

@@ -1,26 +1,20 @@
 r"""From KBNF to GBNF, as llama.cpp reads it.
 
-The definitions are unfolded to what GBNF can say, then rewritten until llama.cpp takes them:
-nothing repeats what may be empty, nothing is left recursive, no count is above its limit. What
-is lost on the way is said, with a text that shows it where one can be found.
+Definitions are unfolded, rule by rule, to what GBNF can say. Regular expressions are unfolded as
+they are written where they are made of characters only; all else that is regular (``except!``,
+``#e``, ``#ex``, ``#substrs``, anchors) has an automaton, which, cut down to texts, is written as an
+expression, or as right-linear rules where that would be too long to read. What is lost on the way
+is reported, with a text that shows it where one can be found.
 
-Writes repetitions so that llama.cpp can count them.
+Then the expressions are rewritten until llama.cpp takes them: nothing repeats what may be empty,
+nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
+above 2000, reads upper bounds above 2000 as none at all, and multiplies nested counts: the product
+of a count and the rules it generates for its operand is limited, too. A use of a rule counts for
+one, whatever the rule holds.
 
-It refuses lower bounds above 2000, reads upper bounds above 2000 as none at all, and multiplies
-nested counts: the product of a count and the rules it generates for its operand is limited, too.
-A use of a rule counts for one, whatever the rule holds.
-
-Prints expressions as GBNF, in the escapes that all readers agree on.
-
-Characters that are not printable are written ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any
-number of digits behind ``\x``. Neighbouring single characters are one string.
-
-Unfolds the syntax tree of KBNF into GBNF expressions, rule by rule.
-
-Regular expressions are unfolded as they are written where they are made of characters only.
-Everything else that is regular (``except!``, ``#e``, ``#ex``, ``#substrs``, anchors) has an
-automaton; cut down to texts it is written out as an expression, or as right-linear rules where
-that would be too long to read.
+Last they are printed, in the escapes that all readers agree on. Characters that are not printable
+are ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any number of digits after ``\x``. Neighbouring
+single characters are one string.
 """
 
 from collections.abc import Mapping

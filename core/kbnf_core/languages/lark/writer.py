@@ -1,9 +1,7 @@
 """From KBNF to LLGuidance's Lark.
 
-Strings, regular expressions and whole regular rules become lexemes where their maximal-munch
-split is unambiguous (``lexeme_forms``); the others are written character by character.
-
-Parts of a grammar that can be LLGuidance lexemes: their maximal-munch split is unambiguous.
+Strings, regular expressions and whole regular rules become lexemes where their maximal-munch split
+is unambiguous; the others are written character by character.
 
 The lexer extends a lexeme while any expected terminal stays alive, so a lexeme longer than one
 character is split wrongly where a text that follows could also extend it. All regular rules and

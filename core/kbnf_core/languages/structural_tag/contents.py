@@ -1,19 +1,17 @@
-"""Grammars inside a structural tag: JSON Schemas, EBNF and regular expressions.
+"""What is inside the formats of a structural tag: grammars, free text, tokens.
 
-What several of them have in common, such as the strings of JSON, is written once: rules are shared
-where they and all that they call have the same names and texts.
+*Grammars* are JSON Schemas, EBNF and regular expressions. What several of them have in common, such
+as the strings of JSON, is written once: rules are shared where they and all that they call have the
+same names and texts.
 
-Free text, and the strings that end it: what ``any_text`` and its like allow.
+*Free text* is what ``any_text`` and its like allow, up to the strings that end it. Text in which
+some strings occur nowhere is ``except!`` or ``#ex`` of KBNF. Where a *trigger* hands over to a tag,
+the text up to the trigger's first occurrence is free text and then the trigger, unless some string
+may end inside of the trigger: then the text's end is not where the trigger begins, and an automaton
+says which texts lead up to it.
 
-Text in which some strings occur nowhere is ``except!`` or ``#ex`` of KBNF. Where a *trigger* hands
-over to a tag, the text up to the trigger's first occurrence is free text and then the trigger,
-unless some string may end inside of the trigger: then the text's end is not where the trigger
-begins, and an automaton says which texts lead up to it.
-
-The formats of a structural tag that are about tokens, not texts.
-
-A token has an id in KBNF, or its name; what excludes tokens needs their ids, and so the vocabulary
-where it names them by their texts.
+*Tokens* have an id in KBNF, or their name; what excludes tokens needs their ids, and so the
+vocabulary where it names them by their texts.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -1,14 +1,13 @@
 """Arguments of tools in XML: each property an element, in the style of a family of models.
 
-A value that is a string is written as it is, up to the element's end; other values are JSON. The
-``deepseek`` styles tell in an attribute which of both a value is, ``kimi_k3_xml`` its type.
+Where only the properties are elements, a value that is a string is written as it is, up to the
+element's end; other values are JSON. The ``deepseek`` styles tell in an attribute which of both a
+value is, ``kimi_k3_xml`` its type.
 
-Arguments of tools in XML whose objects and arrays are elements within elements.
-
-A value of a schema is an object, an array, or a leaf, each of which a style writes in its way: the
-base here knows what belongs to what, ``cohere`` and ``minimax_m3`` how it looks. A schema of an
-object or an array becomes a rule, made when its turn comes: schemas may refer to themselves, and
-nothing here recurs.
+Where objects and arrays are elements within elements, a value of a schema is an object, an array,
+or a leaf, each of which a style writes in its way: the base here knows what belongs to what,
+``cohere`` and ``minimax_m3`` how it looks. A schema of an object or an array becomes a rule, made
+when its turn comes: schemas may refer to themselves, and nothing here recurs.
 """
 
 from abc import ABC, abstractmethod

@@ -1,0 +1,151 @@
+"""``kbnf trace``: what a grammar did to a model."""
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.escaped import shown
+from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    format_option,
+    input_options,
+    stdin_option,
+)
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import SourceError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kbnf_core.trace import Change, Trace
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+SCHEMA = "kbnf.trace/1"
+
+_MOST_LINES = 20
+"""Changes that are listed as text."""
+
+
+@click.command(
+    epilog=examples(
+        "kbnf trace g.kbnf log.jsonl --vocab tokenizer.json",
+        "kbnf trace g.kbnf log.jsonl --vocab tokenizer.json --format json",
+    )
+)
+@click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
+@click.argument("log", metavar="LOG", type=click.Path(dir_okay=False, allow_dash=True))
+@click.option("--after", metavar="TEXT", help="The text that comes before the grammar.")
+@format_option(["text", "json"], "A report for people, or one object.")
+@input_options
+@stdin_option
+@common_options
+@click.pass_obj
+@as_value(Inputs)
+def trace(
+    console: Console, inputs: Inputs, grammar: "Path", log: str, after: str | None, format_: str
+) -> int:
+    """Show where a grammar changed what a model wrote.
+
+    LOG has JSON lines: one for each token, with `token_id` or `token`, `logprob` and
+    `top_logprobs` (of the model's distribution before the mask); or whole responses with log
+    probabilities, as OpenAI, vLLM and llama.cpp's server write them. Exits with status 1 if a
+    token of the log is one that the grammar does not take.
+    """
+    from kbnf_core import Engine
+    from kbnf_core.trace import LogError, read_log
+    from kbnf_core.trace import trace as trace_log
+
+    plain = open_engine(console, inputs, grammar)
+    engine = Engine(plain.grammar, plain.vocabulary, after=after)
+    try:
+        with click.open_file(log, encoding="utf-8", errors="replace") as lines:
+            found = trace_log(engine, read_log(lines, engine.vocabulary))
+    except LogError as error:
+        raise SourceError("<stdin>" if log == "-" else log, str(error)) from None
+    except OSError as error:
+        raise SourceError(log, error.strerror or str(error)) from None
+    if format_ == "json":
+        console.text(json.dumps(_value(found, engine.vocabulary)) + "\n")
+    else:
+        console.text("".join(f"{line}\n" for line in _lines(found, engine.vocabulary)))
+    for line in found.rejected:
+        console.note(f"line {line}: the grammar does not take this token; its text ends here")
+    return Exit.FINDINGS if found.rejected else Exit.CLEAN
+
+
+def _lines(found: "Trace", vocabulary: "Vocabulary") -> list[str]:
+    counts = f"{count_of(found.steps, 'token')} in {count_of(found.texts, 'text')}"
+    lines = [f"{counts}; the grammar removed the choice of {len(found.changes):,}"]
+    lines.extend(_line(change, vocabulary) for change in found.changes[:_MOST_LINES])
+    if len(found.changes) > _MOST_LINES:
+        lines.append(f"  and {len(found.changes) - _MOST_LINES:,} more (--format json has all)")
+    for rule, removed in _by_removed(found):
+        count = count_of(found.changes_by_rule[rule], "choice")
+        lines.append(f"rule {rule or '(end)'}: {count} removed, {removed:.3f} of probability")
+    if found.loops:
+        tokens = count_of(sum(found.loops), "token")
+        lines.append(f"loops of whitespace: {len(found.loops):,}, {tokens} in all")
+    lines.append(f"bytes: {found.bytes:,}, of which {found.forced_bytes:,} were forced")
+    if vocabulary.can_encode:
+        others = count_of(found.noncanonical, "token")
+        lines.append(f"{others} other than the tokenizer writes itself")
+    return lines
+
+
+def _by_removed(found: "Trace") -> list[tuple[str, float]]:
+    return sorted(found.removed.items(), key=lambda each: -each[1])
+
+
+def _line(change: "Change", vocabulary: "Vocabulary") -> str:
+    margin = "" if change.margin is None else f", margin {change.margin:.2f}"
+    own = ", not the tokenizer's own" if change.is_canonical is False else ""
+    choice, taken = (_name(each, vocabulary) for each in (change.choice, change.taken))
+    return (
+        f"  text {change.text} token {change.step}: {choice} removed, {taken} taken{margin},"
+        f" removed mass {change.removed:.3f}, in {change.rule or '(end)'}{own}"
+    )
+
+
+def _name(token_id: int | None, vocabulary: "Vocabulary") -> str:
+    if token_id is None or token_id not in vocabulary:
+        return "an unknown token"
+    return f"`{shown(vocabulary.bytes_or_name(token_id))}`"
+
+
+def _value(found: "Trace", vocabulary: "Vocabulary") -> dict[str, object]:
+    """Return the object that ``schemas/trace.schema.json`` describes."""
+    by_rule = found.changes_by_rule
+    return {
+        "schema": SCHEMA,
+        "texts": found.texts,
+        "steps": found.steps,
+        "changes": [
+            asdict(change)
+            | {
+                "choice_text": _text(change.choice, vocabulary),
+                "taken_text": _text(change.taken, vocabulary),
+            }
+            for change in found.changes
+        ],
+        "rules": [
+            {"rule": rule, "changes": by_rule[rule], "removed": removed}
+            for rule, removed in _by_removed(found)
+        ],
+        "loops": found.loops,
+        "bytes": found.bytes,
+        "forced_bytes": found.forced_bytes,
+        "noncanonical": found.noncanonical if vocabulary.can_encode else None,
+        "rejected": found.rejected,
+    }
+
+
+def _text(token_id: int | None, vocabulary: "Vocabulary") -> str | None:
+    if token_id is None or token_id not in vocabulary:
+        return None
+    return vocabulary.bytes_or_name(token_id).decode("utf-8", "replace")

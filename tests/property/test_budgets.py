@@ -1,0 +1,156 @@
+"""Budgets of tokens, against a search through all texts, and over a real vocabulary."""
+
+import copy
+import pickle
+from random import Random
+
+import numpy as np
+import pytest
+
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.text.errors import ConfigError, LateError
+from kbnf_core.text.limits import Limits
+from kbnf_testing.budgets import Case, GivenUpError
+from kbnf_testing.real_vocabulary import real_vocabulary
+from kbnf_testing.samples import seeds
+
+BYTES = Vocabulary.bytes()
+DIGITS = Grammar("start ::= #'[0-9]{2,}' ';';", finish="eos")
+
+
+@pytest.mark.parametrize("seed", seeds(600, ordinary=60, ci=200))
+def test_a_budget_is_kept_exactly(seed: int) -> None:
+    try:
+        Case.drawn(Random(seed)).compare()
+    except GivenUpError:
+        pytest.skip("too many positions to try one by one")
+
+
+@pytest.mark.parametrize("seed", seeds(600, ordinary=40, ci=150))
+def test_a_budget_is_kept_exactly_where_something_is_counted(seed: int) -> None:
+    try:
+        Case.counted(Random(seed)).compare()
+    except GivenUpError:
+        pytest.skip("too many positions to try one by one")
+
+
+def test_what_is_left_is_counted_given_back_and_carried() -> None:
+    engine = Engine(DIGITS, BYTES, budget=6)
+    assert engine.remaining == engine.budget == 6
+    assert engine.accept_tokens(b"1234") == 4
+    assert engine.remaining == 2
+    with pytest.raises(LateError, match=r"token 53 b'5' is not allowed here.* in the 2 tokens"):
+        engine.try_accept_new_token(ord("5"))
+    with pytest.raises(LateError, match="the bytes b'5'"):
+        engine.try_accept_new_bytes(b"5")
+    for other in (copy.copy(engine), pickle.loads(pickle.dumps(engine))):  # noqa: S301 - our own
+        assert (other.remaining, other.budget) == (2, 6)
+        other.rollback(3)
+        assert other.remaining == 5
+        other.reset()
+        assert other.remaining == 6
+    assert engine.accept_tokens([ord(";"), 256]) == 2
+    assert (engine.is_finished(), engine.remaining) == (True, 0)
+    engine.rollback(1)
+    assert engine.remaining == 1
+
+
+def test_what_is_left_can_be_set() -> None:
+    engine = Engine(DIGITS, BYTES)
+    assert engine.remaining is None
+    engine.accept_tokens(b"1")
+    engine.remaining = 3
+    assert engine.accept_tokens(b"23;") == 1
+    with pytest.raises(ConfigError, match="1 tokens are too few: the shortest text takes 2"):
+        engine.remaining = 1
+    assert engine.remaining == 2
+    engine.remaining = None
+    assert engine.accept_tokens(b"23;") == 3
+
+
+def test_a_budget_below_the_least_names_it() -> None:
+    with pytest.raises(ConfigError, match="3 tokens are too few: the shortest text takes 4"):
+        Engine(DIGITS, BYTES, budget=3)
+    with pytest.raises(ConfigError, match="no tokens of the vocabulary lead to the end"):
+        Engine(DIGITS, Vocabulary({0: b"1"}), budget=100)
+
+
+def test_waiting_uses_nothing_up_but_the_last_token_may_take_too_much() -> None:
+    grammar = Grammar("start ::= 'a' | 'bcdefg';", finish="eos")
+    tokens = {i: bytes((i,)) for i in range(256)} | {300: b"]a", 301: b"]b"}
+    engine = Engine(grammar, Vocabulary(tokens, eos_token_id=256), after="]", budget=2)
+    assert engine.accept_tokens(b"some") == 4
+    assert engine.remaining == 2
+    assert engine.validate_tokens([300, 256]) == 2
+    assert engine.validate_tokens([301]) == 0
+    engine.compute_allowed_token_ids()
+    refused = engine.get_disallowed_token_ids_from_last_computation()
+    assert 301 in refused
+    assert 300 not in refused
+    assert engine.accept_tokens([ord("]"), ord("b")]) == 1
+    assert engine.accept_tokens([ord("a"), 256]) == 2
+    assert engine.is_finished()
+
+
+def test_trees_and_forced_tokens_keep_to_the_budget() -> None:
+    engine = Engine(DIGITS, BYTES, budget=5)
+    out = np.zeros((4, 9), np.int32)
+    engine.fill_tree_bitmasks(out, 0, [-1, 0, 1, 2], [0, *b"123"])
+    rows = [np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")) for row in out]
+    assert [len(row) for row in rows] == [10, 10, 11, 1]
+    assert engine.remaining == 5
+    whole = Vocabulary({0: b"ab", 1: b"a", 2: b"b", 3: b"abab"}, eos_token_id=4)
+    forced = Engine(Grammar("start ::= 'abab';", finish="eos"), whole, budget=2)
+    assert forced.forced_tokens() in ([], [3])
+    assert forced.sample(Random(1)).tokens[:1] == (3,)
+
+
+def test_samples_end_in_time() -> None:
+    engine = Engine(Grammar("start ::= '[' [start] ']';", finish="eos"), BYTES, budget=9)
+    for seed in range(20):
+        drawn = engine.sample(Random(seed), 100)
+        assert drawn.is_complete
+        assert len(drawn.tokens) <= 9
+
+
+def test_a_budget_survives_a_table_that_is_renewed() -> None:
+    grammar = Grammar("start ::= '[' [start] ']';", finish="eos", limits=Limits(cached_states=1))
+    engine = Engine(grammar, BYTES, budget=4_001)
+    assert engine.accept_tokens(3_000 * b"[") == 2_000
+    assert engine.accept_tokens(2_000 * b"]") == 2_000
+    assert engine.remaining == 1
+    assert engine.accept_tokens([256]) == 1
+
+
+def test_the_fewest_tokens_of_a_schema_over_a_real_vocabulary() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"name": {"type": "string"}, "age": {"type": "integer"}},
+        "required": ["name", "age"],
+        "additionalProperties": False,
+    }
+    vocabulary = real_vocabulary()
+    grammar = Grammar.from_json_schema(schema)
+    least = Engine(grammar, vocabulary).shortest_completion()
+    assert least.is_fewest
+    assert least.tokens is not None
+    budget = len(least.tokens)
+    with pytest.raises(ConfigError, match=f"takes {budget}"):
+        Engine(grammar, vocabulary, budget=budget - 1)
+    random = Random(3)
+    engine = Engine(grammar, vocabulary, budget=budget + 8)
+    for _ in range(10):
+        engine.reset()
+        while not engine.is_finished():
+            engine.compute_allowed_token_ids()
+            allowed = engine.get_allowed_token_ids_from_last_computation()
+            engine.try_accept_new_token(random.choice(allowed))
+        assert len(engine.accepted) <= budget + 8
+
+
+def test_nothing_is_walked_while_enough_is_left() -> None:
+    engine = Engine(Grammar(DIGITS.source.text, finish="eos"), BYTES, budget=1_000)
+    for byte in b"1234567890" * 50:
+        engine.compute_allowed_token_ids()
+        engine.try_accept_new_token(byte)
+    assert engine._automaton.nearest_end._walker.visited == 0
