@@ -33,7 +33,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -182,7 +182,7 @@ def pieces(raw: str, start: int) -> Iterator[Piece]:
 
 def is_scalar(point: int) -> bool:
     """Tell whether ``point`` is a character: no half of a surrogate pair, not beyond Unicode."""
-    return bool(from_ranges([(point, point)]))
+    return point <= 0x10FFFF and not 0xD800 <= point <= 0xDFFF
 
 
 def read_class(raw: str, start: int) -> Class:
@@ -220,6 +220,8 @@ _SPECIAL = frozenset("\\[]^-&~")
 
 def string_leaf(raw: str, span: Span) -> Leaf:
     """Return the leaf of ``"..."``; what holds no character at some place matches nothing."""
+    if "\\" not in raw:
+        return Terminal(Text(raw[1:-1], span, range(span.start + 1, span.end)), span)
     found = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
     if not all(is_scalar(point) for point, _ in found):
         return nothing(span)
@@ -595,12 +597,13 @@ def parse_gbnf(
         findings.append(about.no_rules(source))
     definitions = tuple(d for d in read.trees if kept[d.name.value] is d)
     definitions, losses = _with_excluded(source, definitions, vocabulary)
-    found = sorted(
-        chain(findings, check_left_recursion(source, definitions)), key=Diagnostic.sort_key
+    document = Document(source, definitions, comments, frozenset(read.broken | missing))
+    return Parsed(
+        document,
+        tuple(sorted(findings, key=Diagnostic.sort_key)),
+        losses=losses,
+        lint=lambda: tuple(check_left_recursion(source, definitions)),
     )
-    broken = frozenset(read.broken | missing)
-    document = Document(source, definitions, comments, broken)
-    return Parsed(document, tuple(found), losses=losses)
 
 
 class _Gbnf(Metasyntax[Definition]):
