@@ -4,16 +4,28 @@ Values are written with members in the order of the schema, which is the one tha
 """
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema.validators import extend
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options, Whitespace
 from kbnf_core.text.errors import EmptyGrammarError, EngineError, GrammarError
+
+
+def _fits_pattern(_: object, pattern: str, value: object, __: object) -> Iterator[ValidationError]:
+    """``$`` is the end, as in ECMA-262; Python's is also before a last line end."""
+    if isinstance(value, str) and not re.search(pattern.replace("$", r"\Z"), value):
+        yield ValidationError(f"{value!r} does not match")
+
+
+VALIDATOR = extend(Draft202012Validator, {"pattern": _fits_pattern})
 
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 SCALARS = st.one_of(
@@ -126,7 +138,7 @@ def test_agrees_with_jsonschema(schema: Any, values: list[Any]) -> None:
     except GrammarError as error:
         assume(error.diagnostics[0].code == "E803")
         grammar = None
-    validator = Draft202012Validator(schema)
+    validator = VALIDATOR(schema)
     for value in values:
         valid = validator.is_valid(value)
         found = grammar is not None and [allows(grammar, each) for each in orders(value)]
@@ -146,9 +158,9 @@ def test_closed_objects_are_valid_and_have_what_properties_name(
         grammar = Grammar.from_json_schema(schema, closed=True)
     except (EmptyGrammarError, GrammarError):
         return
-    validator = Draft202012Validator(schema)
+    validator = VALIDATOR(schema)
     # In a schema without others in place, this is what closing is.
-    closed = Draft202012Validator({"unevaluatedProperties": False, **schema})
+    closed = VALIDATOR({"unevaluatedProperties": False, **schema})
     is_plain = schema.get("type") == "object" and "properties" in schema
     for value in values:
         if any(allows(grammar, each) for each in orders(value)):
