@@ -19,7 +19,6 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib import import_module
@@ -36,10 +35,11 @@ from kbnf_core.languages.json_schema.build_tree import Form, Rules, call, known,
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths, counted
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.json_schema.schemas import Schemas, is_void
+from kbnf_core.languages.json_schema.simple_schemas import MANY_TEXTS, Part, SimpleSchemas
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter, quoted
 from kbnf_core.languages.json_schema.writer import Writer, reachable
@@ -128,19 +128,6 @@ LARGEST = 100_000
 
 ALL = 2_000_000
 """Characters of all the schemas that are remembered; their rules take some five times as much."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """The meaning of the rules of a sub-schema, the one called ``start`` first.
-
-    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took.
-    """
-
-    start: str
-    bodies: Mapping[str, ir.Node]
-    shared: tuple[str, ...]
-    work: int
 
 
 class Parts:
@@ -237,6 +224,8 @@ class RunWriter(Writer):
         super().__init__(document, options, prefix, schemas, prelude)
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
+        # Calls of the rules of parts; equal alternatives are one.
+        self._parts_called: dict[str, Form] = {}
         # Whose schemas the rules are that have none of their own.
         self._owners: dict[str, Expression] = {}
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
@@ -296,7 +285,46 @@ class RunWriter(Writer):
         self._is_shareable = False
         return self._names.fresh(wish)
 
+    @cached_property
+    def _simple(self) -> SimpleSchemas | None:
+        """Who writes simple schemas; None where other words count in them, or another order."""
+        document = self.schemas.document
+        if self.options.order is not Order.DECLARED or document.dialect == "draft-03":
+            return None
+        return SimpleSchemas(
+            self.prelude, self.options, self._settings, self.schemas.budget, document,
+            PARTS.find, PARTS.keep, self._use,
+        )  # fmt: skip
+
+    def _use(self, part: Part) -> None:
+        for name in part.shared:
+            self.prelude.use(name)
+        self.bodies.update(part.bodies)
+        self._check_count()
+
+    def _simply(self, expression: Expression) -> Form | None:
+        """Return a call of the rule of a simple object; None for all else."""
+        if not isinstance(expression, Ref) or self._simple is None:
+            return None
+        name = self._simple.rule(self.schemas.document.place(expression))
+        if name is None:
+            return None
+        self._known.setdefault(expression, name)
+        return self._parts_called.setdefault(name, call(name))
+
+    def place(self, expression: Expression, wish: str) -> Form | None:
+        """Return how a value is written where it stands in another; None if there is none."""
+        is_new = isinstance(expression, Ref) and expression not in self._known
+        form = self._simply(expression) if is_new else None
+        return super().place(expression, wish) if form is None else form
+
+    def _body(self, expression: Expression) -> Form:
+        form = self._simply(expression)
+        return super()._body(expression) if form is None else form
+
     def _alternative(self, expression: Expression, wish: str) -> Form | None:
+        if expression not in self._known and (form := self._simply(expression)) is not None:
+            return form
         key = None
         if self._is_whole and isinstance(expression, Ref) and expression not in self._known:
             expression = self._referred(expression)
@@ -311,9 +339,7 @@ class RunWriter(Writer):
             PARTS.keep(key, part)
         else:
             self.schemas.budget.spend(part.work)
-        for name in part.shared:
-            self.prelude.use(name)
-        self.bodies.update(part.bodies)
+        self._use(part)
         self._known[expression] = part.start
         return call(part.start)
 
@@ -338,16 +364,12 @@ class RunWriter(Writer):
         if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
             return None
         try:
-            bodies = writer._meanings(reachable(start, writer._rules))
+            bodies = writer._meanings(reachable(start, writer._rules)) | writer.bodies
         except ProblemError:
             return None
         called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
         shared = tuple(name for name in called if name not in bodies)
         return Part(start, bodies, shared, schemas.budget.spent - before)
-
-
-MANY_TEXTS = 12
-"""Listed strings of which one automaton is made, instead of a node for each."""
 
 
 FEWER = 2

@@ -1,0 +1,326 @@
+"""Schemas that only name types, members, items and texts, straight to rules.
+
+Most tools, and many other schemas, say nothing but this. What they allow can be written down as it
+is read: there is nothing to intersect, to complement or to find empty, so there is no normal form
+and no tree of KBNF. A schema with any other keyword is None here, and ``writer`` writes it; of its
+parts those that are simple are written here again.
+
+An object is a rule, named after a digest of all that it says but for annotations. So equal objects
+are one rule, in a schema and from one schema to the next, and a process remembers the rules that it
+has made (``run_writer.PARTS``).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from hashlib import blake2b
+
+from kbnf_core import ir
+from kbnf_core.automata import operations
+from kbnf_core.languages.json_schema.build_tree import meaning
+from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.expressions import Closing
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    CONTENTS,
+    LOCAL,
+    REFUSED_BY_LLGUIDANCE,
+    UNEVALUATED,
+)
+from kbnf_core.languages.json_schema.names import all_but
+from kbnf_core.languages.json_schema.options import Options, Standard
+from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
+from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.json_text import Json
+from kbnf_core.text.source import NOWHERE
+
+DEPTH = 32
+"""Schemas in one another, beyond which they are not looked at."""
+
+MOST_MEMBERS = 64
+"""Members of an object that is one rule."""
+
+MANY_TEXTS = 12
+"""Listed strings of which one automaton is made, instead of a node for each."""
+
+_SAYING = LOCAL | APPLICATORS | CONTENTS | REFUSED_BY_LLGUIDANCE | {*UNEVALUATED, "$id", "id"}
+"""The keywords that say something here; the others are annotations, or unknown."""
+
+_OBJECT = "object_"
+_OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"})
+_OF_ARRAYS = frozenset({"type", "items", "minItems", "maxItems"})
+_OF_TEXTS = frozenset({"type", "enum", "const"})
+_TYPES = {
+    "string": "s", "number": "n", "integer": "i", "boolean": "b", "null": "0", "object": "o",
+    "array": "a",
+}  # fmt: skip
+_NULL = ir.Literal(b"null", NOWHERE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """The meaning of the rules of a sub-schema, the one called ``start`` first.
+
+    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took.
+    """
+
+    start: str
+    bodies: Mapping[str, ir.Node]
+    shared: tuple[str, ...]
+    work: int
+
+
+Value = tuple[str, ir.Node]
+"""What a schema allows: spelled, so that equal ones are equal, and as a part of a rule."""
+
+Member = tuple[ir.Node, bool]
+"""A member, and whether it must be there."""
+
+
+class SimpleSchemas:
+    """The simple schemas of one document; each is looked at once.
+
+    ``settings`` are what rules depend on besides.
+    ``find`` and ``keep`` remember parts by what they say; ``use`` is told of each that is called.
+    """
+
+    def __init__(
+        self,
+        prelude: Prelude,
+        options: Options,
+        settings: str,
+        budget: Budget,
+        document: Document,
+        find: Callable[[str], Part | None],
+        keep: Callable[[str, Part], None],
+        use: Callable[[Part], None],
+    ) -> None:
+        self._prelude = prelude
+        self._options = options
+        self._settings = blake2b(settings.encode(errors="surrogatepass"), digest_size=16)
+        self._budget = budget
+        self._document = document
+        self._find = find
+        self._keep = keep
+        self._use = use
+        # By identity, and which objects are closed. None for what is not simple, and for what is
+        # being looked at: a schema within itself.
+        self._known: dict[tuple[int, bool, bool], Value | None] = {}
+        self._calls = {name: ir.Call(name, NOWHERE) for name in NAMES}
+        self._gap, self._comma, self._colon = (
+            meaning(form, budget) for form in (prelude.gap, prelude.comma, prelude.colon)
+        )
+
+    def rule(self, place: Place) -> str | None:
+        """Return the name of the rule of an object, or of a reference to one; None for all else."""
+        contents, closing = place.contents, place.closing
+        is_object = contents.get("type") == "object" and "properties" in contents
+        if not (is_object or "$ref" in contents) or place.resolver is not None:
+            return None
+        below = closing is not Closing.NONE
+        found = self._value(contents, closing is Closing.WHOLE, below, 0)
+        return found[0] if found is not None and found[0].startswith(_OBJECT) else None
+
+    def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
+        """Return what a schema allows.
+
+        ``whole`` tells whether it closes objects, ``below`` whether those in it are closed.
+        """
+        if schema is True:
+            return "v", self._calls["value"]
+        if not isinstance(schema, dict) or depth > DEPTH:
+            return None
+        key = id(schema), whole, below
+        if key not in self._known:
+            self._known[key] = None
+            self._budget.spend(STEPS)
+            self._known[key] = self._read(schema, whole, below, depth + 1)
+        return self._known[key]
+
+    def _read(self, schema: dict[str, Json], whole: bool, below: bool, depth: int) -> Value | None:
+        said, types = schema.keys() & _SAYING, schema.get("type")
+        if self._document.is_whole(schema):
+            said -= {"$id", "id"}
+        if said == {"type"}:
+            return self._of_types([types] if isinstance(types, str) else types)
+        if not said:
+            return "v", self._calls["value"]
+        if types == "object" and said <= _OF_OBJECTS:
+            return self._object(schema, whole, below, depth)
+        if types == "array" and said <= _OF_ARRAYS:
+            return self._array(schema, below, depth)
+        if types in (None, "string") and said <= _OF_TEXTS and not said >= {"enum", "const"}:
+            return self._texts(schema["enum"] if "enum" in said else [schema["const"]])
+        if said == {"$ref"} and isinstance(schema["$ref"], str):
+            there = self._document.at(schema["$ref"])
+            return None if there is None else self._value(there[1], whole, below, depth)
+        if said == {"anyOf"} and isinstance(schema["anyOf"], list):
+            return self._any(self._value(each, whole, below, depth) for each in schema["anyOf"])
+        return None
+
+    def _any(self, values: Iterable[Value | None]) -> Value | None:
+        found: dict[str, ir.Node] = {}
+        for value in values:
+            if value is None:
+                return None
+            found.setdefault(*value)
+        if len(found) < 2:
+            return next(iter(found.items()), None)
+        return f"({'|'.join(found)})", ir.Choice(tuple(found.values()), NOWHERE)
+
+    def _of_types(self, names: Json) -> Value | None:
+        if not isinstance(names, list) or not _TYPES.keys() >= set(map(str, names)):
+            return None
+        wanted = [name for name in names if name != "integer" or "number" not in names]
+        return self._any(
+            (_TYPES[name], _NULL if name == "null" else self._calls[name]) for name in wanted
+        )
+
+    def _texts(self, values: Json) -> Value | None:
+        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+            return None
+        spelled = [self._prelude.spelling.text(each) for each in dict.fromkeys(values)]
+        texts = [text.encode() for text in spelled if text is not None]
+        size = sum(map(len, texts))
+        if not texts or len(texts) < len(spelled) or size > self._options.limits.states:
+            return None
+        self._budget.spend(size)
+        if len(texts) >= MANY_TEXTS:
+            return repr(texts), ir.Regular(operations.literals(texts), NOWHERE)
+        nodes = tuple(ir.Literal(text, NOWHERE) for text in texts)
+        return repr(texts), nodes[0] if len(nodes) == 1 else ir.Choice(nodes, NOWHERE)
+
+    def _array(self, schema: dict[str, Json], below: bool, depth: int) -> Value | None:
+        low, high = (self._count(schema, name) for name in ("minItems", "maxItems"))
+        item = self._value(schema.get("items", True), below, below, depth)
+        if item is None or low is None or high is None or 0 <= high < max(low, 1):
+            return None
+        following = ir.Sequence((self._comma, item[1]), NOWHERE)
+        most = None if high < 0 else high - 1
+        more = ir.Repeat(following, max(low - 1, 0), most, NOWHERE)
+        content = ir.Sequence((item[1], more), NOWHERE)
+        whole = self._enclosed(b"[", content, b"]", may_be_empty=low <= 0)
+        return f"[{item[0]}:{low}:{high}]", whole
+
+    def _count(self, schema: dict[str, Json], keyword: str) -> int | None:
+        """Return a count, -1 where there is none; None for what is no count within the limit."""
+        value = schema.get(keyword, Decimal(-1))
+        if not isinstance(value, Decimal) or value != value.to_integral_value():
+            return None
+        return int(value) if value <= self._options.limits.bound else None
+
+    def _object(
+        self, schema: dict[str, Json], whole: bool, below: bool, depth: int
+    ) -> Value | None:
+        properties, required = schema.get("properties", {}), schema.get("required", [])
+        if not isinstance(properties, dict) or not isinstance(required, list):
+            return None
+        is_needed = set(map(str, required))
+        if not properties.keys() >= is_needed or len(properties) > MOST_MEMBERS:
+            return None
+        rest = schema.get("additionalProperties", not (whole and "properties" in schema))
+        extra = ("", None) if rest is False else self._value(rest, below, below, depth)
+        held = [self._value(each, below, below, depth) for each in properties.values()]
+        if extra is None or None in held:
+            return None
+        members = {
+            name: value for name, value in zip(properties, held, strict=True) if value is not None
+        }
+        listed = (f"{name!r}{name in is_needed:d}{said}" for name, (said, _) in members.items())
+        said = f"{{{','.join(listed)}:{extra[0]}}}"
+        self._budget.spend(STEPS * (1 + len(members)))
+        digest = self._settings.copy()
+        digest.update(said.encode(errors="surrogatepass"))
+        name = f"{_OBJECT}{digest.hexdigest()}"
+        key = f"{name} {said}"
+        found = self._find(key)
+        if found is None:
+            found = self._part(name, members, is_needed, extra[1])
+            if found is None:
+                return None
+            self._keep(key, found)
+        self._use(found)
+        return name, ir.Call(name, NOWHERE)
+
+    def _part(
+        self, name: str, members: dict[str, Value], needed: set[str], extra: ir.Node | None
+    ) -> Part | None:
+        """Return the rules of an object; None where the name of a member has several texts."""
+        bodies: dict[str, ir.Node] = {}
+        spelling = self._prelude.spelling
+        other: ir.Node | None = None
+        if extra is not None:
+            key: ir.Node = self._calls["string"]
+            if members:
+                automaton = all_but(tuple(members), spelling)
+                if automaton is None:
+                    return None
+                bodies[f"{name}_others"] = ir.Regular(automaton, NOWHERE)
+                key = ir.Call(f"{name}_others", NOWHERE)
+                if self._options.standard is Standard.LLGUIDANCE and spelling.with_needless:
+                    key = ir.Choice((key, self._calls["other_name"]), NOWHERE)
+            other = self._sequence(key, self._colon, extra)
+        nodes: list[Member] = []
+        for text, (_, value) in members.items():
+            spelled = spelling.text(text)
+            if spelled is None:
+                return None
+            literal = ir.Literal(spelled.encode(), NOWHERE)
+            nodes.append((self._sequence(literal, self._colon, value), text in needed))
+        content = self._around(nodes, other) if needed else self._some(nodes, other)
+        body = self._enclosed(b"{", content, b"}", may_be_empty=not needed)
+        whole = {name: body, **bodies}
+        called = {call.nonterminal for part in whole.values() for call in ir.calls(part)}
+        return Part(name, whole, tuple(sorted(called & NAMES)), 0)
+
+    def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
+        """Return members of which one is required: those before it have commas behind them."""
+        parts: list[ir.Node] = []
+        is_first = True
+        for node, must in members:
+            if is_first and must:
+                parts.append(node)
+                is_first = False
+                continue
+            ordered = (node, self._comma) if is_first else (self._comma, node)
+            pair = self._sequence(*ordered)
+            parts.append(pair if must else _repeated(pair, 1))
+        if other is not None:
+            parts.append(_repeated(self._sequence(self._comma, other), None))
+        return self._sequence(*parts)
+
+    def _some(self, members: list[Member], other: ir.Node | None) -> ir.Node | None:
+        """Return one or more members: the last, or one before it and maybe more."""
+        more = other
+        if other is not None:
+            following = _repeated(self._sequence(self._comma, other), None)
+            more = self._sequence(other, following)
+        for node, _ in reversed(members):
+            if more is None:
+                more = node
+            else:
+                before = _repeated(self._sequence(node, self._comma), 1)
+                more = ir.Choice((node, self._sequence(before, more)), NOWHERE)
+        return more
+
+    def _enclosed(
+        self, opening: bytes, content: ir.Node | None, closing: bytes, *, may_be_empty: bool
+    ) -> ir.Node:
+        """Return ``content`` in brackets, with gaps inside."""
+        inner: tuple[ir.Node, ...] = ()
+        if content is not None:
+            whole = self._sequence(content, self._gap)
+            inner = (_repeated(whole, 1) if may_be_empty else whole,)
+        ends = (ir.Literal(opening, NOWHERE), ir.Literal(closing, NOWHERE))
+        return self._sequence(ends[0], self._gap, *inner, ends[1])
+
+    def _sequence(self, *parts: ir.Node) -> ir.Node:
+        flat: list[ir.Node] = []
+        for part in parts:
+            flat.extend(part.parts if type(part) is ir.Sequence else (part,))
+        return ir.Sequence(tuple(flat), NOWHERE)
+
+
+def _repeated(node: ir.Node, most: int | None) -> ir.Node:
+    return ir.Repeat(node, 0, most, NOWHERE)
