@@ -121,7 +121,7 @@ def test_what_is_counted_does_not_depend_on_what_is_known(
     known: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not known:
-        monkeypatch.setattr(PARTS, "find", lambda key: None)
+        monkeypatch.setattr(PARTS, "find", lambda _: None)
     spent = []
     made = RunWriter.rules_for
 
