@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
+from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -55,7 +56,6 @@ _TYPES = {
     "string": "s", "number": "n", "integer": "i", "boolean": "b", "null": "0", "object": "o",
     "array": "a",
 }  # fmt: skip
-_NULL = ir.Literal(b"null", NOWHERE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,8 +71,18 @@ class Part:
     work: int
 
 
-Value = tuple[str, ir.Node]
-"""What a schema allows: spelled, so that equal ones are equal, and as a part of a rule."""
+class Value(NamedTuple):
+    """What a schema allows: spelled, so that equal ones are equal, and as a part of a rule.
+
+    ``shared`` are the rules of the prelude that the part calls.
+    """
+
+    said: str
+    node: ir.Node
+    shared: frozenset[str] = frozenset()
+
+
+_NULL = Value("0", ir.Literal(b"null", NOWHERE))
 
 Member = tuple[ir.Node, bool]
 """A member, and whether it must be there."""
@@ -108,8 +118,12 @@ class SimpleSchemas:
         # being looked at: a schema within itself.
         self._known: dict[tuple[int, bool, bool], Value | None] = {}
         self._calls = {name: ir.Call(name, NOWHERE) for name in NAMES}
-        self._gap, self._comma, self._colon = (
+        self._anything = Value("v", self._calls["value"], frozenset(("value",)))
+        self._gap, self._comma, self._colon = punctuation = tuple(
             meaning(form, budget) for form in (prelude.gap, prelude.comma, prelude.colon)
+        )
+        self._around_values = frozenset(
+            call.nonterminal for node in punctuation for call in ir.calls(node)
         )
 
     def rule(self, place: Place) -> str | None:
@@ -120,7 +134,7 @@ class SimpleSchemas:
             return None
         below = closing is not Closing.NONE
         found = self._value(contents, closing is Closing.WHOLE, below, 0)
-        return found[0] if found is not None and found[0].startswith(_OBJECT) else None
+        return found.said if found is not None and found.said.startswith(_OBJECT) else None
 
     def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
         """Return what a schema allows.
@@ -128,7 +142,7 @@ class SimpleSchemas:
         ``whole`` tells whether it closes objects, ``below`` whether those in it are closed.
         """
         if schema is True:
-            return "v", self._calls["value"]
+            return self._anything
         if not isinstance(schema, dict) or depth > DEPTH:
             return None
         key = id(schema), whole, below
@@ -145,7 +159,7 @@ class SimpleSchemas:
         if said == {"type"}:
             return self._of_types([types] if isinstance(types, str) else types)
         if not said:
-            return "v", self._calls["value"]
+            return self._anything
         if types == "object" and said <= _OF_OBJECTS:
             return self._object(schema, whole, below, depth)
         if types == "array" and said <= _OF_ARRAYS:
@@ -160,22 +174,27 @@ class SimpleSchemas:
         return None
 
     def _any(self, values: Iterable[Value | None]) -> Value | None:
-        found: dict[str, ir.Node] = {}
+        found: dict[str, Value] = {}
         for value in values:
             if value is None:
                 return None
-            found.setdefault(*value)
+            found.setdefault(value.said, value)
         if len(found) < 2:
-            return next(iter(found.items()), None)
-        return f"({'|'.join(found)})", ir.Choice(tuple(found.values()), NOWHERE)
+            return next(iter(found.values()), None)
+        whole = ir.Choice(tuple(value.node for value in found.values()), NOWHERE)
+        shared = frozenset().union(*(value.shared for value in found.values()))
+        return Value(f"({'|'.join(found)})", whole, shared)
 
     def _of_types(self, names: Json) -> Value | None:
         if not isinstance(names, list) or not _TYPES.keys() >= set(map(str, names)):
             return None
         wanted = [name for name in names if name != "integer" or "number" not in names]
-        return self._any(
-            (_TYPES[name], _NULL if name == "null" else self._calls[name]) for name in wanted
-        )
+        return self._any(map(self._of_type, wanted))
+
+    def _of_type(self, name: str) -> Value:
+        if name == "null":
+            return _NULL
+        return Value(_TYPES[name], self._calls[name], frozenset((name,)))
 
     def _texts(self, values: Json) -> Value | None:
         if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
@@ -187,21 +206,21 @@ class SimpleSchemas:
             return None
         self._budget.spend(size)
         if len(texts) >= MANY_TEXTS:
-            return repr(texts), ir.Regular(operations.literals(texts), NOWHERE)
+            return Value(repr(texts), ir.Regular(operations.literals(texts), NOWHERE))
         nodes = tuple(ir.Literal(text, NOWHERE) for text in texts)
-        return repr(texts), nodes[0] if len(nodes) == 1 else ir.Choice(nodes, NOWHERE)
+        return Value(repr(texts), nodes[0] if len(nodes) == 1 else ir.Choice(nodes, NOWHERE))
 
     def _array(self, schema: dict[str, Json], below: bool, depth: int) -> Value | None:
         low, high = (self._count(schema, name) for name in ("minItems", "maxItems"))
         item = self._value(schema.get("items", True), below, below, depth)
         if item is None or low is None or high is None or 0 <= high < max(low, 1):
             return None
-        following = ir.Sequence((self._comma, item[1]), NOWHERE)
+        following = ir.Sequence((self._comma, item.node), NOWHERE)
         most = None if high < 0 else high - 1
         more = ir.Repeat(following, max(low - 1, 0), most, NOWHERE)
-        content = ir.Sequence((item[1], more), NOWHERE)
+        content = ir.Sequence((item.node, more), NOWHERE)
         whole = self._enclosed(b"[", content, b"]", may_be_empty=low <= 0)
-        return f"[{item[0]}:{low}:{high}]", whole
+        return Value(f"[{item.said}:{low}:{high}]", whole, item.shared | self._around_values)
 
     def _count(self, schema: dict[str, Json], keyword: str) -> int | None:
         """Return a count, -1 where there is none; None for what is no count within the limit."""
@@ -220,15 +239,17 @@ class SimpleSchemas:
         if not properties.keys() >= is_needed or len(properties) > MOST_MEMBERS:
             return None
         rest = schema.get("additionalProperties", not (whole and "properties" in schema))
-        extra = ("", None) if rest is False else self._value(rest, below, below, depth)
-        held = [self._value(each, below, below, depth) for each in properties.values()]
-        if extra is None or None in held:
+        extra = None if rest is False else self._value(rest, below, below, depth)
+        if extra is None and rest is not False:
             return None
-        members = {
-            name: value for name, value in zip(properties, held, strict=True) if value is not None
-        }
-        listed = (f"{name!r}{name in is_needed:d}{said}" for name, (said, _) in members.items())
-        said = f"{{{','.join(listed)}:{extra[0]}}}"
+        members: dict[str, Value] = {}
+        for name, schema in properties.items():
+            value = self._value(schema, below, below, depth)
+            if value is None:
+                return None
+            members[name] = value
+        listed = (f"{name!r}{name in is_needed:d}{held.said}" for name, held in members.items())
+        said = f"{{{','.join(listed)}:{'' if extra is None else extra.said}}}"
         self._budget.spend(STEPS * (1 + len(members)))
         digest = self._settings.copy()
         digest.update(said.encode(errors="surrogatepass"))
@@ -236,22 +257,24 @@ class SimpleSchemas:
         key = f"{name} {said}"
         found = self._find(key)
         if found is None:
-            found = self._part(name, members, is_needed, extra[1])
+            found = self._part(name, members, is_needed, extra)
             if found is None:
                 return None
             self._keep(key, found)
         self._use(found)
-        return name, ir.Call(name, NOWHERE)
+        return Value(name, ir.Call(name, NOWHERE))
 
     def _part(
-        self, name: str, members: dict[str, Value], needed: set[str], extra: ir.Node | None
+        self, name: str, members: dict[str, Value], needed: set[str], extra: Value | None
     ) -> Part | None:
         """Return the rules of an object; None where the name of a member has several texts."""
         bodies: dict[str, ir.Node] = {}
         spelling = self._prelude.spelling
+        shared = self._around_values.union(*(value.shared for value in members.values()))
         other: ir.Node | None = None
         if extra is not None:
             key: ir.Node = self._calls["string"]
+            shared |= extra.shared
             if members:
                 automaton = all_but(tuple(members), spelling)
                 if automaton is None:
@@ -260,19 +283,20 @@ class SimpleSchemas:
                 key = ir.Call(f"{name}_others", NOWHERE)
                 if self._options.standard is Standard.LLGUIDANCE and spelling.with_needless:
                     key = ir.Choice((key, self._calls["other_name"]), NOWHERE)
-            other = self._sequence(key, self._colon, extra)
+                    shared |= {"other_name"}
+            else:
+                shared |= {"string"}
+            other = self._sequence(key, self._colon, extra.node)
         nodes: list[Member] = []
-        for text, (_, value) in members.items():
+        for text, value in members.items():
             spelled = spelling.text(text)
             if spelled is None:
                 return None
             literal = ir.Literal(spelled.encode(), NOWHERE)
-            nodes.append((self._sequence(literal, self._colon, value), text in needed))
+            nodes.append((self._sequence(literal, self._colon, value.node), text in needed))
         content = self._around(nodes, other) if needed else self._some(nodes, other)
         body = self._enclosed(b"{", content, b"}", may_be_empty=not needed)
-        whole = {name: body, **bodies}
-        called = {call.nonterminal for part in whole.values() for call in ir.calls(part)}
-        return Part(name, whole, tuple(sorted(called & NAMES)), 0)
+        return Part(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
 
     def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
         """Return members of which one is required: those before it have commas behind them."""
