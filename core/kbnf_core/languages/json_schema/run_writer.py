@@ -39,7 +39,12 @@ from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.json_schema.schemas import Schemas, is_void
-from kbnf_core.languages.json_schema.simple_schemas import MANY_TEXTS, Part, SimpleSchemas
+from kbnf_core.languages.json_schema.simple_schemas import (
+    LARGEST,
+    MANY_TEXTS,
+    Part,
+    SimpleSchemas,
+)
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter, quoted
 from kbnf_core.languages.json_schema.writer import Writer, reachable
@@ -123,9 +128,6 @@ def _as_json(value: object) -> str:
         raise ConfigError(f"the schema is not JSON: {error}") from None
 
 
-LARGEST = 100_000
-"""Characters of a schema that is remembered."""
-
 ALL = 2_000_000
 """Characters of all the schemas that are remembered; their rules take some five times as much."""
 
@@ -148,10 +150,10 @@ class Parts:
                 self._known.move_to_end(key)
             return part
 
-    def keep(self, key: str, part: Part) -> None:
-        """Remember a part."""
+    def keep(self, key: str, part: Part, *, is_new: bool = True) -> None:
+        """Remember a part, which need not be new: one may have several keys."""
         with self._lock:
-            self.made += 1
+            self.made += is_new
             if key not in self._known:
                 self._size += len(key)
             self._known[key] = part
@@ -292,8 +294,8 @@ class RunWriter(Writer):
         if self.options.order is not Order.DECLARED or document.dialect == "draft-03":
             return None
         return SimpleSchemas(
-            self.prelude, self.options, self._settings, self.schemas.budget, document,
-            PARTS.find, PARTS.keep, self._use,
+            self.prelude, self.options, self._settings, self.schemas.budget, document, PARTS,
+            self._use,
         )  # fmt: skip
 
     def _use(self, part: Part) -> None:

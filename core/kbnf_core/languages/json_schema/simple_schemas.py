@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -35,6 +35,9 @@ from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import NOWHERE
+
+LARGEST = 100_000
+"""Characters of a schema that is remembered."""
 
 DEPTH = 32
 """Schemas in one another, beyond which they are not looked at."""
@@ -74,15 +77,28 @@ class Part:
 class Value(NamedTuple):
     """What a schema allows: spelled, so that equal ones are equal, and as a part of a rule.
 
-    ``shared`` are the rules of the prelude that the part calls.
+    ``shared`` are the rules of the prelude that the part calls, ``parts`` those of the objects in
+    it.
     """
 
     said: str
     node: ir.Node
     shared: frozenset[str] = frozenset()
+    parts: tuple[Part, ...] = ()
 
 
 _NULL = Value("0", ir.Literal(b"null", NOWHERE))
+
+
+class Parts(Protocol):
+    """Where parts are remembered by what they say."""
+
+    def find(self, key: str) -> Part | None:
+        """Return a part that is known."""
+
+    def keep(self, key: str, part: Part, *, is_new: bool = True) -> None:
+        """Remember a part."""
+
 
 Member = tuple[ir.Node, bool]
 """A member, and whether it must be there."""
@@ -92,7 +108,7 @@ class SimpleSchemas:
     """The simple schemas of one document; each is looked at once.
 
     ``settings`` are what rules depend on besides.
-    ``find`` and ``keep`` remember parts by what they say; ``use`` is told of each that is called.
+    ``known`` are the parts by what they say; ``use`` is told of each that is called.
     """
 
     def __init__(
@@ -102,8 +118,7 @@ class SimpleSchemas:
         settings: str,
         budget: Budget,
         document: Document,
-        find: Callable[[str], Part | None],
-        keep: Callable[[str, Part], None],
+        known: Parts,
         use: Callable[[Part], None],
     ) -> None:
         self._prelude = prelude
@@ -111,8 +126,8 @@ class SimpleSchemas:
         self._settings = blake2b(settings.encode(errors="surrogatepass"), digest_size=16)
         self._budget = budget
         self._document = document
-        self._find = find
-        self._keep = keep
+        self._where = self._settings.hexdigest()
+        self._parts = known
         self._use = use
         # By identity, and which objects are closed. None for what is not simple, and for what is
         # being looked at: a schema within itself.
@@ -132,9 +147,25 @@ class SimpleSchemas:
         is_object = contents.get("type") == "object" and "properties" in contents
         if not (is_object or "$ref" in contents) or place.resolver is not None:
             return None
+        written = f"{self._where} {closing.value} {contents!r}"
+        known = self._parts.find(written)
+        if known is not None:
+            self._budget.spend(known.work)
+            self._use(known)
+            return known.start
+        before = self._budget.spent
         below = closing is not Closing.NONE
         found = self._value(contents, closing is Closing.WHOLE, below, 0)
-        return found.said if found is not None and found.said.startswith(_OBJECT) else None
+        if found is None or not found.said.startswith(_OBJECT):
+            return None
+        for part in found.parts:
+            self._use(part)
+        if "$ref" not in written and len(written) <= LARGEST:
+            bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
+            shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
+            whole = Part(found.said, bodies, shared, self._budget.spent - before)
+            self._parts.keep(written, whole, is_new=False)
+        return found.said
 
     def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
         """Return what a schema allows.
@@ -182,8 +213,7 @@ class SimpleSchemas:
         if len(found) < 2:
             return next(iter(found.values()), None)
         whole = ir.Choice(tuple(value.node for value in found.values()), NOWHERE)
-        shared = frozenset().union(*(value.shared for value in found.values()))
-        return Value(f"({'|'.join(found)})", whole, shared)
+        return Value(f"({'|'.join(found)})", whole, *_needed(found.values()))
 
     def _of_types(self, names: Json) -> Value | None:
         if not isinstance(names, list) or not _TYPES.keys() >= set(map(str, names)):
@@ -220,7 +250,8 @@ class SimpleSchemas:
         more = ir.Repeat(following, max(low - 1, 0), most, NOWHERE)
         content = ir.Sequence((item.node, more), NOWHERE)
         whole = self._enclosed(b"[", content, b"]", may_be_empty=low <= 0)
-        return Value(f"[{item.said}:{low}:{high}]", whole, item.shared | self._around_values)
+        shared = item.shared | self._around_values
+        return Value(f"[{item.said}:{low}:{high}]", whole, shared, item.parts)
 
     def _count(self, schema: dict[str, Json], keyword: str) -> int | None:
         """Return a count, -1 where there is none; None for what is no count within the limit."""
@@ -243,38 +274,43 @@ class SimpleSchemas:
         if extra is None and rest is not False:
             return None
         members: dict[str, Value] = {}
-        for name, schema in properties.items():
-            value = self._value(schema, below, below, depth)
+        for each, inner in properties.items():
+            value = self._value(inner, below, below, depth)
             if value is None:
                 return None
-            members[name] = value
-        listed = (f"{name!r}{name in is_needed:d}{held.said}" for name, held in members.items())
+            members[each] = value
+        listed = (f"{each!r}{each in is_needed:d}{held.said}" for each, held in members.items())
         said = f"{{{','.join(listed)}:{'' if extra is None else extra.said}}}"
         self._budget.spend(STEPS * (1 + len(members)))
         digest = self._settings.copy()
         digest.update(said.encode(errors="surrogatepass"))
         name = f"{_OBJECT}{digest.hexdigest()}"
         key = f"{name} {said}"
-        found = self._find(key)
+        held = [*members.values(), *(() if extra is None else (extra,))]
+        shared, parts = _needed(held)
+        found = self._parts.find(key)
         if found is None:
-            found = self._part(name, members, is_needed, extra)
+            found = self._part(name, members, is_needed, extra, shared)
             if found is None:
                 return None
-            self._keep(key, found)
-        self._use(found)
-        return Value(name, ir.Call(name, NOWHERE))
+            self._parts.keep(key, found)
+        return Value(name, ir.Call(name, NOWHERE), parts=(found, *parts))
 
     def _part(
-        self, name: str, members: dict[str, Value], needed: set[str], extra: Value | None
+        self,
+        name: str,
+        members: dict[str, Value],
+        needed: set[str],
+        extra: Value | None,
+        shared: frozenset[str],
     ) -> Part | None:
         """Return the rules of an object; None where the name of a member has several texts."""
         bodies: dict[str, ir.Node] = {}
         spelling = self._prelude.spelling
-        shared = self._around_values.union(*(value.shared for value in members.values()))
+        shared |= self._around_values
         other: ir.Node | None = None
         if extra is not None:
             key: ir.Node = self._calls["string"]
-            shared |= extra.shared
             if members:
                 automaton = all_but(tuple(members), spelling)
                 if automaton is None:
@@ -344,6 +380,16 @@ class SimpleSchemas:
         for part in parts:
             flat.extend(part.parts if type(part) is ir.Sequence else (part,))
         return ir.Sequence(tuple(flat), NOWHERE)
+
+
+def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[Part, ...]]:
+    """Return the rules of the prelude, and the parts, that some values need."""
+    shared: set[str] = set()
+    parts: dict[str, Part] = {}
+    for value in values:
+        shared |= value.shared
+        parts.update((part.start, part) for part in value.parts)
+    return frozenset(shared), tuple(parts.values())
 
 
 def _repeated(node: ir.Node, most: int | None) -> ir.Node:
