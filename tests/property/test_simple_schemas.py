@@ -38,8 +38,13 @@ LEAVES = st.one_of(
     st.builds(dict, enum=TEXTS),
     st.builds(dict, type=st.just("string"), const=st.sampled_from(NAMES)),
     st.just({"$ref": "#/$defs/point"}),
-    # Not simple, so that an object with it is written by the other writer.
     st.just({"type": "string", "maxLength": 2}),
+    st.just({"type": "string", "pattern": "^[a-q]+$", "minLength": 2}),
+    st.just({"type": "string", "format": "date"}),
+    st.just({"type": "number", "minimum": 0, "exclusiveMaximum": 12}),
+    st.just({"type": "integer", "multipleOf": 4}),
+    # Not simple, so that an object with it is written by the other writer.
+    st.just({"not": {"type": "string"}}),
 )
 
 

@@ -18,27 +18,30 @@ content are one rule.
 import json
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from importlib import import_module
+from itertools import chain
 from threading import Lock
-from typing import Any
+from typing import Any, NoReturn, cast
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import calls
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.build_tree import Form, Rules, call, known, meaning, repeated
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths, counted
+from kbnf_core.languages.json_schema.normal_form import NormalForm
 from kbnf_core.languages.json_schema.options import Options, Order
-from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
-from kbnf_core.languages.json_schema.schemas import Schemas, is_void
+from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_void
 from kbnf_core.languages.json_schema.simple_schemas import (
     LARGEST,
     MANY_TEXTS,
@@ -50,6 +53,7 @@ from kbnf_core.languages.json_schema.write_scalars import ScalarWriter, quoted
 from kbnf_core.languages.json_schema.writer import Writer, reachable
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 
@@ -212,6 +216,14 @@ def prefix_of(key: str) -> str:
     return f"part_{blake2b(key.encode(errors='surrogatepass'), digest_size=16).hexdigest()}_"
 
 
+class _NeedsPlaceError(Exception):
+    """A rule needs a name of its own in the grammar, or something is to be said of a place."""
+
+
+def _refuse_name(said: str) -> NoReturn:
+    raise _NeedsPlaceError(said)
+
+
 class RunWriter(Writer):
     """Writes rules for a program to run; alternatives that are known are not written again."""
 
@@ -280,7 +292,7 @@ class RunWriter(Writer):
 
     @cached_property
     def _settings(self) -> str:
-        return f"{self.options!r} {self.schemas.document.dialect}"
+        return f"{self.options!r} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
 
     def _fresh_for_text(self, wish: str) -> str:
         # What counts characters is one rule for all of a grammar.
@@ -295,8 +307,39 @@ class RunWriter(Writer):
             return None
         return SimpleSchemas(
             self.prelude, self.options, self._settings, self.schemas.budget, document, PARTS,
-            self._use,
+            self._scalar_part, self._use,
         )  # fmt: skip
+
+    def _scalar_part(self, name: str, contents: dict[str, Json]) -> Part | None:
+        """Return the rules of a string or number; None where something is to be said of it.
+
+        Errors and notes need the place in the schema, which the other way knows.
+        """
+        schemas = self.schemas
+        before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
+        rules: dict[str, Form] = {}
+        collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
+        writer = RunScalars(self.prelude, collected, self.limits, _refuse_name)
+        try:
+            read = Reader(schemas, Place(contents, "", None), self.options).read()
+            parts = [
+                part
+                for shape in cast(Iterator[NormalForm], read)
+                for part in chain(*shape.values())
+            ]
+            form = writer.write(cast(Restricted, parts[0]), name) if len(parts) == 1 else None
+            if form is None or schemas.notes[notes:] or schemas.losses[losses:]:
+                return None
+            if isinstance(form, tree.Reference) and form.name.value in rules:
+                form = rules.pop(form.name.value)
+            budget = Budget(DEFAULT_LIMITS.work)
+            bodies = {each: meaning(body, budget) for each, body in {name: form, **rules}.items()}
+        except (ProblemError, LimitError, _NeedsPlaceError):
+            return None
+        finally:
+            del schemas.notes[notes:], schemas.losses[losses:]
+        called = {each.nonterminal for body in bodies.values() for each in calls(body)}
+        return Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
 
     def _use(self, part: Part) -> None:
         for name in part.shared:

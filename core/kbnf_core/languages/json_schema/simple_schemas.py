@@ -10,7 +10,7 @@ are one rule, in a schema and from one schema to the next, and a process remembe
 has made (``run_writer.PARTS``).
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from hashlib import blake2b
@@ -25,7 +25,9 @@ from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
     CONTENTS,
     LOCAL,
+    NUMBERS,
     REFUSED_BY_LLGUIDANCE,
+    STRINGS,
     UNEVALUATED,
 )
 from kbnf_core.languages.json_schema.names import all_but
@@ -55,6 +57,12 @@ _OBJECT = "object_"
 _OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"})
 _OF_ARRAYS = frozenset({"type", "items", "minItems", "maxItems"})
 _OF_TEXTS = frozenset({"type", "enum", "const"})
+_OF_SCALARS = {
+    "string": STRINGS | {"type"},
+    "number": NUMBERS | {"type"},
+    "integer": NUMBERS | {"type"},
+}
+_NOTHING: frozenset[str] = frozenset()
 _TYPES = {
     "string": "s", "number": "n", "integer": "i", "boolean": "b", "null": "0", "object": "o",
     "array": "a",
@@ -108,7 +116,9 @@ class SimpleSchemas:
     """The simple schemas of one document; each is looked at once.
 
     ``settings`` are what rules depend on besides.
-    ``known`` are the parts by what they say; ``use`` is told of each that is called.
+    ``known`` are the parts by what they say; ``scalar`` makes that, of a name, of a string or
+    number with restrictions, None where there is something to say of it. ``use`` is told of each
+    part that is called.
     """
 
     def __init__(
@@ -119,6 +129,7 @@ class SimpleSchemas:
         budget: Budget,
         document: Document,
         known: Parts,
+        scalar: Callable[[str, dict[str, Json]], Part | None],
         use: Callable[[Part], None],
     ) -> None:
         self._prelude = prelude
@@ -127,7 +138,8 @@ class SimpleSchemas:
         self._budget = budget
         self._document = document
         self._where = self._settings.hexdigest()
-        self._parts = known
+        self._known_parts = known
+        self._scalar = scalar
         self._use = use
         # By identity, and which objects are closed. None for what is not simple, and for what is
         # being looked at: a schema within itself.
@@ -148,7 +160,7 @@ class SimpleSchemas:
         if not (is_object or "$ref" in contents) or place.resolver is not None:
             return None
         written = f"{self._where} {closing.value} {contents!r}"
-        known = self._parts.find(written)
+        known = self._known_parts.find(written)
         if known is not None:
             self._budget.spend(known.work)
             self._use(known)
@@ -164,7 +176,7 @@ class SimpleSchemas:
             bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
             shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
             whole = Part(found.said, bodies, shared, self._budget.spent - before)
-            self._parts.keep(written, whole, is_new=False)
+            self._known_parts.keep(written, whole, is_new=False)
         return found.said
 
     def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
@@ -195,6 +207,8 @@ class SimpleSchemas:
             return self._object(schema, whole, below, depth)
         if types == "array" and said <= _OF_ARRAYS:
             return self._array(schema, below, depth)
+        if isinstance(types, str) and said <= _OF_SCALARS.get(types, _NOTHING):
+            return self._restricted(schema, said)
         if types in (None, "string") and said <= _OF_TEXTS and not said >= {"enum", "const"}:
             return self._texts(schema["enum"] if "enum" in said else [schema["const"]])
         if said == {"$ref"} and isinstance(schema["$ref"], str):
@@ -239,6 +253,23 @@ class SimpleSchemas:
             return Value(repr(texts), ir.Regular(operations.literals(texts), NOWHERE))
         nodes = tuple(ir.Literal(text, NOWHERE) for text in texts)
         return Value(repr(texts), nodes[0] if len(nodes) == 1 else ir.Choice(nodes, NOWHERE))
+
+    def _restricted(self, schema: dict[str, Json], said: Set[str]) -> Value | None:
+        """Return strings or numbers with restrictions, which another writer writes as one rule."""
+        contents = {keyword: schema[keyword] for keyword in sorted(said)}
+        digest = self._settings.copy()
+        key = repr(contents)
+        digest.update(key.encode(errors="surrogatepass"))
+        name = f"{contents['type']}_{digest.hexdigest()}"
+        found = self._known_parts.find(f"{name} {key}")
+        if found is None:
+            found = self._scalar(name, contents)
+            if found is None:
+                return None
+            self._known_parts.keep(f"{name} {key}", found)
+        else:
+            self._budget.spend(found.work)
+        return Value(name, ir.Call(name, NOWHERE), parts=(found,))
 
     def _array(self, schema: dict[str, Json], below: bool, depth: int) -> Value | None:
         low, high = (self._count(schema, name) for name in ("minItems", "maxItems"))
@@ -288,12 +319,12 @@ class SimpleSchemas:
         key = f"{name} {said}"
         held = [*members.values(), *(() if extra is None else (extra,))]
         shared, parts = _needed(held)
-        found = self._parts.find(key)
+        found = self._known_parts.find(key)
         if found is None:
             found = self._part(name, members, is_needed, extra, shared)
             if found is None:
                 return None
-            self._parts.keep(key, found)
+            self._known_parts.keep(key, found)
         return Value(name, ir.Call(name, NOWHERE), parts=(found, *parts))
 
     def _part(
