@@ -12,7 +12,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.escaped import describe_bytes, escaped
 from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.web import answers
-from kbnf_cli.web.answers import LIMITS, Question, Shown, VocabularyName, clip, findings, place
+from kbnf_cli.web.answers import Question, Shown, VocabularyName, clip, findings, place
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.text.errors import ParseError, RejectedError
 from kbnf_core.text.source import Source
@@ -34,7 +34,7 @@ _FORCED = 200
 
 @lru_cache(maxsize=2)
 def _grammar(reading: "Reading") -> Grammar:
-    return Grammar.of(reading, LIMITS)
+    return Grammar.of(reading, reading.limits)
 
 
 @lru_cache(maxsize=8)

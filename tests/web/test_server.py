@@ -13,7 +13,7 @@ pytest.importorskip("httpx", reason="needs the extra `test`")
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
-from kbnf_cli.web import answers, engine_answers, server
+from kbnf_cli.web import answers, server
 from kbnf_cli.web.answers import Question
 from kbnf_cli.web.engine_answers import answer
 from kbnf_cli.web.server import Desk, Place, make_app
@@ -267,7 +267,7 @@ def test_a_grammar_that_takes_too_much_work_is_reported(client: TestClient) -> N
 def test_findings_are_kept_where_the_grammar_is_too_large_to_be_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine_answers, "LIMITS", replace(answers.LIMITS, grammar_states=3))
+    monkeypatch.setattr(answers, "LIMITS", replace(answers.LIMITS, grammar_states=3))
     *_, found = answer(asked("start ::= 'long' 'er';\n\nb ::= 'b';", "tokens"))
     assert "more than 3 states" in found["trouble"]
     assert [each["code"] for each in found["findings"]] == ["W101"]
