@@ -35,7 +35,7 @@ AVOIDED = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
 
 PROSE = (
     "docs/how-it-works/*.md",
-    "docs/page/*.md",
+    "docs/page/**/*.md",
 )
 """Pages that explain an idea at length, which are not searched."""
 
