@@ -55,7 +55,8 @@ def objects(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
     if names and draw(st.booleans()):
         found["required"] = draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
     if draw(st.booleans()):
-        found["additionalProperties"] = draw(st.one_of(st.booleans(), inner))
+        others: st.SearchStrategy[Any] = st.one_of(st.booleans(), inner)
+        found["additionalProperties"] = draw(others)
     return found
 
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
-from kbnf_core.languages.json_schema.run_writer import PARTS, Part, Parts
+from kbnf_core.languages.json_schema.run_writer import PARTS, Parts
+from kbnf_core.languages.json_schema.simple_schemas import Part
 
 BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}
