@@ -52,7 +52,7 @@ LEAVES = st.one_of(
 def objects(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
     names = draw(st.lists(st.sampled_from(NAMES), max_size=5, unique=True))
     found: dict[str, Any] = {"type": "object", "properties": {name: draw(inner) for name in names}}
-    if names and draw(st.booleans()):
+    if draw(st.booleans()) and names:
         found["required"] = draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
     if draw(st.booleans()):
         others: st.SearchStrategy[Any] = st.one_of(st.booleans(), inner)
