@@ -31,7 +31,7 @@ INSTEAD = {
 }
 """What to look for, and what the field says instead."""
 
-AVOIDED = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
+AVOIDED = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 PROSE = (
     "docs/how-it-works/*.md",
