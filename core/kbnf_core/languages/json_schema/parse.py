@@ -4,7 +4,7 @@ import json
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
@@ -22,8 +22,8 @@ from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema.parts import PARTS
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
-from kbnf_core.languages.json_schema.run_writer import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.translate import translate
@@ -31,6 +31,9 @@ from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.readable import ReadableWriter
 
 T = TypeVar("T")
 
@@ -139,7 +142,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
         text = read()
-        writer = _run_writer(text)
+        writer = _writer(text)
         rules, eager = _made(writer, writer.rules_for)
         losses, notes = _said(writer)
         if losses and not text.options.lossy:
@@ -170,7 +173,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
 
     def place(name: str) -> Span:
         text = read()
-        writer = _run_writer(text)
+        writer = _writer(text)
         writer.rules_for(writer.schemas.document.root())
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
@@ -195,10 +198,10 @@ def _explained(problem: Problem, text: SchemaText) -> Problem:
     return contradiction(text.value, text.options) or problem
 
 
-def _run_writer(text: SchemaText) -> RunWriter:
+def _writer(text: SchemaText) -> Writer:
     options, closed = text.options, bool(text.options.closed)
     document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
-    return RunWriter(document, options)
+    return Writer(document, options, parts=PARTS)
 
 
 def _readable(text: SchemaText) -> Embedded:
@@ -238,12 +241,14 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
+    from kbnf_core.languages.json_schema.readable import ReadableWriter
+
     options = guided(schema, options or Options())
     document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
-    return _embedded(Writer(document, options, prefix), prefix)
+    return _embedded(ReadableWriter(document, options, prefix=prefix), prefix)
 
 
-def _embedded(writer: Writer, prefix: str = "") -> Embedded:
+def _embedded(writer: "ReadableWriter", prefix: str = "") -> Embedded:
     definitions, eager = _made(writer, writer.write)
     return Embedded(prefix + START, tuple(definitions), *_said(writer), eager, writer.comments)
 

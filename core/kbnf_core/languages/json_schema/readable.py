@@ -1,50 +1,39 @@
 """Writes schemas for a person: a rule for each property, named formats, short lines, comments.
 
-The language is that of ``writer``, the rules are not: those there are for a program to run. Rules
-that say little, of nothing or of one other rule, are left out in the end.
+The rules are those of ``writer``, with a name, a place and a comment for what a schema says, and
+with automata as ``notations`` writes them. Rules that say little, of nothing or of one other rule,
+are left out in the end.
 """
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Mapping
+from types import MappingProxyType
 
-from kbnf_core.automata.algebra import Choice, Repeat, Sequence
-from kbnf_core.automata.codepoints import ANY, CodePoints, from_text, intersect
-from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.automata.expression import Spell, print_characters, print_expression
-from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression as print_form
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
-    Rules,
-    alternation,
+    Regular,
     call,
     definition,
     placed,
-    regex,
-    repeated,
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
+from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
-from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.format_rules import format_rules
-from kbnf_core.languages.json_schema.names import OtherNames
-from kbnf_core.languages.json_schema.options import Options, SchemaLimits
-from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
-from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
-from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
+from kbnf_core.languages.json_schema.notations import Notations, replaced
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.prelude import NAMES
+from kbnf_core.languages.json_schema.problems import ProblemError, unsupported
+from kbnf_core.languages.json_schema.write_scalars import is_long
+from kbnf_core.languages.json_schema.writer import Writer, reachable
 from kbnf_core.text.source import NOWHERE, Span
-
-WIDTH = 72
-"""Columns of a regular expression that stays in one piece; a longer one becomes several."""
 
 _VALUE = "_value"
 _LONGEST_REMARK = 240
@@ -66,28 +55,30 @@ class ReadableWriter(Writer):
         self,
         document: Document,
         options: Options,
-        places: Mapping[str, Span],
-        pointer: Callable[[str], str],
+        places: Mapping[str, Span] = MappingProxyType({}),
+        pointer: Callable[[str], str] = str,
+        prefix: str = "",
     ) -> None:
-        super().__init__(document, options)
+        super().__init__(document, options, prefix)
         self._places = places
         self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
-        self._readable = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
-        self._scalars = self._readable
+        self._notations = Notations(self._scalars, self.prelude, self.rules, self.limits)
+        # What stands for the rules of strings: calls of rules with names for people, or forms.
+        self._texts: dict[str, Form] = {}
+        self.comments: dict[str, str] = {}
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        start = self._prefix + "start"
-        written = {each.name.value: each.body for each in super().write(root)}
+        start = self._write_all(root)
+        written = self._spelled(start)
         self._remark(start, root)
         self._spans[start] = self._span(root)
-        shared = self.prelude.rules.keys()
         sections = {
-            "Formats": self._readable.format_names.values(),
-            "Other keys": self._readable.other_names.comments,
-            "JSON": [self._prefix + name for name in shared],
+            "Formats": self._notations.format_names.values(),
+            "Other keys": self._notations.other_names.comments,
+            "JSON": [self._prefix + name for name in self.prelude.rules],
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
         found = tidied(start, written, self.comments.keys() | behind.keys())
@@ -95,13 +86,51 @@ class ReadableWriter(Writer):
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
-            own = self._readable.other_names.comments
+            own = self._notations.other_names.comments
             self.comments.update((name, own[name]) for name in used if name in own)
             if used:
                 told = self.comments.get(used[0])
                 self.comments[used[0]] = f"{title}. {told}" if told else title
         spans = {name: self._spans.get(name, NOWHERE) for name in order}
         return [definition(name, placed(found[name], spans[name]), spans[name]) for name in order]
+
+    def _spelled(self, start: str) -> dict[str, Form]:
+        """Return the rules that ``start`` needs, with automata as they are written."""
+        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
+        for name in reachable(start, self._rules | shared):
+            if name in self._rules and name not in self._scalars.wishes:
+                self._current = self._owners.get(name, ANYTHING)
+                try:
+                    self._rules[name] = self._without_automata(self._rules[name])
+                except LimitError as error:
+                    raise unsupported(f"an automaton needs {error}", self.pointer()) from None
+                except ProblemError as error:
+                    raise ProblemError(self._placed(error.problem)) from None
+        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
+        return reachable(start, self._rules | shared)
+
+    def _without_automata(self, form: Form) -> Form:
+        """Return a form with automata, and counts that no grammar has, as they are written."""
+
+        def leaf(part: tree.Leaf) -> Form:
+            if isinstance(part, Regular):
+                return part.notation(self._notations)
+            if isinstance(part, tree.Reference) and part.name.value in self._scalars.wishes:
+                return self._text(part.name.value)
+            return part
+
+        return replaced(form, leaf)
+
+    def _text(self, name: str) -> Form:
+        """Return what stands for a rule of strings: the strings, where they are short."""
+        if name not in self._texts:
+            form = self._without_automata(self._rules[name])
+            if is_long(form):
+                rule = self.rules.fresh(self._scalars.wishes[name])
+                self.rules.add(rule, form)
+                form = call(rule)
+            self._texts[name] = form
+        return self._texts[name]
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member: a rule, which equal members share."""
@@ -164,86 +193,6 @@ class ReadableWriter(Writer):
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
-class ReadableScalars(ScalarWriter):
-    """Writes strings and numbers in short pieces.
-
-    ``format_names`` are the rules of formats, by their names in the library.
-    """
-
-    def __init__(
-        self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(prelude, rules, limits, note)
-        self.other_names = OtherNames(prelude, rules, self._plain)
-        self.format_names: dict[str, str] = {}
-
-    def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
-        if self._prelude.spelling.is_usual and not intersect(from_text("".join(words)), ESCAPED):
-            return self.other_names.write(words)
-        return super()._others(words, automaton)
-
-    def _format(self, name: str, pattern: str) -> Form | None:
-        rules = format_rules(name, pattern) if self._prelude.spelling.is_usual else ()
-        if not rules:
-            return None
-        fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
-        self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
-        names = self.format_names
-
-        def called(leaf: tree.Leaf) -> Form:
-            if isinstance(leaf, tree.Reference):
-                return call(names[leaf.name.value])
-            return replace(leaf, span=NOWHERE)
-
-        for rule, body in fresh:
-            self._rules.add(names[rule], replaced(body, called))
-        return call(self.format_names[rules[0][0]])
-
-    def _in_quotes(self, found: Regex) -> Form:
-        whole = super()._in_quotes(found)
-        if not is_long(whole, WIDTH):
-            return whole
-        return sequence(text('"'), self._pieces(found, self._prelude.spelling.spell), text('"'))
-
-    def _plain(self, found: Regex) -> Form:
-        return self._pieces(found, print_characters)
-
-    def _pieces(self, root: Regex, spell: Spell) -> Form:
-        """Return a regular expression as a form in which no piece is long."""
-        written = print_expression(root, spell)
-        match root:
-            case Characters(points) if len(written) > LONG_SET:
-                return self._set(points)
-            case _ if len(written) <= WIDTH:
-                return _piece(root, written)
-            case Choice(items):
-                return alternation(self._pieces(item, spell) for item in items)
-            case Repeat(item, low, high):
-                return repeated(self._pieces(item, spell), low, high)
-            case Sequence(items):
-                return sequence(*self._joined(items, spell))
-            case _:
-                return _piece(root, written)
-
-    def _joined(self, items: tuple[Regex, ...], spell: Spell) -> Iterator[Form]:
-        """Yield items, as many in one piece as fit."""
-        pending: list[Regex] = []
-        for item in items:
-            if pending and len(_printed([*pending, item], spell)) > WIDTH:
-                yield self._together(pending, spell)
-                pending = []
-            pending.append(item)
-        yield self._together(pending, spell)
-
-    def _together(self, items: list[Regex], spell: Spell) -> Form:
-        if len(items) == 1:
-            return self._pieces(items[0], spell)
-        return _piece(Sequence(tuple(items)), _printed(items, spell))
-
-    def _set(self, points: CodePoints) -> Form:
-        return self._prelude.use("character") if points == ANY else super()._set(points)
-
-
 def in_order(start: str, rules: Mapping[str, Form], titles: Container[str]) -> list[str]:
     """Return the rules in the order in which a reader meets them, depth first.
 
@@ -268,22 +217,6 @@ def in_order(start: str, rules: Mapping[str, Form], titles: Container[str]) -> l
             parts.extend(reversed(own))
         pending.extend(reversed(inner))
     return list(found)
-
-
-def _printed(items: list[Regex], spell: Spell) -> str:
-    return print_expression(Sequence(tuple(items)), spell)
-
-
-def _piece(root: Regex, written: str) -> Form:
-    """Return a regular expression, or the text that it is."""
-    items = root.parts if isinstance(root, Sequence) else (root,)
-    letters = []
-    for item in items:
-        points = item.points if isinstance(item, Characters) else ()
-        if len(points) != 1 or points[0][0] != points[0][1]:
-            return regex(written)
-        letters.append(chr(points[0][0]))
-    return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
 
 
 def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[str, Form]:
@@ -316,22 +249,3 @@ def called_by(form: Form) -> list[str]:
     """Return the names that a form calls, in order, as often as it does."""
     nodes = tree.postorder(form)
     return [node.name.value for node in nodes if isinstance(node, tree.Reference)]
-
-
-def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
-    """Return a form with ``of(leaf)`` for each leaf, and without brackets."""
-
-    def one(form: Form, parts: list[Form]) -> Form:
-        match form:
-            case tree.Sequence():
-                return sequence(*parts)
-            case tree.Alternation():
-                return alternation(parts)
-            case tree.Repetition(_, low, high):
-                return repeated(parts[0], low, high)
-            case tree.Bracket():
-                return parts[0]
-            case _:
-                return of(form)
-
-    return fold(root, tree.children, one)

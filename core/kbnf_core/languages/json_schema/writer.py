@@ -15,10 +15,11 @@ from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
 from math import comb
-from typing import TYPE_CHECKING
 
+from kbnf_core import ir
 from kbnf_core.automata.decimals import GREATER, LESS
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.ir import calls
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import INTEGER, Compared, OneOf
@@ -29,7 +30,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     Step,
     alternation,
     call,
-    definition,
+    meaning,
     optional,
     repeated,
     sequence,
@@ -59,6 +60,7 @@ from kbnf_core.languages.json_schema.normal_form import (
 )
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Options, Order, Standard
+from kbnf_core.languages.json_schema.parts import Known, Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -75,9 +77,8 @@ from kbnf_core.languages.json_schema.schemas import Schemas, is_void
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
-
-if TYPE_CHECKING:
-    from kbnf_core import ir
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
@@ -332,7 +333,7 @@ class _Layout:
     @cached_property
     def any_order(self) -> bool:
         """Whether the named members come in any order; a note tells of objects with too many."""
-        if self.writer.options.order is Order.DECLARED or len(self.names) < 2:
+        if self.writer.options.order is Order.DECLARED or not self.names:
             return False
         most = self.writer.limits.orders
         if len(self.names) > most:
@@ -626,13 +627,18 @@ def reachable(start: str, rules: Mapping[str, Form]) -> dict[str, Form]:
 
 
 class Writer:
-    """Writes the rules that one document needs."""
+    """Writes the rules that one document needs.
+
+    Alternatives that ``parts`` know are not written again. Those that they do not know are, by a
+    writer of their own that has the ``schemas`` and the ``prelude`` of this one.
+    """
 
     def __init__(
         self,
         document: Document,
         options: Options,
         prefix: str = "",
+        parts: Parts | None = None,
         schemas: Schemas | None = None,
         prelude: Prelude | None = None,
     ) -> None:
@@ -646,20 +652,55 @@ class Writer:
         self._prefix = prefix
         self._rules: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
-        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits, self.left_out)
+        rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
+        self._scalars = ScalarWriter(self.prelude, rules, options.limits, self.left_out)
+        self._parts_known = parts
+        self._is_shareable = True
+        # Whose schemas the rules are that have none of their own.
+        self._owners: dict[str, Expression] = {}
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
-        self.comments: dict[str, str] = {}
         # Rules whose meaning is known already.
         self.bodies: dict[str, ir.Node] = {}
 
-    def write(self, root: Expression) -> list[tree.Definition]:
-        """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        start = self._write_all(root)
-        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return [definition(*rule) for rule in reachable(start, self._rules | shared).items()]
+    def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
+        """Return what the rules for ``root`` mean, its own first, called ``start``.
+
+        Raises ProblemError and WorkLimitError.
+        """
+        self._write_all(root)
+        return {**self._meanings(self._rules), **self.bodies, **self.prelude.bodies()}
+
+    def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
+        budget = Budget(DEFAULT_LIMITS.work)
+        found = {}
+        for name, form in rules.items():
+            try:
+                found[name] = meaning(form, budget)
+            except ProblemError as error:
+                self._current = self._owner(name, found)
+                raise ProblemError(self._placed(error.problem)) from None
+        return found
+
+    def pointer_of(self, name: str, rules: Mapping[str, ir.Node]) -> str:
+        """Return the JSON Pointer of a rule; ``rules`` are the meanings of all."""
+        self._current = self._owner(name, rules)
+        return self.pointer()
+
+    def _owner(self, name: str, rules: Mapping[str, ir.Node]) -> Expression:
+        """Return the schema that a rule is of, or the first rule that calls it."""
+        owners = {**self._owners, **{rule: each for each, rule in self._known.items()}}
+        callers: dict[str, str] = {}
+        for rule, body in rules.items():
+            for each in calls(body):
+                callers.setdefault(each.nonterminal, rule)
+        tried = {name}
+        while name not in owners and callers.get(name, name) not in tried:
+            name = callers[name]
+            tried.add(name)
+        return owners.get(name, ANYTHING)
 
     def _write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
@@ -713,7 +754,18 @@ class Writer:
 
     def _add(self, name: str, form: Form) -> None:
         self._rules[name] = form
+        self._owners[name] = self._current
         self._check_count()
+
+    def _add_text(self, name: str, form: Form) -> None:
+        self._rules[name] = form
+        self._owners.setdefault(name, self._placed_last or self._current)
+        self._check_count()
+
+    def _fresh_for_text(self, wish: str) -> str:
+        # What counts characters is one rule for all of a grammar.
+        self._is_shareable = False
+        return self._names.fresh(wish)
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member; None if it cannot be."""
@@ -757,8 +809,58 @@ class Writer:
     def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
         return dict.fromkeys(forms)
 
+    @cached_property
+    def _settings(self) -> str:
+        return f"{self.options!r} {self.schemas.document.dialect}"
+
     def _alternative(self, expression: Expression, wish: str) -> Form | None:
-        return self.place(expression, wish)
+        parts, key = self._parts_known, None
+        if parts is not None and isinstance(expression, Ref) and expression not in self._known:
+            expression = self._referred(expression)
+            key = key_of(expression, self.schemas.document, self._settings)
+        if parts is None or key is None or expression in self._known:
+            return self.place(expression, wish)
+        part = parts.find(key)
+        if part is None:
+            part = self._part_of(expression, prefix_of(key))
+            if part is None:
+                return self.place(expression, wish)
+            parts.keep(key, part)
+        else:
+            self.schemas.budget.spend(part.work)
+        for name in part.shared:
+            self.prelude.use(name)
+        self.bodies.update(part.bodies)
+        self._known[expression] = part.start
+        return call(part.start)
+
+    def _referred(self, at: Ref) -> Ref:
+        """Return what a schema that says nothing else refers to."""
+        if self.schemas.document.place(at).contents.keys() == {"$ref"}:
+            alias = self.schemas.alias(at)
+            return alias if isinstance(alias, Ref) else at
+        return at
+
+    def _part_of(self, expression: Expression, prefix: str) -> Known | None:
+        """Return the rules of a schema; None where something is to be said of it."""
+        schemas = self.schemas
+        before = schemas.budget.spent
+        if is_void(schemas, expression):
+            return None
+        writer = Writer(schemas.document, self.options, prefix, None, schemas, self.prelude)
+        try:
+            start = writer._write_all(expression)
+        except ProblemError:
+            return None
+        if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
+            return None
+        try:
+            bodies = writer._meanings(reachable(start, writer._rules))
+        except ProblemError:
+            return None
+        called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
+        shared = tuple(name for name in called if name not in bodies)
+        return Known(start, bodies, shared, schemas.budget.spent - before)
 
     def _rule(self, expression: Expression, wish: str) -> Form:
         name = self._known[expression] = self._names.fresh(wish)
