@@ -377,7 +377,7 @@ def test_what_is_shared_is_written_once() -> None:
     text = from_structural_tag(of({**CALLS, "tags": tags})).text
     names = [line.split()[0] for line in text.splitlines()[2:]]
     assert sorted(names) == sorted(
-        ["start", "text", "f_a", "f_b", "f_b_json", "f_b_json_a", "string", "colon", "ws"]
+        ["start", "text", "f_a", "f_b", "f_b_json", "string", "colon", "ws"]
     )
 
 

@@ -43,7 +43,6 @@ class Regular(tree.Pattern):
     ``notation`` returns a form, and adds the rules that the form needs to those of ``Notations``.
     """
 
-    dfa: Dfa = field(kw_only=True)
     notation: "Callable[[Notations], Form]" = field(kw_only=True)
 
 
@@ -162,12 +161,12 @@ def meaning(root: Form, budget: Budget) -> ir.Node:
 
     def leaf(node: tree.Leaf) -> ir.Node:
         match node:
-            case Regular():
-                return ir.Regular(node.dfa, NOWHERE)
             case tree.Reference(name):
                 return ir.Call(name.value, NOWHERE)
             case tree.Terminal(text):
                 return ir.Literal(text.value.encode(), NOWHERE)
+            case tree.Pattern(dfa=dfa) if dfa is not None:
+                return ir.Regular(dfa, NOWHERE)
             case tree.Pattern(text=text):
                 compiled = compile_regex(text.value)
                 budget.spend(compiled.work)

@@ -5,6 +5,7 @@ where it grows; ``write_scalars`` says which of these functions is asked for whi
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
 from kbnf_core.automata.characters import CharacterDfa, to_characters
@@ -20,8 +21,9 @@ from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
+    MOST,
     Form,
-    Rules,
+    Regular,
     Step,
     alternation,
     call,
@@ -37,17 +39,15 @@ from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
 from kbnf_core.languages.json_schema.format_rules import format_rules
 from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.names import OtherNames, regex_but
-from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import (
     LONG_SET,
     MOST_LEAVES,
-    ScalarWriter,
     as_written,
     format_name,
     is_long,
 )
+from kbnf_core.languages.json_schema.writer import Writer, called
 from kbnf_core.text.source import NOWHERE
 
 WIDTH = 72
@@ -55,21 +55,75 @@ WIDTH = 72
 
 
 class Notations:
-    """Writes the automata that ``scalars`` made; adds the rules that this needs.
+    """Writes the automata in the rules of ``writer``, and adds the rules that this needs.
 
     ``format_names`` are the rules of formats, by their names in the library.
     """
 
-    def __init__(
-        self, scalars: ScalarWriter, prelude: Prelude, rules: Rules, limits: SchemaLimits
-    ) -> None:
-        self._scalars = scalars
-        self._prelude = prelude
-        self._rules = rules
-        self._limits = limits
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._scalars = writer.scalars
+        self._prelude = writer.prelude
+        self._rules = writer.rules
+        self._limits = writer.limits
         self._builder = Builder()
-        self.other_names = OtherNames(prelude, rules, self._plain)
+        # What stands for the rules of strings: calls of rules with names for people, or forms.
+        self._texts: dict[str, Form] = {}
+        self.other_names = OtherNames(writer.prelude, writer.rules, self._plain)
         self.format_names: dict[str, str] = {}
+
+    def rules(self, start: str) -> dict[str, Form]:
+        """Return the rules that ``start`` needs. Raises ProblemError for what grows too large."""
+        writer, pending, found = self._writer, [start], set[str]()
+        while pending:
+            name = pending.pop()
+            if name in found:
+                continue
+            found.add(name)
+            if name in writer.forms:
+                with writer.placing(writer.owner(name)):
+                    writer.forms[name] = self._written(writer.forms[name])
+            form = writer.form(name)
+            # The last that is called comes first.
+            pending.extend(called(form) if form else ())
+        return {name: form for name, form in writer.with_shared().items() if name in found}
+
+    def _written(self, root: Form) -> Form:
+        """Return a form with automata, and counts that no grammar has, as they are written."""
+        if not any(map(self._is_written, tree.postorder(root))):
+            return root
+
+        def leaf(part: tree.Leaf) -> Form:
+            if isinstance(part, Regular):
+                form = part.notation(self)
+                # Whoever reads the rules again need not compile it.
+                return replace(form, dfa=part.dfa) if type(form) is tree.Pattern else form
+            return self._text(part.name.value) if self._is_written(part) else part
+
+        return replaced(root, leaf)
+
+    def _is_written(self, part: Form) -> bool:
+        """Tell whether a part of a form is written otherwise where somebody reads it."""
+        match part:
+            case Regular():
+                return True
+            case tree.Reference(name):
+                return name.value in self._scalars.wishes
+            case tree.Repetition(_, low, high):
+                return max(low, high or 0) > MOST
+            case _:
+                return False
+
+    def _text(self, name: str) -> Form:
+        """Return what stands for a rule of strings: the strings, where they are short."""
+        if name not in self._texts:
+            form = self._written(self._writer.forms[name])
+            if is_long(form):
+                rule = self._rules.fresh(self._scalars.wishes[name])
+                self._rules.add(rule, form)
+                form = call(rule)
+            self._texts[name] = form
+        return self._texts[name]
 
     def strings(self, part: Restricted, dfa: Dfa, wish: str) -> Form:
         """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
@@ -95,7 +149,7 @@ class Notations:
         is_plain = not intersect(from_text("".join(words)), ESCAPED)
         if self._prelude.spelling.is_usual and is_plain:
             return self.other_names.write(words)
-        return self._in_quotes(regex_but(words, self._builder))
+        return self._quoted(regex_but(words, self._builder))
 
     def numbers(self, dfa: Dfa, wish: str) -> Form:
         """Return the texts of a set of numbers, whose automaton is ``dfa``."""
@@ -133,14 +187,17 @@ class Notations:
             self._rules.add(names[rule], replaced(body, called))
         return call(self.format_names[rules[0][0]])
 
+    def _quoted(self, found: Regex) -> Form:
+        """Return the JSON texts of strings as one regular expression."""
+        inner = print_expression(found, self._prelude.spelling.spell)
+        return regex(f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"')
+
     def _in_quotes(self, found: Regex) -> Form:
-        """Return the JSON texts of strings."""
-        spell = self._prelude.spelling.spell
-        inner = print_expression(found, spell)
-        whole = regex(f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"')
+        """Return the JSON texts of strings, a long expression in pieces."""
+        whole = self._quoted(found)
         if not is_long(whole, WIDTH):
             return whole
-        return sequence(text('"'), self._pieces(found, spell), text('"'))
+        return sequence(text('"'), self._pieces(found, self._prelude.spelling.spell), text('"'))
 
     def _plain(self, found: Regex) -> Form:
         """Return texts as they are."""

@@ -4,13 +4,14 @@ import json
 import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
+from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
     Document,
@@ -31,9 +32,6 @@ from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source, Span
-
-if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.readable import ReadableWriter
 
 T = TypeVar("T")
 
@@ -211,9 +209,11 @@ def _readable(text: SchemaText) -> Embedded:
 
     try:
         places = text.places()
-        return _embedded(ReadableWriter(text.document(), text.options, places, text.pointer))
+        writer = ReadableWriter(text.document(), text.options, places, text.pointer)
+        definitions, eager = _made(writer, writer.write)
     except ProblemError as error:
         raise GrammarError([text.diagnostic(error.problem)]) from None
+    return Embedded(START, tuple(definitions), *_said(writer), eager, writer.comments)
 
 
 def _finish(eager: bool) -> Finish:
@@ -225,12 +225,12 @@ def _written(embedded: Embedded) -> str:
     from kbnf_core.kbnf.format import WIDTH, format_kbnf
 
     parts = [f"(* kbnf: finish={_finish(embedded.eager).value} from=json-schema *)\n"]
-    for definition in embedded.definitions:
-        comment = embedded.comments.get(definition.name.value)
+    for rule in embedded.definitions:
+        comment = embedded.comments.get(rule.name.value)
         if comment is not None:
             lines = textwrap.wrap(comment.replace("*)", "* )").replace("(*", "( *"), WIDTH - 6)
             parts.append("\n(* " + "\n   ".join(lines) + " *)\n")
-        parts.append(print_document(as_document([definition])))
+        parts.append(print_document(as_document([rule])))
     text = "".join(parts)
     # Brackets of a hostile schema may be nested more deeply than texts are read.
     return format_kbnf(Source(text)).text or text
@@ -241,16 +241,14 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
-    from kbnf_core.languages.json_schema.readable import ReadableWriter
+    from kbnf_core.languages.json_schema.notations import Notations
 
     options = guided(schema, options or Options())
     document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
-    return _embedded(ReadableWriter(document, options, prefix=prefix), prefix)
-
-
-def _embedded(writer: "ReadableWriter", prefix: str = "") -> Embedded:
-    definitions, eager = _made(writer, writer.write)
-    return Embedded(prefix + START, tuple(definitions), *_said(writer), eager, writer.comments)
+    writer = Writer(document, options, prefix)
+    rules, eager = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
+    definitions = tuple(definition(*rule) for rule in rules.items())
+    return Embedded(prefix + START, definitions, *_said(writer), eager, {})
 
 
 def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, bool]:

@@ -11,13 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Mapping
 from types import MappingProxyType
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression as print_form
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
-    Regular,
     call,
     definition,
     placed,
@@ -26,13 +24,11 @@ from kbnf_core.languages.json_schema.build_tree import (
 )
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
-from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
+from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.notations import Notations, replaced
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import NAMES
-from kbnf_core.languages.json_schema.problems import ProblemError, unsupported
-from kbnf_core.languages.json_schema.write_scalars import is_long
-from kbnf_core.languages.json_schema.writer import Writer, reachable
+from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.text.source import NOWHERE, Span
 
 _VALUE = "_value"
@@ -64,20 +60,18 @@ class ReadableWriter(Writer):
         self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
-        self._notations = Notations(self._scalars, self.prelude, self.rules, self.limits)
-        # What stands for the rules of strings: calls of rules with names for people, or forms.
-        self._texts: dict[str, Form] = {}
         self.comments: dict[str, str] = {}
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        start = self._write_all(root)
-        written = self._spelled(start)
+        start = self.write_all(root)
+        notations = Notations(self)
+        written = notations.rules(start)
         self._remark(start, root)
         self._spans[start] = self._span(root)
         sections = {
-            "Formats": self._notations.format_names.values(),
-            "Other keys": self._notations.other_names.comments,
+            "Formats": notations.format_names.values(),
+            "Other keys": notations.other_names.comments,
             "JSON": [self._prefix + name for name in self.prelude.rules],
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
@@ -86,51 +80,13 @@ class ReadableWriter(Writer):
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
-            own = self._notations.other_names.comments
+            own = notations.other_names.comments
             self.comments.update((name, own[name]) for name in used if name in own)
             if used:
                 told = self.comments.get(used[0])
                 self.comments[used[0]] = f"{title}. {told}" if told else title
         spans = {name: self._spans.get(name, NOWHERE) for name in order}
         return [definition(name, placed(found[name], spans[name]), spans[name]) for name in order]
-
-    def _spelled(self, start: str) -> dict[str, Form]:
-        """Return the rules that ``start`` needs, with automata as they are written."""
-        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        for name in reachable(start, self._rules | shared):
-            if name in self._rules and name not in self._scalars.wishes:
-                self._current = self._owners.get(name, ANYTHING)
-                try:
-                    self._rules[name] = self._without_automata(self._rules[name])
-                except LimitError as error:
-                    raise unsupported(f"an automaton needs {error}", self.pointer()) from None
-                except ProblemError as error:
-                    raise ProblemError(self._placed(error.problem)) from None
-        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return reachable(start, self._rules | shared)
-
-    def _without_automata(self, form: Form) -> Form:
-        """Return a form with automata, and counts that no grammar has, as they are written."""
-
-        def leaf(part: tree.Leaf) -> Form:
-            if isinstance(part, Regular):
-                return part.notation(self._notations)
-            if isinstance(part, tree.Reference) and part.name.value in self._scalars.wishes:
-                return self._text(part.name.value)
-            return part
-
-        return replaced(form, leaf)
-
-    def _text(self, name: str) -> Form:
-        """Return what stands for a rule of strings: the strings, where they are short."""
-        if name not in self._texts:
-            form = self._without_automata(self._rules[name])
-            if is_long(form):
-                rule = self.rules.fresh(self._scalars.wishes[name])
-                self.rules.add(rule, form)
-                form = call(rule)
-            self._texts[name] = form
-        return self._texts[name]
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member: a rule, which equal members share."""

@@ -11,6 +11,7 @@ apart, so otherwise they may repeat, and a note says so.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
@@ -650,10 +651,10 @@ class Writer:
         )
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
-        self._rules: dict[str, Form] = {}
+        self.forms: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
-        self._scalars = ScalarWriter(self.prelude, rules, options.limits, self.left_out)
+        self.scalars = ScalarWriter(self.prelude, rules, options.limits, self.left_out)
         self._parts_known = parts
         self._is_shareable = True
         # Whose schemas the rules are that have none of their own.
@@ -670,8 +671,8 @@ class Writer:
 
         Raises ProblemError and WorkLimitError.
         """
-        self._write_all(root)
-        return {**self._meanings(self._rules), **self.bodies, **self.prelude.bodies()}
+        self.write_all(root)
+        return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)
@@ -702,27 +703,46 @@ class Writer:
             tried.add(name)
         return owners.get(name, ANYTHING)
 
-    def _write_all(self, root: Expression) -> str:
+    def write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
         start = self._prefix + "start"
         self._known[root] = start
-        self._rules[start] = call(start)
+        self.forms[start] = call(start)
         self._queue.append(root)
         for expression in self._queue:
-            self._current = expression
-            self._placed_last = expression if isinstance(expression, Ref) else None
-            try:
+            with self.placing(expression):
                 self.schemas.budget.part = self.pointer()
-                self._rules[self._known[expression]] = self._body(expression)
-            except LimitError as error:
-                raise unsupported(f"an automaton needs {error}", self.pointer()) from None
-            except ProblemError as error:
-                raise ProblemError(self._placed(error.problem)) from None
+                self.forms[self._known[expression]] = self._body(expression)
             self._check_count()
         return start
 
+    @contextmanager
+    def placing(self, expression: Expression) -> Iterator[None]:
+        """Name the schema that is written in what is raised meanwhile."""
+        self._current = expression
+        self._placed_last = expression if isinstance(expression, Ref) else None
+        try:
+            yield
+        except LimitError as error:
+            raise unsupported(f"an automaton needs {error}", self.pointer()) from None
+        except ProblemError as error:
+            raise ProblemError(self._placed(error.problem)) from None
+
+    def with_shared(self) -> dict[str, Form]:
+        """Return all rules, and those of the prelude behind them."""
+        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
+        return self.forms | shared
+
+    def form(self, name: str) -> Form | None:
+        """Return a rule, also one of the prelude; None for one that only ``parts`` know."""
+        return self.forms.get(name) or self.prelude.rules.get(name.removeprefix(self._prefix))
+
+    def owner(self, name: str) -> Expression:
+        """Return the schema that a rule was written for."""
+        return self._owners.get(name, ANYTHING)
+
     def _check_count(self) -> None:
-        if len(self._rules) + len(self.bodies) > self.limits.rules:
+        if len(self.forms) + len(self.bodies) > self.limits.rules:
             raise too_large("rules", self.limits.rules, "rules", self.pointer())
 
     def _placed(self, problem: Problem) -> Problem:
@@ -753,12 +773,12 @@ class Writer:
         self.schemas.notes.append(may_repeat(self.pointer("minProperties")))
 
     def _add(self, name: str, form: Form) -> None:
-        self._rules[name] = form
+        self.forms[name] = form
         self._owners[name] = self._current
         self._check_count()
 
     def _add_text(self, name: str, form: Form) -> None:
-        self._rules[name] = form
+        self.forms[name] = form
         self._owners.setdefault(name, self._placed_last or self._current)
         self._check_count()
 
@@ -849,13 +869,13 @@ class Writer:
             return None
         writer = Writer(schemas.document, self.options, prefix, None, schemas, self.prelude)
         try:
-            start = writer._write_all(expression)
+            start = writer.write_all(expression)
         except ProblemError:
             return None
         if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
             return None
         try:
-            bodies = writer._meanings(reachable(start, writer._rules))
+            bodies = writer._meanings(reachable(start, writer.forms))
         except ProblemError:
             return None
         called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
@@ -914,7 +934,7 @@ class Writer:
 
     def _scalar(self, part: Restricted, wish: str) -> Form | None:
         try:
-            return self._scalars.write(part, wish)
+            return self.scalars.write(part, wish)
         except ProblemError as error:
             pointer = error.problem.pointer or self._inner_pointer("enum")
             raise ProblemError(replace(error.problem, pointer=pointer)) from None
@@ -935,4 +955,4 @@ class Writer:
 
     def key(self, keys: Restricted, wish: str) -> Form | None:
         """Return the JSON texts of the names of members."""
-        return self._scalars.write(keys, wish)
+        return self.scalars.write(keys, wish)
