@@ -15,7 +15,8 @@ from kbnf_core import AcceptTokenResult, Engine, Grammar, GrammarError, Vocabula
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.options import Standard, Whitespace
-from kbnf_core.languages.json_schema.run_writer import PARTS, RunWriter
+from kbnf_core.languages.json_schema.parts import PARTS
+from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_testing.schemas import json_schema_grammar
 
 BYTES = Vocabulary.bytes()
@@ -129,14 +130,14 @@ def test_what_is_counted_does_not_depend_on_what_is_known(
     if not known:
         monkeypatch.setattr(PARTS, "find", lambda _: None)
     spent = []
-    made = RunWriter.rules_for
+    made = Writer.rules_for
 
-    def counted(self: RunWriter, root: Any) -> Any:
+    def counted(self: Writer, root: Any) -> Any:
         rules = made(self, root)
         spent.append(self.schemas.budget.spent)
         return rules
 
-    monkeypatch.setattr(RunWriter, "rules_for", counted)
+    monkeypatch.setattr(Writer, "rules_for", counted)
     point = DEFINED["point"]
     for _ in range(2):
         schema = {"anyOf": [{"type": "object", "properties": {"a": point}}, point]}

@@ -13,10 +13,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from kbnf_core.automata import traversal
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.automata.dfa import Dfa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,13 +77,15 @@ class PatternKind(Enum):
 class Pattern:
     """``#"regex"``, ``#r"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``.
 
-    ``is_raw`` tells that it was written as ``#r"regex"``, without escapes.
+    ``is_raw`` tells that it was written as ``#r"regex"``, without escapes. ``dfa`` is the automaton
+    over bytes, where a conversion that wrote the pattern knows it.
     """
 
     kind: PatternKind
     text: Text
     span: Span
     is_raw: bool = False
+    dfa: "Dfa | None" = None
 
 
 @dataclass(slots=True, eq=False, repr=False)

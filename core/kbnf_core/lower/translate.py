@@ -156,6 +156,8 @@ class _Translator:
         self._report("E101", message, node.span, (help_,), fixes=fixes)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
+        if node.dfa is not None:
+            return ir.Regular(node.dfa, node.span)
         if node.kind is tree.PatternKind.SUBSTRINGS:
             from kbnf_core.automata.substrings import substrings
 

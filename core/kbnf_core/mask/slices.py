@@ -153,7 +153,8 @@ def _fronts(trie: TokenTrie, size: int) -> Bitmask:
 def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitmask:
     """Return the tokens up to each length, and all; a character that was begun is one."""
     begun = count_starts(trie.parent, reading)
-    lengths = np.repeat(begun, np.diff(trie.token_start))
+    # As 16 bits, which is what NumPy sorts without comparing.
+    lengths = np.repeat(begun.astype(np.uint16), np.diff(trie.token_start))
     order = trie.token_ids[np.argsort(lengths, kind="stable")]
     counts = np.bincount(lengths, minlength=MOST_SHORT + 2)
     most = min(MOST_SHORT, int(begun.max()))

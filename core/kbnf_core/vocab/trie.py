@@ -203,7 +203,7 @@ def part_of(trie: TokenTrie, chosen: npt.NDArray[np.bool_]) -> Part:
         depth=frozen(trie.depth[nodes], np.uint16),
         parent=frozen(parent, np.int32),
         child_start=frozen(offsets(parent[1:], len(nodes)), np.int32),
-        child=frozen(np.argsort(parent[1:], kind="stable") + 1, np.int32),
+        child=frozen(rank[trie.child[kept[trie.child]]], np.int32),
         token_start=frozen(np.append(before[trie.token_start[nodes]], before[-1]), np.int32),
         token_ids=frozen(trie.token_ids[chosen], np.int32),
     )

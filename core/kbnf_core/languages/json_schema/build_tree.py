@@ -5,7 +5,7 @@ Right-linear rules of automata over expressions, one for each state that is reac
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
@@ -15,7 +15,11 @@ from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.problems import too_large, unsupported
 from kbnf_core.lower.translate import meaning_of
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE, Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.notations import Notations
 
 Form = tree.Expression
 EMPTY = tree.Sequence((), NOWHERE)
@@ -33,18 +37,18 @@ def regex(pattern: str) -> Form:
 
 
 @dataclass(slots=True, eq=False, repr=False)
-class Known(tree.Pattern):
-    """A regular expression of which only the automaton is known.
+class Regular(tree.Pattern):
+    """A regular part as its automaton, and how it is written where somebody reads it.
 
-    Rules that are run have such parts; they have a ``meaning``, and are never printed.
+    ``notation`` returns a form, and adds the rules that the form needs to those of ``Notations``.
     """
 
-    dfa: Dfa = field(kw_only=True)
+    notation: "Callable[[Notations], Form]" = field(kw_only=True)
 
 
-def known(dfa: Dfa) -> Form:
+def regular(dfa: Dfa, notation: "Callable[[Notations], Form]") -> Form:
     """Return the texts of an automaton over bytes."""
-    return Known(tree.PatternKind.REGEX, _text(""), NOWHERE, dfa=dfa)
+    return Regular(tree.PatternKind.REGEX, _text(""), NOWHERE, dfa=dfa, notation=notation)
 
 
 def call(name: str) -> Form:
@@ -98,6 +102,26 @@ def repeated(part: Form, low: int, high: int | None) -> Form:
     return tree.Repetition(part, low, high, NOWHERE, NOWHERE)
 
 
+MOST = DEFAULT_LIMITS.repetition
+"""The largest count that a grammar may have."""
+
+
+def within_counts(body: Form, low: int, high: int | None) -> Form:
+    """Return ``low`` to ``high`` times ``body``, no count being above ``MOST``."""
+    if max(low, high or 0) <= MOST:
+        return repeated(body, low, high)
+    row = repeated(body, MOST, MOST)
+    rows, rest = divmod(low, MOST)
+    least = sequence(repeated(row, rows, rows), repeated(body, rest, rest))
+    if high is None:
+        return sequence(least, repeated(body, 0, None))
+    rows, rest = divmod(high - low, MOST)
+    # Fewer rows than fit, and then at most what is left.
+    last = repeated(body, 0, MOST)
+    more = sequence(repeated(row, 0, rows - 1), last) if rows else EMPTY
+    return sequence(least, more, repeated(body, 0, rest))
+
+
 def placed(root: Form, span: Span) -> Form:
     """Return a form whose parts without a place are at ``span``; one that is a call always is."""
 
@@ -137,12 +161,12 @@ def meaning(root: Form, budget: Budget) -> ir.Node:
 
     def leaf(node: tree.Leaf) -> ir.Node:
         match node:
-            case Known():
-                return ir.Regular(node.dfa, NOWHERE)
             case tree.Reference(name):
                 return ir.Call(name.value, NOWHERE)
             case tree.Terminal(text):
                 return ir.Literal(text.value.encode(), NOWHERE)
+            case tree.Pattern(dfa=dfa) if dfa is not None:
+                return ir.Regular(dfa, NOWHERE)
             case tree.Pattern(text=text):
                 compiled = compile_regex(text.value)
                 budget.spend(compiled.work)

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from kbnf_core.automata.codepoints import CodePoints, difference, from_ranges, intersect
 from kbnf_core.automata.expression import print_characters
@@ -85,6 +85,7 @@ class Spelling:
         needless = rf"\\(?:{_NO_CONTROL}|{_PAIR})"
         return f'"{self.character}*{needless}{self.unicode_character}*"'
 
+    @lru_cache(maxsize=1024)  # noqa: B019 - there are few spellings
     def spell(self, points: CodePoints) -> str:
         """Return a regular expression for the JSON spellings of one character of a set."""
         if len(points) == 2 and points[0][0] == 0 and points[-1][1] == 0x10FFFF:

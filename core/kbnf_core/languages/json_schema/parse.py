@@ -11,6 +11,7 @@ from kbnf_core.config import Finish
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
+from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
     Document,
@@ -22,8 +23,8 @@ from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema.parts import PARTS
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
-from kbnf_core.languages.json_schema.run_writer import RunWriter
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.translate import translate
@@ -139,7 +140,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
         text = read()
-        writer = _run_writer(text)
+        writer = _writer(text)
         rules, eager = _made(writer, writer.rules_for)
         losses, notes = _said(writer)
         if losses and not text.options.lossy:
@@ -170,7 +171,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
 
     def place(name: str) -> Span:
         text = read()
-        writer = _run_writer(text)
+        writer = _writer(text)
         writer.rules_for(writer.schemas.document.root())
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
@@ -195,10 +196,10 @@ def _explained(problem: Problem, text: SchemaText) -> Problem:
     return contradiction(text.value, text.options) or problem
 
 
-def _run_writer(text: SchemaText) -> RunWriter:
+def _writer(text: SchemaText) -> Writer:
     options, closed = text.options, bool(text.options.closed)
     document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
-    return RunWriter(document, options)
+    return Writer(document, options, parts=PARTS)
 
 
 def _readable(text: SchemaText) -> Embedded:
@@ -208,9 +209,11 @@ def _readable(text: SchemaText) -> Embedded:
 
     try:
         places = text.places()
-        return _embedded(ReadableWriter(text.document(), text.options, places, text.pointer))
+        writer = ReadableWriter(text.document(), text.options, places, text.pointer)
+        definitions, eager = _made(writer, writer.write)
     except ProblemError as error:
         raise GrammarError([text.diagnostic(error.problem)]) from None
+    return Embedded(START, tuple(definitions), *_said(writer), eager, writer.comments)
 
 
 def _finish(eager: bool) -> Finish:
@@ -222,12 +225,12 @@ def _written(embedded: Embedded) -> str:
     from kbnf_core.kbnf.format import WIDTH, format_kbnf
 
     parts = [f"(* kbnf: finish={_finish(embedded.eager).value} from=json-schema *)\n"]
-    for definition in embedded.definitions:
-        comment = embedded.comments.get(definition.name.value)
+    for rule in embedded.definitions:
+        comment = embedded.comments.get(rule.name.value)
         if comment is not None:
             lines = textwrap.wrap(comment.replace("*)", "* )").replace("(*", "( *"), WIDTH - 6)
             parts.append("\n(* " + "\n   ".join(lines) + " *)\n")
-        parts.append(print_document(as_document([definition])))
+        parts.append(print_document(as_document([rule])))
     text = "".join(parts)
     # Brackets of a hostile schema may be nested more deeply than texts are read.
     return format_kbnf(Source(text)).text or text
@@ -238,14 +241,14 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
     ``schema`` is as ``document.read_json`` returns it: numbers are decimals.
     """
+    from kbnf_core.languages.json_schema.notations import Notations
+
     options = guided(schema, options or Options())
     document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
-    return _embedded(Writer(document, options, prefix), prefix)
-
-
-def _embedded(writer: Writer, prefix: str = "") -> Embedded:
-    definitions, eager = _made(writer, writer.write)
-    return Embedded(prefix + START, tuple(definitions), *_said(writer), eager, writer.comments)
+    writer = Writer(document, options, prefix)
+    rules, eager = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
+    definitions = tuple(definition(*rule) for rule in rules.items())
+    return Embedded(prefix + START, definitions, *_said(writer), eager, {})
 
 
 def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, bool]:

@@ -1,50 +1,35 @@
 """Writes schemas for a person: a rule for each property, named formats, short lines, comments.
 
-The language is that of ``writer``, the rules are not: those there are for a program to run. Rules
-that say little, of nothing or of one other rule, are left out in the end.
+The rules are those of ``writer``, with a name, a place and a comment for what a schema says, and
+with automata as ``notations`` writes them. Rules that say little, of nothing or of one other rule,
+are left out in the end.
 """
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Container, Iterable, Mapping
+from types import MappingProxyType
 
-from kbnf_core.automata.algebra import Choice, Repeat, Sequence
-from kbnf_core.automata.codepoints import ANY, CodePoints, from_text, intersect
-from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.automata.expression import Spell, print_characters, print_expression
-from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression as print_form
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
-    Rules,
-    alternation,
     call,
     definition,
     placed,
-    regex,
-    repeated,
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
+from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.format_rules import format_rules
-from kbnf_core.languages.json_schema.names import OtherNames
-from kbnf_core.languages.json_schema.options import Options, SchemaLimits
-from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
-from kbnf_core.languages.json_schema.write_scalars import LONG_SET, ScalarWriter, is_long
+from kbnf_core.languages.json_schema.notations import Notations, replaced
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.text.source import NOWHERE, Span
-
-WIDTH = 72
-"""Columns of a regular expression that stays in one piece; a longer one becomes several."""
 
 _VALUE = "_value"
 _LONGEST_REMARK = 240
@@ -66,28 +51,28 @@ class ReadableWriter(Writer):
         self,
         document: Document,
         options: Options,
-        places: Mapping[str, Span],
-        pointer: Callable[[str], str],
+        places: Mapping[str, Span] = MappingProxyType({}),
+        pointer: Callable[[str], str] = str,
+        prefix: str = "",
     ) -> None:
-        super().__init__(document, options)
+        super().__init__(document, options, prefix)
         self._places = places
         self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
-        self._readable = ReadableScalars(self.prelude, self.rules, self.limits, self.left_out)
-        self._scalars = self._readable
+        self.comments: dict[str, str] = {}
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        start = self._prefix + "start"
-        written = {each.name.value: each.body for each in super().write(root)}
+        start = self.write_all(root)
+        notations = Notations(self)
+        written = notations.rules(start)
         self._remark(start, root)
         self._spans[start] = self._span(root)
-        shared = self.prelude.rules.keys()
         sections = {
-            "Formats": self._readable.format_names.values(),
-            "Other keys": self._readable.other_names.comments,
-            "JSON": [self._prefix + name for name in shared],
+            "Formats": notations.format_names.values(),
+            "Other keys": notations.other_names.comments,
+            "JSON": [self._prefix + name for name in self.prelude.rules],
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
         found = tidied(start, written, self.comments.keys() | behind.keys())
@@ -95,7 +80,7 @@ class ReadableWriter(Writer):
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
-            own = self._readable.other_names.comments
+            own = notations.other_names.comments
             self.comments.update((name, own[name]) for name in used if name in own)
             if used:
                 told = self.comments.get(used[0])
@@ -164,86 +149,6 @@ class ReadableWriter(Writer):
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
-class ReadableScalars(ScalarWriter):
-    """Writes strings and numbers in short pieces.
-
-    ``format_names`` are the rules of formats, by their names in the library.
-    """
-
-    def __init__(
-        self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
-    ) -> None:
-        super().__init__(prelude, rules, limits, note)
-        self.other_names = OtherNames(prelude, rules, self._plain)
-        self.format_names: dict[str, str] = {}
-
-    def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
-        if self._prelude.spelling.is_usual and not intersect(from_text("".join(words)), ESCAPED):
-            return self.other_names.write(words)
-        return super()._others(words, automaton)
-
-    def _format(self, name: str, pattern: str) -> Form | None:
-        rules = format_rules(name, pattern) if self._prelude.spelling.is_usual else ()
-        if not rules:
-            return None
-        fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
-        self.format_names.update((rule, self._rules.fresh(rule)) for rule, _ in fresh)
-        names = self.format_names
-
-        def called(leaf: tree.Leaf) -> Form:
-            if isinstance(leaf, tree.Reference):
-                return call(names[leaf.name.value])
-            return replace(leaf, span=NOWHERE)
-
-        for rule, body in fresh:
-            self._rules.add(names[rule], replaced(body, called))
-        return call(self.format_names[rules[0][0]])
-
-    def _in_quotes(self, found: Regex) -> Form:
-        whole = super()._in_quotes(found)
-        if not is_long(whole, WIDTH):
-            return whole
-        return sequence(text('"'), self._pieces(found, self._prelude.spelling.spell), text('"'))
-
-    def _plain(self, found: Regex) -> Form:
-        return self._pieces(found, print_characters)
-
-    def _pieces(self, root: Regex, spell: Spell) -> Form:
-        """Return a regular expression as a form in which no piece is long."""
-        written = print_expression(root, spell)
-        match root:
-            case Characters(points) if len(written) > LONG_SET:
-                return self._set(points)
-            case _ if len(written) <= WIDTH:
-                return _piece(root, written)
-            case Choice(items):
-                return alternation(self._pieces(item, spell) for item in items)
-            case Repeat(item, low, high):
-                return repeated(self._pieces(item, spell), low, high)
-            case Sequence(items):
-                return sequence(*self._joined(items, spell))
-            case _:
-                return _piece(root, written)
-
-    def _joined(self, items: tuple[Regex, ...], spell: Spell) -> Iterator[Form]:
-        """Yield items, as many in one piece as fit."""
-        pending: list[Regex] = []
-        for item in items:
-            if pending and len(_printed([*pending, item], spell)) > WIDTH:
-                yield self._together(pending, spell)
-                pending = []
-            pending.append(item)
-        yield self._together(pending, spell)
-
-    def _together(self, items: list[Regex], spell: Spell) -> Form:
-        if len(items) == 1:
-            return self._pieces(items[0], spell)
-        return _piece(Sequence(tuple(items)), _printed(items, spell))
-
-    def _set(self, points: CodePoints) -> Form:
-        return self._prelude.use("character") if points == ANY else super()._set(points)
-
-
 def in_order(start: str, rules: Mapping[str, Form], titles: Container[str]) -> list[str]:
     """Return the rules in the order in which a reader meets them, depth first.
 
@@ -268,22 +173,6 @@ def in_order(start: str, rules: Mapping[str, Form], titles: Container[str]) -> l
             parts.extend(reversed(own))
         pending.extend(reversed(inner))
     return list(found)
-
-
-def _printed(items: list[Regex], spell: Spell) -> str:
-    return print_expression(Sequence(tuple(items)), spell)
-
-
-def _piece(root: Regex, written: str) -> Form:
-    """Return a regular expression, or the text that it is."""
-    items = root.parts if isinstance(root, Sequence) else (root,)
-    letters = []
-    for item in items:
-        points = item.points if isinstance(item, Characters) else ()
-        if len(points) != 1 or points[0][0] != points[0][1]:
-            return regex(written)
-        letters.append(chr(points[0][0]))
-    return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
 
 
 def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[str, Form]:
@@ -316,22 +205,3 @@ def called_by(form: Form) -> list[str]:
     """Return the names that a form calls, in order, as often as it does."""
     nodes = tree.postorder(form)
     return [node.name.value for node in nodes if isinstance(node, tree.Reference)]
-
-
-def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
-    """Return a form with ``of(leaf)`` for each leaf, and without brackets."""
-
-    def one(form: Form, parts: list[Form]) -> Form:
-        match form:
-            case tree.Sequence():
-                return sequence(*parts)
-            case tree.Alternation():
-                return alternation(parts)
-            case tree.Repetition(_, low, high):
-                return repeated(parts[0], low, high)
-            case tree.Bracket():
-                return parts[0]
-            case _:
-                return of(form)
-
-    return fold(root, tree.children, one)

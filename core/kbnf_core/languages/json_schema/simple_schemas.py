@@ -7,14 +7,13 @@ parts those that are simple are written here again.
 
 An object is a rule, named after a digest of all that it says but for annotations. So equal objects
 are one rule, in a schema and from one schema to the next, and a process remembers the rules that it
-has made (``run_writer.PARTS``).
+has made (``parts``).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Set
 from decimal import Decimal
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -32,23 +31,19 @@ from kbnf_core.languages.json_schema.keywords import (
 )
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Options, Standard
+from kbnf_core.languages.json_schema.parts import LARGEST, Known, Parts
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.languages.json_schema.write_scalars import MANY_TEXTS
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import NOWHERE
-
-LARGEST = 100_000
-"""Characters of a schema that is remembered."""
 
 DEPTH = 32
 """Schemas in one another, beyond which they are not looked at."""
 
 MOST_MEMBERS = 64
 """Members of an object that is one rule."""
-
-MANY_TEXTS = 12
-"""Listed strings of which one automaton is made, instead of a node for each."""
 
 _SAYING = LOCAL | APPLICATORS | CONTENTS | REFUSED_BY_LLGUIDANCE | {*UNEVALUATED, "$id", "id"}
 """The keywords that say something here; the others are annotations, or unknown."""
@@ -69,19 +64,6 @@ _TYPES = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """The meaning of the rules of a sub-schema, the one called ``start`` first.
-
-    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took.
-    """
-
-    start: str
-    bodies: Mapping[str, ir.Node]
-    shared: tuple[str, ...]
-    work: int
-
-
 class Value(NamedTuple):
     """What a schema allows: spelled, so that equal ones are equal, and as a part of a rule.
 
@@ -92,20 +74,10 @@ class Value(NamedTuple):
     said: str
     node: ir.Node
     shared: frozenset[str] = frozenset()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[Known, ...] = ()
 
 
 _NULL = Value("0", ir.Literal(b"null", NOWHERE))
-
-
-class Parts(Protocol):
-    """Where parts are remembered by what they say."""
-
-    def find(self, key: str) -> Part | None:
-        """Return a part that is known."""
-
-    def keep(self, key: str, part: Part, *, is_new: bool = True) -> None:
-        """Remember a part."""
 
 
 Member = tuple[ir.Node, bool]
@@ -129,8 +101,8 @@ class SimpleSchemas:
         budget: Budget,
         document: Document,
         known: Parts,
-        scalar: Callable[[str, dict[str, Json]], Part | None],
-        use: Callable[[Part], None],
+        scalar: Callable[[str, dict[str, Json]], Known | None],
+        use: Callable[[Known], None],
     ) -> None:
         self._prelude = prelude
         self._options = options
@@ -175,7 +147,7 @@ class SimpleSchemas:
         if "$ref" not in written and len(written) <= LARGEST:
             bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
             shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
-            whole = Part(found.said, bodies, shared, self._budget.spent - before)
+            whole = Known(found.said, bodies, shared, self._budget.spent - before)
             self._known_parts.keep(written, whole, is_new=False)
         return found.said
 
@@ -334,7 +306,7 @@ class SimpleSchemas:
         needed: set[str],
         extra: Value | None,
         shared: frozenset[str],
-    ) -> Part | None:
+    ) -> Known | None:
         """Return the rules of an object; None where the name of a member has several texts."""
         bodies: dict[str, ir.Node] = {}
         spelling = self._prelude.spelling
@@ -363,7 +335,7 @@ class SimpleSchemas:
             nodes.append((self._sequence(literal, self._colon, value.node), text in needed))
         content = self._around(nodes, other) if needed else self._some(nodes, other)
         body = self._enclosed(b"{", content, b"}", may_be_empty=not needed)
-        return Part(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
+        return Known(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
 
     def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
         """Return members of which one is required: those before it have commas behind them."""
@@ -413,10 +385,10 @@ class SimpleSchemas:
         return ir.Sequence(tuple(flat), NOWHERE)
 
 
-def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[Part, ...]]:
+def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[Known, ...]]:
     """Return the rules of the prelude, and the parts, that some values need."""
     shared: set[str] = set()
-    parts: dict[str, Part] = {}
+    parts: dict[str, Known] = {}
     for value in values:
         shared |= value.shared
         parts.update((part.start, part) for part in value.parts)

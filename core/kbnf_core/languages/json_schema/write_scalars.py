@@ -1,4 +1,6 @@
-"""Writes sets of strings and of numbers: as regular expressions, or as rules where those grow.
+"""Writes sets of strings and of numbers: as automata, or as rules where those grow.
+
+How an automaton is written for people ``notations`` knows, which is asked when somebody reads.
 
 From an automaton of strings to that of their JSON texts, without a regular expression between.
 
@@ -9,18 +11,18 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import chain
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.algebra import NOTHING, Choice, Repeat, fold
+from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
-from kbnf_core.automata.characters import CharacterDfa, to_characters
-from kbnf_core.automata.codepoints import CodePoints, difference, from_text
+from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.expression import Builder, Spell, print_characters, print_expression
+from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.spell import Letters, spell
@@ -38,19 +40,21 @@ from kbnf_core.languages.json_schema.atoms import (
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
-    Known,
+    Regular,
     Rules,
     Step,
     alternation,
     call,
     regex,
+    regular,
+    repeated,
     sequence,
     text,
     write_linear,
 )
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
-from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
+from kbnf_core.languages.json_schema.lengths import Lengths, counted, lengths_of
 from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import (
@@ -63,12 +67,7 @@ from kbnf_core.languages.json_schema.prelude import (
 from kbnf_core.languages.json_schema.problems import too_large, too_many_states
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
-from kbnf_core.languages.json_schema.write_counts import (
-    MOST_BRANCHES,
-    Counter,
-    is_looped,
-    write_one_loop,
-)
+from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped, write_one_loop
 
 _WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
 
@@ -161,7 +160,8 @@ _FORMAT_NAMES = {
 class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
-    ``note`` takes what is to be said of values that are left out.
+    ``note`` takes what is to be said of values that are left out. ``wishes`` are the names that
+    people should read for the rules of strings, which are named after their contents.
     """
 
     def __init__(
@@ -171,10 +171,10 @@ class ScalarWriter:
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._counter = Counter(rules)
         self._note = note
         self._sets: dict[CodePoints, Form] = {}
-        self._known: dict[tuple[Restricted, bool], Form] = {}
+        self._known: dict[Restricted, Form] = {}
+        self.wishes: dict[str, str] = {}
 
     def write(self, part: Restricted, wish: str) -> Form | None:
         """Return the JSON texts of a set of strings or numbers; None if there is none."""
@@ -191,17 +191,22 @@ class ScalarWriter:
         atom, wanted = part.literals[0]
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             character = self._prelude.use("character")
-            return sequence(text('"'), self._times(character, atom), text('"'))
+            return sequence(text('"'), repeated(character, atom.low, atom.high), text('"'))
         return self._remembered(part, wish)
-
-    def _times(self, unit: Form, length: Length) -> Form:
-        """Return so many of ``unit``."""
-        return self._counter.times(unit, length)
 
     def _texts(self, values: Sequence[str]) -> Form:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
-        self._refuse_many(sum(map(len, values)))
-        return alternation(map(self._listed, values))
+        spelling = self._prelude.spelling
+        texts = tuple(each for value in values if (each := spelling.text(value)) is not None)
+        if len(values) < MANY_TEXTS or len(texts) < len(values):
+            self._refuse_many(sum(map(len, values)))
+            return alternation(map(self._listed, values))
+        most = FEWER * self._limits.states
+        if sum(map(len, texts)) > most:
+            self._refuse_many(_letters_of(texts, most) // FEWER)
+        found = _literals(texts)
+        self._refuse_many(found.state_count)
+        return regular(found, lambda _: alternation(map(text, texts)))
 
     def _refuse_many(self, states: int) -> None:
         if states > self._limits.states:
@@ -216,75 +221,36 @@ class ScalarWriter:
         return regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
     def _remembered(self, part: Restricted, wish: str) -> Form | None:
-        """Return strings by a regular expression; a long one, or a format's, is a rule."""
-        known = self._known.get((part, False))
+        """Return strings whose automaton is larger than a name; it is a rule."""
+        known = self._known.get(part)
         if known is not None:
             return known
-        atom, wanted = part.literals[0]
-        form: Form | None = None
-        if len(part.literals) == 1 and wanted and isinstance(atom, Matching):
-            wish = _FORMAT_NAMES.get(atom.regex, wish)
-            form = self._format(wish, atom.regex)
-        form = form or self._string(part, wish)
+        form = self._string(part, wish)
         if form is None:
             return None
         if is_long(form):
-            name = self._name(part, wish)
+            # A name by content, so that the parts of a grammar share their strings' rules.
+            digest = blake2b(repr(part).encode(errors="surrogatepass")).hexdigest()
+            name = f"text_{digest[:32]}"
+            self.wishes[name] = format_name(part) or wish
             self._rules.add(name, form)
             form = call(name)
-        self._known[part, False] = form
+        self._known[part] = form
         return form
-
-    def _name(self, part: Restricted, wish: str) -> str:
-        """Return a name for the rule of a set of strings."""
-        del part
-        return self._rules.fresh(wish)
 
     def _string(self, part: Restricted, wish: str) -> Form | None:
         words = part.excluded
-        automaton = (
-            all_but(words, self._prelude.spelling)
-            if len(words) and _only_leaves_out(part)
-            else None
-        )
-        if automaton is not None:
-            return self._others(words, automaton)
+        if len(words) and _only_leaves_out(part):
+            automaton = all_but(words, self._prelude.spelling)
+            if automaton is not None:
+                return regular(automaton, lambda to: to.others(words))
         length = part.length
         if length is not None:
             return self._counted(part.of_any_length, length, wish)
-        return self._of_any_length(part, wish)
-
-    def _of_any_length(self, part: Restricted, wish: str) -> Form | None:
-        """Return the strings of a set that says nothing of lengths."""
-        found = self._readable(part)
-        if found is None:
-            if part.dfa(self._rules.budget).is_empty:
-                return None
-            characters = to_characters(part.dfa(self._rules.budget))
-            try:
-                found = to_expression(characters, self._builder, MOST_LEAVES)
-            except LimitError:
-                form = self._linear(characters, self._prelude.spelling.spell, wish)
-                return None if form is None else sequence(text('"'), form, text('"'))
-        return self._in_quotes(found)
-
-    def _others(self, words: tuple[str, ...], automaton: Dfa) -> Form:
-        """Return the names that are none of ``words``; their automaton is known."""
-        del automaton
-        return regex(self._quoted(regex_but(words, self._builder)))
-
-    def _format(self, name: str, pattern: str) -> Form | None:
-        """Return a format by rules of its own; here it is an expression as any other."""
-        del name, pattern
-        return None
-
-    def _in_quotes(self, found: Regex) -> Form:
-        """Return the JSON texts of strings."""
-        return regex(self._quoted(found))
-
-    def _plain(self, found: Regex) -> Form:
-        """Return texts as they are."""
-        return regex(print_expression(found))
+        dfa = part.dfa(self._rules.budget)
+        if dfa.is_empty:
+            return None
+        return regular(quoted(dfa, self._prelude.spelling), lambda to: to.strings(part, dfa, wish))
 
     def _counted(self, part: Restricted, length: Length, wish: str) -> Form | None:
         """Return the strings of a set that have one of some lengths."""
@@ -298,9 +264,9 @@ class ScalarWriter:
             return self._remembered(part, wish)
         if not lengths.has_word(left, budget):
             return None
-        whole = self._readable(part) or _expression(lengths)
+        whole = as_written(part, self._builder) or _expression(lengths)
         if whole is not None and is_looped(whole):
-            form = self._looped(whole, left)
+            form = write_one_loop(whole, left, self._prelude.spelling.spell)
             return None if form is None else sequence(text('"'), form, text('"'))
         form = self._by_states(lengths, left, FEW_STATES, wish)
         return form or self._narrowed(part, lengths, left, wish)
@@ -315,7 +281,8 @@ class ScalarWriter:
             usual = bounded_format(atom.regex, length)
         if usual is not None:
             self._note(usual.says)
-            return self._in_quotes(self._builder.read(usual.regex) or NOTHING)
+            bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
+            return self._string(bounded, wish)
         most = self._limits.steps
         low, high = max(length.low, lengths.shortest[0]), length.high
         form = self._by_states(lengths, length, most, wish)
@@ -331,7 +298,19 @@ class ScalarWriter:
         return form
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
-        """Return strings by an automaton that counts; None where it has too many states."""
+        """Return strings of some lengths by an automaton that counts; as rules where it is large.
+
+        None where it has more than ``most`` states that count.
+        """
+        spelling, budget = self._prelude.spelling, self._rules.budget
+        try:
+            dfa = counted(lengths, length, most, spelling, budget)
+        except LimitError:
+            return self.by_rules(lengths, length, most, wish)
+        return regular(dfa, lambda to: to.counted(lengths, length, most, wish))
+
+    def by_rules(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
+        """Return strings by rules for the states that count; None where those are too many."""
         tails = _tails(lengths)
         try:
             states, rows = lengths.counted(length, most, self._rules.budget, tails)
@@ -346,26 +325,25 @@ class ScalarWriter:
         def step(state: int) -> Step[int]:
             if state < 0:
                 free = words.edges[-1 - state] if state != end else ()
-                edges = [(self._set(points), -1 - to) for points, to in free]
+                edges = [(self.set_of(points), -1 - to) for points, to in free]
                 return Step(state == end or words.accepting[-1 - state], edges)
             here, count = states[state]
             if here not in tails:
-                edges = [(self._set(points), to) for points, to in rows[state]]
+                edges = [(self.set_of(points), to) for points, to in rows[state]]
                 return Step(words.accepting[here] and count >= length.low, edges)
             high = None if length.high is None else length.high - count
             left = Length(max(length.low - count, 0), high)
-            form = self._looped(tails[here], left)
+            form = write_one_loop(tails[here], left, self._prelude.spelling.spell)
             return Step(form is EMPTY, [] if form is None or form is EMPTY else [(form, end)])
 
         most += len(words.edges)
         form = write_linear(0, step, self._rules, wish, most)
         return None if form is None else sequence(text('"'), form, text('"'))
 
-    def _looped(self, whole: Regex, length: Length) -> Form | None:
-        return write_one_loop(whole, length, self._times, self._prelude.spelling.spell)
-
-    def _set(self, points: CodePoints) -> Form:
+    def set_of(self, points: CodePoints) -> Form:
         """Return one character of a set; a long one is a rule."""
+        if points == ANY:
+            return self._prelude.use("character")
         if points not in self._sets:
             spelled = self._prelude.spelling.spell(points)
             form = regex(spelled)
@@ -376,10 +354,15 @@ class ScalarWriter:
             self._sets[points] = form
         return self._sets[points]
 
-    def _quoted(self, found: Regex) -> str:
-        """Return the regular expression of the JSON texts of strings."""
-        inner = print_expression(found, self._prelude.spelling.spell)
-        return f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"'
+    def _number(self, part: Restricted, wish: str) -> Form | None:
+        if not part.literals:
+            return self._prelude.use("number")
+        if part.literals == ((INTEGER, True),):
+            return self._prelude.use("integer")
+        if part.finite is not None:
+            return self._numbers(part.finite)
+        dfa = self._number_texts(part)
+        return None if dfa.is_empty else regular(dfa, lambda to: to.numbers(dfa, wish))
 
     def _number_texts(self, part: Restricted) -> Dfa:
         """Return the decimal texts of a set of numbers, with more digits where none has so few."""
@@ -422,17 +405,6 @@ class ScalarWriter:
             return texts
         return operations.difference(texts, _negative_zero())
 
-    def _readable(self, part: Restricted) -> Regex | None:
-        """Return the expression as it was written, where there is just one; or a listed rest."""
-        if len(part.literals) != 1:
-            return None
-        atom, wanted = part.literals[0]
-        if wanted and isinstance(atom, Matching):
-            return self._builder.read(atom.regex)
-        if not wanted and part.excluded:
-            return regex_but(part.excluded, self._builder)
-        return None
-
     def _numbers(self, values: Iterable[Decimal]) -> Form:
         """Return the texts of some numbers; zeros behind the point change nothing.
 
@@ -460,33 +432,48 @@ class ScalarWriter:
         ]
         return alternation([*found, *map(text, others)])
 
-    def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form | None:
-        def step(state: int) -> Step[int]:
-            edges = [(regex(spelling(points)), to) for points, to in characters.edges[state]]
-            return Step(characters.accepting[state], edges)
 
-        return write_linear(0, step, self._rules, wish, self._limits.steps)
+def as_written(part: Restricted, builder: Builder) -> Regex | None:
+    """Return the expression as it was written, where there is just one; or a listed rest."""
+    if len(part.literals) != 1:
+        return None
+    atom, wanted = part.literals[0]
+    if wanted and isinstance(atom, Matching):
+        return builder.read(atom.regex)
+    if not wanted and part.excluded:
+        return regex_but(part.excluded, builder)
+    return None
 
-    def _number(self, part: Restricted, wish: str) -> Form | None:
-        if not part.literals:
-            return self._prelude.use("number")
-        if part.literals == ((INTEGER, True),):
-            return self._prelude.use("integer")
-        if part.finite is not None:
-            return self._numbers(part.finite)
-        return self._decimal_texts(part, wish)
 
-    def _decimal_texts(self, part: Restricted, wish: str) -> Form | None:
-        """Return the decimal texts of a set of numbers."""
-        dfa = self._number_texts(part)
-        if dfa.is_empty:
-            return None
-        characters = to_characters(dfa)
-        try:
-            found = to_expression(characters, self._builder, MOST_LEAVES)
-        except LimitError:
-            return self._linear(characters, print_characters, wish)
-        return self._plain(found)
+def format_name(part: Restricted) -> str | None:
+    """Return the name of the format that a set of strings is; None where it is none."""
+    atom, wanted = part.literals[0]
+    is_alone = len(part.literals) == 1 and wanted and isinstance(atom, Matching)
+    return _FORMAT_NAMES.get(atom.regex) if is_alone and isinstance(atom, Matching) else None
+
+
+MANY_TEXTS = 12
+"""Listed strings of which one automaton is made, instead of a node for each."""
+
+FEWER = 2
+"""How many letters, those of common beginnings once, are taken to be one state at least."""
+
+
+def _letters_of(texts: Sequence[str], most: int) -> int:
+    """Return how many letters texts have, those of common beginnings once, as far as ``most``."""
+    count, last = 0, ""
+    for each in sorted(texts):
+        pairs = zip(last, each, strict=False)
+        count += len(each) - next((n for n, (a, b) in enumerate(pairs) if a != b), len(last))
+        last = each
+        if count > most:
+            break
+    return count
+
+
+@lru_cache(maxsize=64)
+def _literals(texts: tuple[str, ...]) -> Dfa:
+    return operations.literals(each.encode() for each in texts)
 
 
 @lru_cache(maxsize=64)
@@ -571,7 +558,7 @@ def _whole_digits(number: Decimal) -> int:
 def is_long(form: Form, most: int = LONG) -> bool:
     """Tell whether a form is better a rule."""
     match form:
-        case Known():
+        case Regular():
             return True
         case tree.Pattern(text=text) | tree.Terminal(text=text):
             return len(text.value) > most

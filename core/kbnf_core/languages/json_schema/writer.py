@@ -11,14 +11,18 @@ apart, so otherwise they may repeat, and a note says so.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
+from itertools import chain
 from math import comb
-from typing import TYPE_CHECKING
+from typing import NoReturn, cast
 
+from kbnf_core import ir
 from kbnf_core.automata.decimals import GREATER, LESS
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.ir import calls
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import INTEGER, Compared, OneOf
@@ -29,7 +33,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     Step,
     alternation,
     call,
-    definition,
+    meaning,
     optional,
     repeated,
     sequence,
@@ -37,7 +41,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     write_linear,
 )
 from kbnf_core.languages.json_schema.characters import spell_text
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -59,6 +63,7 @@ from kbnf_core.languages.json_schema.normal_form import (
 )
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Options, Order, Standard
+from kbnf_core.languages.json_schema.parts import Known, Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -71,13 +76,14 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsupported,
 )
-from kbnf_core.languages.json_schema.schemas import Schemas, is_void
+from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_void
+from kbnf_core.languages.json_schema.simple_schemas import SimpleSchemas
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
-
-if TYPE_CHECKING:
-    from kbnf_core import ir
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.json_text import Json
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
@@ -625,14 +631,27 @@ def reachable(start: str, rules: Mapping[str, Form]) -> dict[str, Form]:
     return {name: form for name, form in rules.items() if name in used}
 
 
+class _NeedsPlaceError(Exception):
+    """A rule needs a name of its own in the grammar, or something is to be said of a place."""
+
+
+def _refuse_name(said: str) -> NoReturn:
+    raise _NeedsPlaceError(said)
+
+
 class Writer:
-    """Writes the rules that one document needs."""
+    """Writes the rules that one document needs.
+
+    Alternatives that ``parts`` know are not written again. Those that they do not know are, by a
+    writer of their own that has the ``schemas`` and the ``prelude`` of this one.
+    """
 
     def __init__(
         self,
         document: Document,
         options: Options,
         prefix: str = "",
+        parts: Parts | None = None,
         schemas: Schemas | None = None,
         prelude: Prelude | None = None,
     ) -> None:
@@ -644,44 +663,101 @@ class Writer:
         )
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
-        self._rules: dict[str, Form] = {}
+        self.forms: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
-        self._scalars = ScalarWriter(self.prelude, self.rules, options.limits, self.left_out)
+        rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
+        self.scalars = ScalarWriter(self.prelude, rules, options.limits, self.left_out)
+        self._parts_known = parts
+        self._is_whole = schemas is None and not prefix
+        self._is_shareable = True
+        # Calls of the rules of parts; equal alternatives are one.
+        self._parts_called: dict[str, Form] = {}
+        # Whose schemas the rules are that have none of their own.
+        self._owners: dict[str, Expression] = {}
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
-        self.comments: dict[str, str] = {}
         # Rules whose meaning is known already.
         self.bodies: dict[str, ir.Node] = {}
 
-    def write(self, root: Expression) -> list[tree.Definition]:
-        """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
-        start = self._write_all(root)
-        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return [definition(*rule) for rule in reachable(start, self._rules | shared).items()]
+    def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
+        """Return what the rules for ``root`` mean, its own first, called ``start``.
 
-    def _write_all(self, root: Expression) -> str:
+        Raises ProblemError and WorkLimitError.
+        """
+        self.write_all(root)
+        return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
+
+    def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
+        budget = Budget(DEFAULT_LIMITS.work)
+        found = {}
+        for name, form in rules.items():
+            try:
+                found[name] = meaning(form, budget)
+            except ProblemError as error:
+                self._current = self._owner(name, found)
+                raise ProblemError(self._placed(error.problem)) from None
+        return found
+
+    def pointer_of(self, name: str, rules: Mapping[str, ir.Node]) -> str:
+        """Return the JSON Pointer of a rule; ``rules`` are the meanings of all."""
+        self._current = self._owner(name, rules)
+        return self.pointer()
+
+    def _owner(self, name: str, rules: Mapping[str, ir.Node]) -> Expression:
+        """Return the schema that a rule is of, or the first rule that calls it."""
+        owners = {**self._owners, **{rule: each for each, rule in self._known.items()}}
+        callers: dict[str, str] = {}
+        for rule, body in rules.items():
+            for each in calls(body):
+                callers.setdefault(each.nonterminal, rule)
+        tried = {name}
+        while name not in owners and callers.get(name, name) not in tried:
+            name = callers[name]
+            tried.add(name)
+        return owners.get(name, ANYTHING)
+
+    def write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
         start = self._prefix + "start"
         self._known[root] = start
-        self._rules[start] = call(start)
+        self.forms[start] = call(start)
         self._queue.append(root)
         for expression in self._queue:
-            self._current = expression
-            self._placed_last = expression if isinstance(expression, Ref) else None
-            try:
+            with self.placing(expression):
                 self.schemas.budget.part = self.pointer()
-                self._rules[self._known[expression]] = self._body(expression)
-            except LimitError as error:
-                raise unsupported(f"an automaton needs {error}", self.pointer()) from None
-            except ProblemError as error:
-                raise ProblemError(self._placed(error.problem)) from None
+                self.forms[self._known[expression]] = self._body(expression)
             self._check_count()
         return start
 
+    @contextmanager
+    def placing(self, expression: Expression) -> Iterator[None]:
+        """Name the schema that is written in what is raised meanwhile."""
+        self._current = expression
+        self._placed_last = expression if isinstance(expression, Ref) else None
+        try:
+            yield
+        except LimitError as error:
+            raise unsupported(f"an automaton needs {error}", self.pointer()) from None
+        except ProblemError as error:
+            raise ProblemError(self._placed(error.problem)) from None
+
+    def with_shared(self) -> dict[str, Form]:
+        """Return all rules, and those of the prelude behind them."""
+        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
+        return self.forms | shared
+
+    def form(self, name: str) -> Form | None:
+        """Return a rule, also one of the prelude; None for one that only ``parts`` know."""
+        return self.forms.get(name) or self.prelude.rules.get(name.removeprefix(self._prefix))
+
+    def owner(self, name: str) -> Expression:
+        """Return the schema that a rule was written for."""
+        return self._owners.get(name, ANYTHING)
+
     def _check_count(self) -> None:
-        if len(self._rules) + len(self.bodies) > self.limits.rules:
+        if len(self.forms) + len(self.bodies) > self.limits.rules:
             raise too_large("rules", self.limits.rules, "rules", self.pointer())
 
     def _placed(self, problem: Problem) -> Problem:
@@ -712,8 +788,19 @@ class Writer:
         self.schemas.notes.append(may_repeat(self.pointer("minProperties")))
 
     def _add(self, name: str, form: Form) -> None:
-        self._rules[name] = form
+        self.forms[name] = form
+        self._owners[name] = self._current
         self._check_count()
+
+    def _add_text(self, name: str, form: Form) -> None:
+        self.forms[name] = form
+        self._owners.setdefault(name, self._placed_last or self._current)
+        self._check_count()
+
+    def _fresh_for_text(self, wish: str) -> str:
+        # What counts characters is one rule for all of a grammar.
+        self._is_shareable = False
+        return self._names.fresh(wish)
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member; None if it cannot be."""
@@ -724,8 +811,10 @@ class Writer:
         """Return how a value is written where it stands in another; None if there is none."""
         if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
-        if expression in self._known:
-            return call(self._known[expression])
+        known = self._known.get(expression)
+        form = self._simply(expression) if known is None else call(known)
+        if form is not None:
+            return form
         self.schemas.budget.spend(STEPS)
         if isinstance(expression, AnyOf):
             return self._either(expression.parts, wish)
@@ -757,8 +846,122 @@ class Writer:
     def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
         return dict.fromkeys(forms)
 
+    @cached_property
+    def _simple(self) -> SimpleSchemas | None:
+        """Who writes simple schemas; None where other words count in them, or another order.
+
+        None for people, too, who read the names of properties in those of rules.
+        """
+        parts, document = self._parts_known, self.schemas.document
+        is_ordered = self.options.order is Order.DECLARED
+        if parts is None or not is_ordered or document.dialect == "draft-03":
+            return None
+        return SimpleSchemas(
+            self.prelude, self.options, self._settings, self.schemas.budget, document, parts,
+            self._scalar_part, self._use,
+        )  # fmt: skip
+
+    def _scalar_part(self, name: str, contents: dict[str, Json]) -> Known | None:
+        """Return the rules of a string or number; None where something is to be said of it.
+
+        Errors and notes need the place in the schema, which the other way knows.
+        """
+        schemas = self.schemas
+        before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
+        rules: dict[str, Form] = {}
+        collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
+        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name)
+        try:
+            read = Reader(schemas, Place(contents, "", None), self.options).read()
+            parts = [
+                part
+                for shape in cast(Iterator[NormalForm], read)
+                for part in chain(*shape.values())
+            ]
+            form = writer.write(cast(Restricted, parts[0]), name) if len(parts) == 1 else None
+            if form is None or schemas.notes[notes:] or schemas.losses[losses:]:
+                return None
+            if isinstance(form, tree.Reference) and form.name.value in rules:
+                form = rules.pop(form.name.value)
+            budget = Budget(DEFAULT_LIMITS.work)
+            bodies = {each: meaning(body, budget) for each, body in {name: form, **rules}.items()}
+        except (ProblemError, LimitError, _NeedsPlaceError):
+            return None
+        finally:
+            del schemas.notes[notes:], schemas.losses[losses:]
+        called = {each.nonterminal for body in bodies.values() for each in calls(body)}
+        return Known(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
+
+    def _use(self, part: Known) -> None:
+        for name in part.shared:
+            self.prelude.use(name)
+        self.bodies.update(part.bodies)
+        self._check_count()
+
+    def _simply(self, expression: Expression) -> Form | None:
+        """Return a call of the rule of a simple object; None for all else."""
+        if not isinstance(expression, Ref) or self._simple is None:
+            return None
+        name = self._simple.rule(self.schemas.document.place(expression))
+        if name is None:
+            return None
+        self._known.setdefault(expression, name)
+        return self._parts_called.setdefault(name, call(name))
+
+    @cached_property
+    def _settings(self) -> str:
+        return f"{self.options!r} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
+
     def _alternative(self, expression: Expression, wish: str) -> Form | None:
-        return self.place(expression, wish)
+        parts, key = self._parts_known, None
+        is_new = isinstance(expression, Ref) and expression not in self._known
+        if is_new and (form := self._simply(expression)) is not None:
+            return form
+        if parts and self._is_whole and isinstance(expression, Ref) and is_new:
+            expression = self._referred(expression)
+            key = key_of(expression, self.schemas.document, self._settings)
+        if parts is None or key is None or expression in self._known:
+            return self.place(expression, wish)
+        part = parts.find(key)
+        if part is None:
+            part = self._part_of(expression, prefix_of(key))
+            if part is None:
+                return self.place(expression, wish)
+            parts.keep(key, part)
+        else:
+            self.schemas.budget.spend(part.work)
+        self._use(part)
+        self._known[expression] = part.start
+        return call(part.start)
+
+    def _referred(self, at: Ref) -> Ref:
+        """Return what a schema that says nothing else refers to."""
+        if self.schemas.document.place(at).contents.keys() == {"$ref"}:
+            alias = self.schemas.alias(at)
+            return alias if isinstance(alias, Ref) else at
+        return at
+
+    def _part_of(self, expression: Expression, prefix: str) -> Known | None:
+        """Return the rules of a schema; None where something is to be said of it."""
+        schemas = self.schemas
+        before = schemas.budget.spent
+        if is_void(schemas, expression):
+            return None
+        parts = self._parts_known
+        writer = Writer(schemas.document, self.options, prefix, parts, schemas, self.prelude)
+        try:
+            start = writer.write_all(expression)
+        except ProblemError:
+            return None
+        if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
+            return None
+        try:
+            bodies = writer._meanings(reachable(start, writer.forms)) | writer.bodies
+        except ProblemError:
+            return None
+        called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
+        shared = tuple(name for name in called if name not in bodies)
+        return Known(start, bodies, shared, schemas.budget.spent - before)
 
     def _rule(self, expression: Expression, wish: str) -> Form:
         name = self._known[expression] = self._names.fresh(wish)
@@ -768,6 +971,9 @@ class Writer:
         return call(name)
 
     def _body(self, expression: Expression) -> Form:
+        simple = self._simply(expression)
+        if simple is not None:
+            return simple
         name = self._known[expression]
         alias = self.schemas.alias(expression) if isinstance(expression, Ref) else None
         if alias is not None and isinstance(alias, Ref | AnyOf) and alias != expression:
@@ -812,7 +1018,7 @@ class Writer:
 
     def _scalar(self, part: Restricted, wish: str) -> Form | None:
         try:
-            return self._scalars.write(part, wish)
+            return self.scalars.write(part, wish)
         except ProblemError as error:
             pointer = error.problem.pointer or self._inner_pointer("enum")
             raise ProblemError(replace(error.problem, pointer=pointer)) from None
@@ -833,4 +1039,4 @@ class Writer:
 
     def key(self, keys: Restricted, wish: str) -> Form | None:
         """Return the JSON texts of the names of members."""
-        return self._scalars.write(keys, wish)
+        return self.scalars.write(keys, wish)

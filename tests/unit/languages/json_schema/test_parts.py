@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
-from kbnf_core.languages.json_schema.run_writer import PARTS, Parts
-from kbnf_core.languages.json_schema.simple_schemas import Part
+from kbnf_core.languages.json_schema.parts import PARTS, Known, Parts
 
 BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}
@@ -126,7 +125,7 @@ def test_what_there_is_to_say_is_said_each_time() -> None:
 
 def test_the_parts_used_least_recently_go_first() -> None:
     parts = Parts(most=5)
-    part = Part("start", {}, (), 0)
+    part = Known("start", {}, (), 0)
     for key in ("aa", "bb"):
         parts.keep(key, part)
     assert parts.find("aa") is part
