@@ -38,6 +38,8 @@ cdef enum:
     # Bits of a preference below those of the first occurrence of a rule.
     _FIRST_BITS = 32
     _NOTHING = -1
+    # Choices that are taken back in one region.
+    _TRIES = 100000
     _OPENS = 0
     _CLOSES = 1
 
@@ -129,10 +131,19 @@ cdef cppclass _Region:
     ordered_map[Triple, int32_t] frame_numbers
 
 
+cdef struct _Moment:
+    # Threads of one step, from ``first`` on, with their level, and the preference that was tried.
+    int32_t first
+    int32_t after
+    int32_t level
+    int64_t tried
+
+
 cdef cppclass _Level:
-    # A call on a way forward: the state that called, _NOTHING for a tail call; and of each open
-    # call that was entered there, those around it.
+    # A call on a way forward: the state that called, _NOTHING for a tail call; the level around
+    # it, if there is one; and of each open call that was entered there, those around it.
     int32_t caller
+    int32_t outer
     unordered_map[int32_t, vector[int32_t]] around
 
 
@@ -672,7 +683,12 @@ cdef class Trace:
                 if below.empty():
                     return 0
                 here.swap(below)
-            if not to_begin and number != here.back() and here.size() + below.size() == 1:
+            if (
+                not to_begin
+                and number != here.back()
+                and here.size() + below.size() == 1
+                and _is_settled(region, region.places[here.back()].frame)
+            ):
                 return here.back()
             number = here.back()
             here.pop_back()
@@ -694,11 +710,10 @@ cdef class Trace:
             number = _NOTHING
 
     cdef int64_t _preference(
-        self, _Region* region, int32_t source, _Link link, vector[_Level]& levels
+        self, _Region* region, int32_t source, _Link link, vector[_Level]& levels, int32_t level
     ) except -2:
         """How much a link is preferred among those of one configuration; the least is the most."""
         cdef int32_t at, index
-        cdef size_t depth = levels.size()
         if link.kind == _READ:
             return self.known.preference[link.edge]
         if link.kind == _CALL or link.kind == _TAIL:
@@ -706,13 +721,12 @@ cdef class Trace:
                 self.known.preference[self.known.calls_at + link.edge] >> _FIRST_BITS
             ) << _FIRST_BITS
         if link.kind == _RETURN:
-            while depth and levels[depth - 1].caller == _NOTHING:
-                depth -= 1
-            if depth:
+            level = _calling(levels, level)
+            if level != _NOTHING:
                 at, index = region.places[source].at, region.places[source].index
                 step = self._step(at)
                 return self.known.preference_of(
-                    levels[depth - 1].caller,
+                    levels[level].caller,
                     step.arrivals[index].report,
                     step.arrivals[region.places[link.target].index].state,
                 ) & 0xFFFFFFFF
@@ -723,9 +737,15 @@ cdef class Trace:
     ) except -1:
         """Find the preferred way from ``begin`` to ``origin``; ``chosen`` are its steps, backwards."""
         cdef unordered_set[int32_t] dead
-        while not self._chosen_without(region, begin, origin, dead, chosen):
+        cdef size_t known = 0
+        while not self._chosen_without(region, begin, origin, dead, chosen, False):
             # Rules that derive themselves: what led round in a circle is tried no more.
-            pass
+            if dead.size() == known:
+                # It was needed elsewhere, with other calls open.
+                dead.clear()
+                self._chosen_without(region, begin, origin, dead, chosen, True)
+                break
+            known = dead.size()
         return 0
 
     cdef bint _chosen_without(
@@ -735,76 +755,102 @@ cdef class Trace:
         int32_t origin,
         unordered_set[int32_t]& dead,
         vector[_Way]& chosen,
+        bint goes_back,
     ) except -1:
-        # Threads by number, side by side in ``current``: all of them prefer the same so far, so that
-        # they share ``levels``. A thread is a configuration and what it may have come from, each
-        # with the number of the link.
-        cdef vector[int32_t] threads, current, following
+        """Find the preferred way that avoids ``dead``; tell whether that led to ``origin``.
+
+        Where it did not, its last configurations are dead, none if it did not even begin. With
+        ``goes_back`` the next best choice is taken instead, and it always leads there.
+        """
+        # Threads by number, side by side: all of them prefer the same so far, so that they share
+        # their levels. A thread is a configuration and what it may have come from, each with the
+        # number of the link.
+        cdef vector[int32_t] threads
         cdef vector[vector[Pair]] origins
         cdef vector[_Level] levels
+        cdef vector[_Moment] moments
         cdef vector[Pair] ways
         cdef unordered_set[int32_t] seen
         cdef unordered_map[int32_t, int32_t] reached
-        cdef int32_t number, node
+        cdef int32_t number, node, level
         cdef int64_t best, preference
-        cdef size_t i
+        cdef size_t i, tries = 0
         cdef _Link link
         threads.push_back(begin)
         origins.push_back(vector[Pair]())
-        current.push_back(0)
         seen.insert(begin)
+        _push_moment(moments, 0, 1, _NOTHING)
         while threads.back() != origin:
             best = _NOTHING
             ways.clear()
-            for number in current:
+            level = moments.back().level
+            for number in range(moments.back().first, moments.back().after):
                 node = threads[number]
                 for i in range(region.links[node].size()):
                     link = region.links[node][i]
-                    if seen.count(link.target) or dead.count(link.target):
+                    if dead.count(link.target) or (
+                        seen.count(link.target)
+                        and _is_circle(region, threads, origins, number, link.target)
+                    ):
                         continue
-                    if link.kind == _RETURN and not _returns(region, node, link.target, levels):
+                    if link.kind == _RETURN and not _returns(
+                        region, node, link.target, levels, level
+                    ):
                         continue
-                    preference = self._preference(region, node, link, levels)
+                    preference = self._preference(region, node, link, levels, level)
+                    if preference <= moments.back().tried:
+                        continue
                     if best == _NOTHING or preference < best:
                         best = preference
                         ways.clear()
                     if preference == best:
                         ways.push_back(Pair(number, i))
-            if ways.empty():
-                if current.size() == 1 and current[0] == 0:
-                    raise AssertionError("a derivation leads round in a circle")
-                for number in current:
-                    dead.insert(threads[number])
+            if ways.empty() and not goes_back:
+                if moments.size() > 1:
+                    for number in range(moments.back().first, moments.back().after):
+                        dead.insert(threads[number])
                 return False
-            self._enter(region, threads, ways, levels)
-            following.clear()
+            if ways.empty():
+                tries += 1
+                if tries > _TRIES or moments.size() == 1:
+                    raise TooManyReadings
+                threads.resize(moments.back().first)
+                origins.resize(moments.back().first)
+                moments.pop_back()
+                continue
+            moments.back().tried = best
+            level = self._enter(region, threads, ways, levels, level)
+            number = threads.size()
             reached.clear()
             for way in ways:
                 node = region.links[threads[way.first]][way.second].target
                 if not reached.count(node):
                     reached[node] = threads.size()
-                    following.push_back(threads.size())
                     threads.push_back(node)
                     origins.push_back(vector[Pair]())
                     seen.insert(node)
                 origins[reached[node]].push_back(way)
-            current.swap(following)
+            if threads.size() > self.most:
+                raise TooManyReadings
+            _push_moment(moments, number, threads.size(), level)
         self._retrace(region, threads, origins, chosen)
         return True
 
-    cdef int _enter(
+    cdef int32_t _enter(
         self,
         _Region* region,
         vector[int32_t]& threads,
         vector[Pair]& ways,
         vector[_Level]& levels,
-    ) except -1:
-        """Bring the levels up to date with what was chosen."""
+        int32_t level,
+    ) except -2:
+        """Return the level that what was chosen leads to."""
         cdef int32_t node = threads[ways[0].first]
         cdef _Link link = region.links[node][ways[0].second]
         cdef _Place place = region.places[node]
         if link.kind == _CALL or link.kind == _TAIL:
             levels.resize(levels.size() + 1)
+            levels.back().outer = level
             levels.back().caller = _NOTHING
             if link.kind == _CALL:
                 levels.back().caller = self._sources(place.at).items[place.index].state
@@ -814,12 +860,11 @@ cdef class Trace:
                     levels.back().around[region.places[link.target].frame].push_back(
                         region.places[node].frame
                     )
-        elif link.kind == _RETURN:
-            while not levels.empty() and levels.back().caller == _NOTHING:
-                levels.pop_back()
-            if not levels.empty():
-                levels.pop_back()
-        return 0
+            return levels.size() - 1
+        if link.kind == _RETURN:
+            level = _calling(levels, level)
+            return _NOTHING if level == _NOTHING else levels[level].outer
+        return level
 
     cdef int _retrace(
         self,
@@ -1249,14 +1294,65 @@ cdef object _column_of(vector[int32_t]& values):
 
 
 cdef bint _returns(
-    _Region* region, int32_t complete, int32_t after, vector[_Level]& levels
+    _Region* region, int32_t complete, int32_t after, vector[_Level]& levels, int32_t level
 ) noexcept:
     """Whether a call returns to where it was called, if that was on the same way."""
-    cdef size_t depth = levels.size()
     cdef int32_t frame = region.places[complete].frame
-    while depth and levels[depth - 1].caller == _NOTHING:
-        depth -= 1
-    return depth == 0 or _has(levels[depth - 1].around[frame], region.places[after].frame)
+    level = _calling(levels, level)
+    return level == _NOTHING or _has(levels[level].around[frame], region.places[after].frame)
+
+
+cdef int32_t _calling(vector[_Level]& levels, int32_t level) noexcept:
+    """The innermost level that is no tail call, if there is one."""
+    while level != _NOTHING and levels[level].caller == _NOTHING:
+        level = levels[level].outer
+    return level
+
+
+cdef void _push_moment(
+    vector[_Moment]& moments, int32_t first, int32_t after, int32_t level
+) noexcept:
+    moments.push_back(_Moment(first, after, level, _NOTHING))
+
+
+cdef bint _is_circle(
+    _Region* region,
+    vector[int32_t]& threads,
+    vector[vector[Pair]]& origins,
+    int32_t number,
+    int32_t target,
+) noexcept:
+    """Whether a thread has come from a configuration that it would come to again.
+
+    The same one on another way is no circle: other calls are open there.
+    """
+    cdef unordered_set[int32_t] known
+    cdef vector[int32_t] pending
+    cdef int32_t at = region.places[target].at
+    cdef Pair way
+    pending.push_back(number)
+    while not pending.empty():
+        number = pending.back()
+        pending.pop_back()
+        if threads[number] == target:
+            return True
+        if region.places[threads[number]].at != at or known.count(number):
+            continue
+        known.insert(number)
+        for way in origins[number]:
+            pending.push_back(way.first)
+    return False
+
+
+cdef bint _is_settled(_Region* region, int32_t frame) noexcept:
+    """Whether the calls that are open to the right of a configuration are the same on all ways."""
+    cdef size_t depth = 0
+    while frame >= 0:
+        depth += 1
+        if region.around[frame].size() != 1 or depth > region.frames.size():
+            return False
+        frame = region.around[frame][0]
+    return True
 
 
 cdef bint _is_same(_Place one, _Place other) noexcept:

@@ -96,6 +96,26 @@ class Chart:
         self._text = text
         self._known: dict[tuple[Body, int, int], Found | None] = {}
         self._entered: set[tuple[Body, int, int]] = set()
+        self._never = len(text) + 1
+        self._lengths = dict.fromkeys(rules, self._never)
+        for _ in rules:
+            self._lengths = {name: self._least(body) for name, body in rules.items()}
+
+    def _least(self, node: Body) -> int:
+        """Return the least length of a part, at most one more than that of the text."""
+        match node:
+            case Text(value):
+                return len(value)
+            case Star(_, least):
+                return least
+            case Rule(name):
+                return self._lengths[name]
+            case Both(parts):
+                return min(self._never, sum(map(self._least, parts)))
+            case Either(branches):
+                return min(map(self._least, branches))
+            case Times(body, low, _):
+                return min(self._never, low * self._least(body))
 
     def tree(self, start: str) -> Node | None:
         """Return (rule, start, end, children) of the text, None where it has none."""
@@ -159,7 +179,10 @@ class Chart:
     def _sequence(
         self, first: Body, after: Body, begin: int, end: int, least: int = 0
     ) -> Iterator[Found]:
-        for middle in range(max(begin, least), end + 1):
+        # What leaves nothing to the other part is not looked for: the same part of the text would
+        # be entered again, and what is found inside of that is not all.
+        first_middle = max(least, begin + self._least(first))
+        for middle in range(first_middle, end - self._least(after) + 1):
             one = self._find(first, begin, middle)
             if one is not None:
                 two = self._find(after, middle, end)
