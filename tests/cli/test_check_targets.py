@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 import kbnf_core
+from kbnf_core.text.errors import install_command
 from kbnf_testing.command import Kbnf, Write
 
 pytest.importorskip("llguidance")
@@ -53,7 +54,7 @@ def test_json_is_as_its_schema_says(kbnf: Kbnf, write: Write) -> None:
     file = write("a.schema.json", SCHEMA)
     result = kbnf(*CHECK, "llguidance", "--target", "openai", "--format", "json", file)
     value = json.loads(result.out)
-    schema = Path(kbnf_core.__path__[0]) / "diagnostics" / "check.schema.json"
+    schema = Path(kbnf_core.__path__[0]) / "text" / "diagnostics" / "check.schema.json"
     jsonschema.validate(value, json.loads(schema.read_text(encoding="utf-8")))
     [found] = [each for each in value["diagnostics"] if each["code"] == "E503"]
     assert (found["code"], found["engine"], found["fault"]) == ("E503", "llguidance", "refuses")
@@ -110,7 +111,7 @@ def test_what_is_not_installed_is_an_error(write: Write, target: str) -> None:
     command = [sys.executable, "-c", _WITHOUT, *CHECK, target, str(write("a.schema.json", GOOD))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "xgrammar is not installed: pip install 'kbnf-toolkit[xgrammar]'" in done.stderr
+    assert f"xgrammar is not installed: {install_command('xgrammar')}" in done.stderr
 
 
 def test_settings_name_targets(kbnf: Kbnf, write: Write) -> None:

@@ -12,7 +12,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.language import schema_text
     from kbnf_core.languages.json_schema.options import (
         VALIDATOR,
         Digits,
@@ -28,11 +27,12 @@ if TYPE_CHECKING:
         schema_options,
     )
     from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_schema
+    from kbnf_core.languages.json_schema.sources import schema_text
 
 _HOMES = {
     "embed_json_schema": "parse",
     "parse_json_schema": "parse",
-    "schema_text": "language",
+    "schema_text": "sources",
 }
 """The modules of names; those of all others are in ``options``."""
 
