@@ -85,3 +85,18 @@ def test_wrong_usage(kbnf: Kbnf, option: tuple[str, str]) -> None:
 def test_a_wrong_grammar_is_a_finding(kbnf: Kbnf) -> None:
     result = kbnf("sample", "-", stdin=b"start ::= x;")
     assert (result.status, "E101" in result.stderr) == (1, True)
+
+
+def test_texts_take_no_more_tokens_than_they_may(kbnf: Kbnf, write: Write) -> None:
+    vocabulary = write("v.json", '{"0": "a", "1": "aa", "2": ";"}')
+    arguments = ("sample", "-", "--vocab", vocabulary, "-n", "5", "--max-tokens")
+    grammar = b'start ::= #"a{2,}" ";";'
+    assert set(kbnf(*arguments, "2", stdin=grammar).out.split()) == {"aa;"}
+    longer = set(kbnf(*arguments, "3", stdin=grammar).out.split())
+    assert "aa;" in longer
+    assert longer <= {"aa;", "aaa;", "aaaa;"}
+    refused = kbnf(*arguments, "1", stdin=grammar)
+    assert refused.status == 2
+    assert "1 tokens are too few: the shortest text takes 2" in refused.stderr
+    both = kbnf(*arguments, "2", "--shortest", stdin=grammar)
+    assert (both.status, "exclude each other" in both.stderr) == (2, True)

@@ -174,3 +174,23 @@ def test_a_boundary_survives_a_table_that_is_renewed() -> None:
     assert engine.accept_tokens(b"so:[]") == 2 + 3 or engine.accepted
     engine.rollback(len(engine.accepted))
     assert engine.accept_tokens(b"so:[]") == 5
+
+
+def test_what_came_before_the_grammar_is_in_no_event_and_no_value() -> None:
+    vocabulary = Vocabulary(
+        {each: bytes((each,)) for each in range(256)} | {300: b"so:[1"}, eos_token_id=256
+    )
+    grammar = Grammar("start ::= '[' n {',' n} ']'; n ::= #'[0-9]+';", finish="eos")
+    plain = Engine(grammar, vocabulary)
+    plain.accept_tokens(b"[12,3]")
+    wanted = [(each.kind, each.rule, each.offset) for each in plain.events()]
+    engine = Engine(grammar, vocabulary, after="so:")
+    assert engine.accept_tokens(b"[7] and ") == 8
+    assert (engine.events(), engine.captures("n"), engine.values()) == ([], [], None)
+    assert engine.accept_tokens([300, *b"2,3]"]) == 5
+    found = [(each.kind, each.rule, each.offset) for each in engine.events()]
+    assert found == wanted
+    assert engine.captures("n") == [b"12", b"3"]
+    assert engine.values() == [12, 3]
+    engine.rollback(5)
+    assert (engine.captures("n"), engine.values()) == ([], None)

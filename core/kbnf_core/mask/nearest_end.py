@@ -10,9 +10,10 @@ exits are sets of trie nodes, by nonterminal and k, of three kinds of beginnings
 - a place at which a token ends: its pairs, each an item set and then what waits in its stack node;
 - a completion in a stack node, below some nodes: the item sets that wait for it.
 
-None depends on what lies deeper in the stack, so they are shared by all states, as walks are. They
-are found level by level, k for k, as far as is asked for; the least k with the root among the exits
-of a state is the answer (Knuth, "A Generalization of Dijkstra's Algorithm", 1977).
+None depends on what lies deeper in the stack, so they are shared by all states, as walks are. A
+search goes from a state to what its exits depend on, and takes each exit to all that depend on it,
+in the order of k, once; it ends with the root among the exits of the state, and what it found stays
+(Knuth, "A Generalization of Dijkstra's Algorithm", 1977).
 
 Two things keep them few. A node that was an exit before is none later. And once there is an exit
 with no token begun after K tokens, a node is dropped where the rest of each token below it can be
@@ -28,6 +29,7 @@ import heapq
 from collections.abc import Callable
 from functools import cached_property
 from math import inf
+from typing import ClassVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -69,118 +71,92 @@ KEPT_BYTES = 1 << 24
 class _Summary:
     """The exits of one beginning, as far as they are known: ``levels[k]`` after k tokens.
 
-    ``seen``: all nodes by nonterminal. ``first``: the k with no token begun, by nonterminal.
-    ``is_closed``: there are no exits beyond these levels.
+    All are known up to ``known``. ``seen``: all nodes by nonterminal. ``first``: the k with no
+    token begun, by nonterminal. ``is_closed``: no more are asked for.
+    ``pending``: by k what was found and is not yet among the exits, sets of nodes by nonterminal.
+    ``needs``: (summary, n): its exits are some of this one n tokens later. The reverse of it is
+    ``direct``; ``through`` are (summary, stack node): what waits there goes on from the exits.
     """
 
-    __slots__ = ("first", "is_closed", "levels", "seen")
+    __slots__ = (
+        *("direct", "first", "is_closed", "is_expanded", "known", "levels", "needs", "pending"),
+        *("seen", "serial", "through"),
+    )
+    RANK: ClassVar[int]
+    """The order within a level, after what it may need of that level."""
 
-    def __init__(self) -> None:
-        self.is_closed = False
-        self.levels: list[Exits] = []
+    def __init__(self, serial: int) -> None:
+        self.serial = serial
+        self.is_expanded = self.is_closed = False
+        self.known: float = -1
+        self.levels: dict[int, Exits] = {}
         self.seen: dict[int, Nodes] = {}
         self.first: dict[int, int] = {}
+        self.pending: dict[int, dict[int, list[int]]] = {}
+        self.needs: list[tuple[_Summary, int]] = []
+        self.direct: list[tuple[_Summary, int]] = []
+        self.through: list[tuple[_Summary, int]] = []
 
-    def gather(self, search: "_Exits", level: int) -> "_Gathered":
-        """Return the exits of a level as they are found, or the levels that have to come first."""
+    def expand(self, search: "_Exits") -> None:
+        """Name the exits that are known at once, and what has the others."""
         raise NotImplementedError
-
-
-class _Gathered:
-    """Exits found, sets of nodes by nonterminal, and the summaries and levels that lack."""
-
-    __slots__ = ("found", "missing")
-
-    def __init__(self) -> None:
-        self.found: dict[int, list[int]] = {}
-        self.missing: list[tuple[_Summary, int]] = []
-
-    def add(self, summary: _Summary, level: int) -> None:
-        """Take the exits of another summary."""
-        if len(summary.levels) <= level:
-            if not summary.is_closed:
-                self.missing.append((summary, level))
-            return
-        for nonterminal, nodes in summary.levels[level]:
-            self.found.setdefault(nonterminal, []).append(nodes)
-
-    def add_through(self, search: "_Exits", stack_node: int, inner: _Summary, level: int) -> None:
-        """Take the exits of what is within a stack node, and then of what waits there."""
-        if stack_node == BOTTOM:
-            self.add(inner, level)
-            return
-        if len(inner.levels) <= level and not inner.is_closed:
-            self.missing.append((inner, level))
-            return
-        for within in range(min(level + 1, len(inner.levels))):
-            for nonterminal, nodes in inner.levels[within]:
-                self.add(search.resumed(stack_node, nonterminal, nodes), level - within)
 
 
 class _Items(_Summary):
     """An item set above BOTTOM, below a set of nodes."""
 
-    __slots__ = ("_completions", "_ends", "_nodes", "item_set")
+    __slots__ = ("item_set", "_nodes")
+    RANK = 0
 
-    def __init__(self, item_set: int, nodes: int) -> None:
-        super().__init__()
+    def __init__(self, serial: int, item_set: int, nodes: int) -> None:
+        super().__init__(serial)
         self.item_set = item_set
         self._nodes = nodes
-        self._ends: list[int] | None = None
-        self._completions: Exits = []
 
-    def gather(self, search: "_Exits", level: int) -> _Gathered:
-        gathered = _Gathered()
-        if self._ends is None:
-            self._ends, self._completions = search.walk(self.item_set, self._nodes)
-        if level == 0:
-            for nonterminal, nodes in self._completions:
-                gathered.found.setdefault(nonterminal, []).append(nodes)
-            return gathered
-        for place in self._ends:
-            gathered.add(search.at(place), level - 1)
-        return gathered
-
-
-class _Place(_Summary):
-    """A place at which a token ends."""
-
-    __slots__ = ("_completions", "_pairs")
-
-    def __init__(self, pairs: tuple[tuple[int, int], ...], completions: tuple[int, ...]) -> None:
-        super().__init__()
-        self._pairs = pairs
-        self._completions = completions
-
-    def gather(self, search: "_Exits", level: int) -> _Gathered:
-        gathered = _Gathered()
-        if level == 0:
-            gathered.found = {each: [ROOT_SET] for each in self._completions}
-        for stack_node, item_set in self._pairs:
-            inner = search.of_items(item_set, ROOT_SET)
-            gathered.add_through(search, stack_node, inner, level)
-        return gathered
+    def expand(self, search: "_Exits") -> None:
+        ends, completions = search.walk(self.item_set, self._nodes)
+        search.find(self, 0, completions)
+        for place in ends:
+            search.link(self, search.at(place), 1)
 
 
 class _Resumed(_Summary):
     """A completion in a stack node, below a set of nodes."""
 
     __slots__ = ("_done", "_nodes", "_waiting")
+    RANK = 1
 
-    def __init__(self, waiting: list[tuple[int, int]], done: frozenset[int], nodes: int) -> None:
-        super().__init__()
+    def __init__(
+        self, serial: int, waiting: list[tuple[int, int]], done: frozenset[int], nodes: int
+    ) -> None:
+        super().__init__(serial)
         self._waiting = waiting
         self._done = done
         self._nodes = nodes
 
-    def gather(self, search: "_Exits", level: int) -> _Gathered:
-        gathered = _Gathered()
-        if level == 0:
-            gathered.found = {each: [self._nodes] for each in self._done}
+    def expand(self, search: "_Exits") -> None:
+        search.find(self, 0, [(each, self._nodes) for each in self._done])
         for stack_node, item_set in self._waiting:
-            inner = search.of_items(item_set, self._nodes)
-            gathered.add_through(search, stack_node, inner, level)
-        return gathered
+            search.link_through(self, stack_node, search.of_items(item_set, self._nodes))
+
+
+class _Place(_Summary):
+    """A place at which a token ends."""
+
+    __slots__ = ("_completions", "_pairs")
+    RANK = 2
+
+    def __init__(
+        self, serial: int, pairs: tuple[tuple[int, int], ...], completions: tuple[int, ...]
+    ) -> None:
+        super().__init__(serial)
+        self._pairs = pairs
+        self._completions = completions
+
+    def expand(self, search: "_Exits") -> None:
+        search.find(self, 0, [(each, ROOT_SET) for each in self._completions])
+        for stack_node, item_set in self._pairs:
+            search.link_through(self, stack_node, search.of_items(item_set, ROOT_SET))
 
 
 _costs: WeakKeyDictionary[Vocabulary, npt.NDArray[np.int16]] = WeakKeyDictionary()
@@ -195,7 +171,13 @@ def _costs_of(vocabulary: Vocabulary) -> npt.NDArray[np.int16]:
 
 
 class _Exits:
-    """The summaries of one table and vocabulary."""
+    """The summaries of one table and vocabulary.
+
+    A search goes from a summary to what it needs, and has it ``offset`` tokens later. So exits of k
+    tokens are looked for at the time k + ``offset``; and as nothing is needed later than it is
+    wanted, one pass over time, by a heap, meets each exit once. A summary takes part from when on
+    more is wanted of it than is known.
+    """
 
     def __init__(self, masks: Masks, walker: EndWalker, unbounded: Callable[[int], int]) -> None:
         self._masks = masks
@@ -209,36 +191,103 @@ class _Exits:
         self._places: dict[int, _Place] = {}
         self._contents: dict[_Content, _Place] = {}
         self._resumed: dict[tuple[int, int, int], _Resumed] = {}
-        # How much was found, beginnings and exits, and the greatest level that was looked for.
-        self._found = 0
-        self._deepest = 0
+        self._made = 0
+        # Of the search: (time, level, rank, reverse serial, summary) of what is to be looked at; the
+        # offsets of what was reached, and of it what takes part.
+        self._front: list[tuple[float, float, int, int, _Summary]] = []
+        self._offsets: dict[_Summary, int] = {}
+        self._active: set[_Summary] = set()
 
     def fewest(self, state: int, most: float) -> float:
-        """Return the fewest tokens after which the start is complete, not fewer than one.
+        """Return the fewest tokens after which the start is complete.
 
         Infinite if there is no number; what is more than ``most`` may be any number above it.
         """
-        summary = self.at(state)
-        start = self._masks.states.tables.start
-        level, idle, found = 1, 0, self._found
-        # What is known goes on by itself for so many tokens, before anything new comes of it.
-        patience = self._deepest + 2
-        while start not in summary.first and level <= most:
-            self._advance(summary, level)
-            level += 1
-            idle = idle + 1 if self._found == found else 0
-            found = self._found
-            if idle > patience:
-                return inf
-        return summary.first.get(start, most + 1)
+        goal, start = self.at(state), self._masks.states.tables.start
+        time: float = 0
+        self._reach(goal, 0)
+        while start not in goal.first and self._front and self._front[0][0] <= most:
+            time, level, _, _, summary = heapq.heappop(self._front)
+            self._look_at(summary, level)
+        if start not in goal.first:
+            time = self._front[0][0] if self._front else inf
+        for summary, offset in self._offsets.items():
+            summary.known = max(summary.known, time - 1 - offset)
+        self._front.clear()
+        self._offsets.clear()
+        self._active.clear()
+        return goal.first.get(start, time)
+
+    def _reach(self, summary: _Summary, offset: int) -> None:
+        """Ask for the exits of a summary, each so many tokens later."""
+        if summary.known < inf and self._offsets.get(summary, inf) > offset:
+            self._offsets[summary] = offset
+            self._push(summary, summary.known + 1)
+
+    def _push(self, summary: _Summary, level: float) -> None:
+        time = self._offsets[summary] + level
+        heapq.heappush(self._front, (time, level, summary.RANK, -summary.serial, summary))
+
+    def _look_at(self, summary: _Summary, level: float) -> None:
+        if summary.is_closed:
+            return
+        if summary not in self._active:
+            self._active.add(summary)
+            for each in summary.pending:
+                self._push(summary, each)
+            offset = self._offsets[summary]
+            for needed, later in summary.needs:
+                self._reach(needed, offset + later)
+            if not summary.is_expanded:
+                summary.is_expanded = True
+                summary.expand(self)
+        elif level in summary.pending:
+            self._settle(summary, int(level))
+
+    def find(self, summary: _Summary, level: int, exits: Exits) -> None:
+        """Add to what was found at a level of a summary."""
+        if summary.is_closed or not exits:
+            return
+        if level not in summary.pending:
+            summary.pending[level] = {}
+            if summary in self._active:
+                self._push(summary, level)
+        found = summary.pending[level]
+        for nonterminal, nodes in exits:
+            found.setdefault(nonterminal, []).append(nodes)
+
+    def link(self, summary: _Summary, needed: _Summary, later: int) -> None:
+        """Take the exits of another summary so many tokens later."""
+        summary.needs.append((needed, later))
+        needed.direct.append((summary, later))
+        for level, exits in needed.levels.items():
+            self.find(summary, level + later, exits)
+        if summary in self._active:
+            self._reach(needed, self._offsets[summary] + later)
+
+    def link_through(self, summary: _Summary, stack_node: int, inner: _Summary) -> None:
+        """Take the exits of what is within a stack node, and then of what waits there."""
+        if stack_node == BOTTOM:
+            self.link(summary, inner, 0)
+            return
+        summary.needs.append((inner, 0))
+        inner.through.append((summary, stack_node))
+        for level, exits in inner.levels.items():
+            self._resume(summary, stack_node, level, exits)
+        if summary in self._active:
+            self._reach(inner, self._offsets[summary])
+
+    def _resume(self, summary: _Summary, stack_node: int, level: int, exits: Exits) -> None:
+        for nonterminal, nodes in exits:
+            self.link(summary, self._resumed_at(stack_node, nonterminal, nodes), level)
 
     def of_items(self, item_set: int, nodes: int) -> _Items:
         """Return the summary of an item set above BOTTOM."""
         item_set = self._unbounded(item_set)
         found = self._items.get((item_set, nodes))
         if found is None:
-            self._found += 1
-            found = self._items[item_set, nodes] = _Items(item_set, nodes)
+            self._made += 1
+            found = self._items[item_set, nodes] = _Items(self._made, item_set, nodes)
         return found
 
     def at(self, place: int) -> _Place:
@@ -249,18 +298,19 @@ class _Exits:
             content = tuple((node, self._unbounded(items)) for node, items in pairs), completions
             found = self._contents.get(content)
             if found is None:
-                self._found += 1
-                found = self._contents[content] = _Place(*content)
+                self._made += 1
+                found = self._contents[content] = _Place(self._made, *content)
             self._places[place] = found
         return found
 
-    def resumed(self, stack_node: int, nonterminal: int, nodes: int) -> _Resumed:
+    def _resumed_at(self, stack_node: int, nonterminal: int, nodes: int) -> _Resumed:
         """Return the summary of a completion above BOTTOM."""
         key = stack_node, nonterminal, nodes
         found = self._resumed.get(key)
         if found is None:
-            self._found += 1
-            found = self._resumed[key] = _Resumed(*self._waiting(stack_node, nonterminal), nodes)
+            self._made += 1
+            waiting, done = self._waiting(stack_node, nonterminal)
+            found = self._resumed[key] = _Resumed(self._made, waiting, done, nodes)
         return found
 
     def _waiting(
@@ -304,26 +354,10 @@ class _Exits:
             self._sets.append(nodes)
         return number
 
-    def _advance(self, summary: _Summary, level: int) -> None:
-        """Find the exits of a summary up to a level, and of all that they depend on."""
-        stack = [(summary, level)]
-        while stack:
-            current, wanted = stack[-1]
-            reached = len(current.levels)
-            if reached > wanted or current.is_closed:
-                stack.pop()
-                continue
-            gathered = current.gather(self, reached)
-            if gathered.missing:
-                stack.extend(gathered.missing)
-            else:
-                self._settle(current, gathered.found)
-
-    def _settle(self, summary: _Summary, found: dict[int, list[int]]) -> None:
-        """Add a level: of the nodes found, those that are new and worth going on from."""
-        level = len(summary.levels)
+    def _settle(self, summary: _Summary, level: int) -> None:
+        """Make exits of what was found: of the nodes those that are new and worth going on from."""
         exits: Exits = []
-        for nonterminal, numbers in found.items():
+        for nonterminal, numbers in summary.pending.pop(level).items():
             nodes = self._united(numbers)
             seen = summary.seen.get(nonterminal)
             if seen is not None:
@@ -337,14 +371,27 @@ class _Exits:
             if len(nodes):
                 summary.seen[nonterminal] = nodes if seen is None else np.union1d(seen, nodes)
                 exits.append((nonterminal, self._number(nodes)))
-                self._found += 1
-        summary.levels.append(exits)
+        if exits:
+            summary.levels.setdefault(level, []).extend(exits)
+            for other, later in summary.direct:
+                self.find(other, level + later, exits)
+            for other, stack_node in summary.through:
+                self._resume(other, stack_node, level, exits)
         if isinstance(summary, _Items) and summary.first:
-            reports = self._masks.states.items.reports(summary.item_set)
-            if reports <= summary.first.keys():
-                late = level + 1 - max(summary.first[each] for each in reports)
-                summary.is_closed = late >= self._most_cost
-        self._deepest = max(self._deepest, level)
+            self._close(summary, level)
+
+    def _close(self, summary: _Items, level: int) -> None:
+        """Ask for no more once all that can come is late, or note when that will be."""
+        reports = self._masks.states.items.reports(summary.item_set)
+        if reports <= summary.first.keys():
+            last = max(summary.first[each] for each in reports) + self._most_cost - 1
+            if level >= last:
+                summary.is_closed, summary.known = True, inf
+                summary.pending.clear()
+                summary.needs.clear()
+            elif last not in summary.pending:
+                summary.pending[last] = {}
+                self._push(summary, last)
 
     def _united(self, numbers: list[int]) -> Nodes:
         distinct = set(numbers)
