@@ -19,6 +19,12 @@ SCHEMA = """{
   "additionalProperties": false
 }
 """
+TOOLS = """[
+  {"name": "good", "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+  {"name": "bad", "input_schema": {
+    "type": "object", "properties": {"a": {"type": "string", "pattern": "^(?!b)c$"}}}}
+]
+"""
 GOOD = '{"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false}'
 CHECK = ("check", "--no-cache", "--target")
 
@@ -49,11 +55,60 @@ def test_several_targets_print_a_matrix(kbnf: Kbnf, write: Write) -> None:
     ]
 
 
+def test_each_tool_of_a_list_is_asked_about(kbnf: Kbnf, write: Write) -> None:
+    file = write("tools.json", TOOLS)
+    result = kbnf(*CHECK, "llguidance,openai", "--format", "json", file)
+    value = json.loads(result.out)
+    rows = [(each["tool"], each["engine"], each["verdict"]) for each in value["matrix"]]
+    assert ("good", "llguidance", "ok") in rows
+    assert ("bad", "llguidance", "refuses") in rows
+    [found] = [each for each in value["diagnostics"] if each["code"] == "E503"]
+    place = "/1/input_schema/properties/a/pattern"
+    assert (found["tool"], found["pointer"], found["keyword"]) == ("bad", place, "pattern")
+    assert found["span"]["start"]["line"] == 4
+    lines = kbnf(*CHECK, "llguidance,openai", file).out.splitlines()
+    assert lines[-2].split()[:2] == ["good", "ok"]
+    assert lines[-1].split()[:2] == ["bad", "refuses"]
+
+
+def test_tools_of_gemini_are_asked_about_as_json_schemas(kbnf: Kbnf, write: Write) -> None:
+    schema = '{"type": "OBJECT", "properties": {"a": {"type": "STRING", "maxLength": "3"}}}'
+    tools = f'[{{"functionDeclarations": [{{"name": "f", "parameters": {schema}}}]}}]'
+    result = kbnf(*CHECK, "llguidance", write("t.json", tools))
+    assert (result.status, "E503" in result.out) == (0, False)
+
+
+def test_what_we_cannot_keep_is_no_finding_about_an_engine(kbnf: Kbnf, write: Write) -> None:
+    schema = '{"type": "array", "items": {"type": "string"}, "uniqueItems": true}'
+    file = write("a.schema.json", schema)
+    assert "E801" in kbnf("check", "--no-cache", file).out
+    out = kbnf(*CHECK, "llguidance", file).out
+    assert ("E801" in out, "E503" in out) == (False, True)
+
+
+def test_a_class_is_asked_about_as_its_schema(kbnf: Kbnf, write: Write) -> None:
+    pytest.importorskip("pydantic")
+    write(
+        "models.py",
+        """
+from pydantic import BaseModel, Field
+class Bag(BaseModel):
+    words: list[str] = Field(json_schema_extra={"uniqueItems": True})
+""",
+    )
+    result = kbnf(*CHECK, "llguidance", "models:Bag")
+    assert result.status == 1
+    assert "llguidance" in result.out
+    assert "models:Bag" in result.out
+    assert "uniqueItems" in result.out
+    assert kbnf("check", "--no-cache", "models:Missing").status == 2
+
+
 def test_json_is_as_its_schema_says(kbnf: Kbnf, write: Write) -> None:
     file = write("a.schema.json", SCHEMA)
     result = kbnf(*CHECK, "llguidance", "--target", "openai", "--format", "json", file)
     value = json.loads(result.out)
-    schema = Path(kbnf_core.__path__[0]) / "diagnostics" / "check.schema.json"
+    schema = Path(kbnf_core.__path__[0]) / "text" / "diagnostics" / "check.schema.json"
     jsonschema.validate(value, json.loads(schema.read_text(encoding="utf-8")))
     [found] = [each for each in value["diagnostics"] if each["code"] == "E503"]
     assert (found["code"], found["engine"], found["fault"]) == ("E503", "llguidance", "refuses")

@@ -12,9 +12,10 @@ from statistics import median
 from typing import Any
 
 from kbnf_core.grammar import Grammar
-from kbnf_core.languages import JSON_SCHEMA, Language
+from kbnf_core.languages import TOOL_LIST, Language
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
+from kbnf_core.languages.tools.forms import tools_of
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.grammars import examine_grammar
@@ -165,7 +166,13 @@ def schemas_of(source: Source, language: Language) -> Iterator[tuple[str, str, J
         value = json.loads(source.text)
     except (ValueError, RecursionError):
         return
-    if language is JSON_SCHEMA and isinstance(value, dict | bool):
+    if language is TOOL_LIST:
+        for tool in tools_of(value).tools:
+            if tool.schema is not None:
+                # Counts that Gemini has as texts are read as exact numbers.
+                schema = json.loads(json.dumps(tool.schema, default=int))
+                yield tool.name, tool.schema_pointer, schema
+    elif isinstance(value, dict | bool):
         yield "", "", value
 
 
@@ -197,7 +204,8 @@ def diagnostic(source: Source, finding: Finding, prefix: str = "", tool: str = "
     keyword = f"`{finding.keyword}`" if finding.keyword else "this"
     match finding.fault:
         case Fault.REFUSES:
-            message = f"{engine} refuses the schema: {finding.words}"
+            what = f"the schema of the tool `{tool}`" if tool else "the schema"
+            message = f"{engine} refuses {what}: {finding.words}"
             notes = (f"the smallest part that it refuses: {_shown(finding.part)}",)
         case Fault.WEAK:
             message = f"{engine} does not enforce {keyword}: it accepts {shown}"
@@ -211,15 +219,15 @@ def diagnostic(source: Source, finding: Finding, prefix: str = "", tool: str = "
         CODES[finding.fault],
         message,
         source,
-        source.locate(_existing(source, pointer, prefix)),
+        source.locate(nearest(source, pointer)),
         notes=notes,
         details=_details(*said, finding.witness, tool),
     )
 
 
-def _existing(source: Source, pointer: str, prefix: str) -> str:
+def nearest(source: Source, pointer: str) -> str:
     """Return the nearest place there is: a keyword that is missing has none."""
-    while pointer != prefix and pointer not in source.places:
+    while pointer and pointer not in source.places:
         pointer = pointer.rpartition("/")[0]
     return pointer
 

@@ -120,7 +120,7 @@ class Exam:
             lengths = (8, 24, 60, 160) if len(made) > 2 else (8,) * 4 + (16, 24, 40, 60, 90, 160)
             for text in ours.drawn(lengths, random):
                 try:
-                    made.append(json.loads(text, parse_float=_number))
+                    made.append(json.loads(text, parse_float=_number, parse_int=_integer))
                 except ValueError:
                     continue
         found = {compact(each): each for each in made}
@@ -156,6 +156,14 @@ def _number(text: str) -> float | int:
     """Return a number that is whole as an integer: how those are spelt is no fault."""
     value = float(text)
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
+
+
+def _integer(text: str) -> int:
+    """Return an integer that all readers of JSON agree about. Raises ``ValueError`` for others."""
+    value = int(text)
+    if abs(value) >= _EXACT:
+        raise ValueError("an integer that many programs round")
+    return value
 
 
 def takes(asked: Asked, value: Json) -> bool:
@@ -345,7 +353,8 @@ class _Examination:
                     break
                 if self._takes_without(document, visit.pointer + pointer_to(keyword)):
                     return visit, keyword
-        return reached[-1], ""
+        # Not even the type alone is read as it should be.
+        return reached[-1], "type" if "type" in reached[-1].schema else ""
 
     def _takes_as(self, document: Json, pointer: str, schema: Json) -> bool:
         """Tell whether the engine takes a document once another schema is at a pointer."""

@@ -230,6 +230,8 @@ class Asked:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.close()
+        if self.command is None:
+            version_of(self.name)
         here = str(Path(__file__).resolve().parents[2])
         paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
         command = self.command or (
