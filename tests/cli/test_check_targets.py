@@ -35,7 +35,7 @@ def test_a_refusal_has_the_engines_words_and_the_place(kbnf: Kbnf, write: Write)
     assert "error[E503]: llguidance" in result.out
     assert "look-around" in result.out
     assert "a.schema.json:3:42" in result.out
-    assert 'it refuses: `{"pattern": "^(?!b)c$"}`' in result.out
+    assert 'it refuses: `{"type": "string", "pattern": "^(?!b)c$"}`' in result.out
     assert "asked: llguidance" in result.stderr.splitlines()[-1]
 
 

@@ -24,7 +24,7 @@ from kbnf_core.targets.judges import (
     pointer_to,
     removed,
     replaced,
-    spaced,
+    spellings,
     steps_of,
 )
 from kbnf_core.targets.ours import Texts
@@ -167,8 +167,8 @@ def _integer(text: str) -> int:
 
 
 def takes(asked: Asked, value: Json) -> bool:
-    """Tell whether an engine takes a document, with whitespace as it may write it."""
-    return asked.accepts(compact(value)) or asked.accepts(spaced(value))
+    """Tell whether an engine takes a document in a spelling that it may write."""
+    return any(map(asked.accepts, spellings(value)))
 
 
 def examine(exam: Exam, asked: Asked, seconds: float = SECONDS) -> Result:
@@ -251,8 +251,7 @@ class _Examination:
 
     def _spelling(self, document: Json) -> str | None:
         """Return the text of a document that the engine takes, None where it takes none."""
-        texts = (compact(document), spaced(document))
-        return next((text for text in texts if self._asked.accepts(text)), None)
+        return next(filter(self._asked.accepts, spellings(document)), None)
 
     def _shrunk_witness(self, witness: Witness) -> Witness:
         def holds(document: Json) -> bool:
