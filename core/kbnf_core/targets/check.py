@@ -12,7 +12,7 @@ from statistics import median
 from typing import Any
 
 from kbnf_core.grammar import Grammar
-from kbnf_core.languages import TOOL_LIST, Language
+from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
 from kbnf_core.languages.tools.forms import tools_of
@@ -23,6 +23,7 @@ from kbnf_core.targets.judges import Json, pointer_to
 from kbnf_core.targets.names import ALL, SERVICE_NAMES
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
 
 CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
@@ -100,6 +101,30 @@ def _target(name: str) -> Target:
     if name in SERVICE_NAMES:
         return Target(name, AS_OF, "as documented then")
     return Target(name, version_of(name), ENGINES[name].defaults)
+
+
+HAVE_SCHEMAS = (JSON_SCHEMA, TOOL_LIST)
+"""The languages whose texts are asked about schema by schema; others are as grammars."""
+
+
+def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
+    """Ask the engines that are installed about a text in any language, and say who was asked.
+
+    Where the text has errors, nothing is found here. Raises ``NotInstalledError`` where no engine
+    is installed.
+    """
+    language = detect(text, path)
+    panel = Panel([ALL])
+    try:
+        if language in HAVE_SCHEMAS:
+            source = Source(text, path, is_json=True)
+            return check_targets(source, language, panel), panel.targets
+        grammar = Grammar.read(text, language, path=path, lossy=True)
+        return check_grammar(grammar, panel), panel.targets
+    except GrammarError:
+        return Checked(), panel.targets
+    finally:
+        panel.close()
 
 
 def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
