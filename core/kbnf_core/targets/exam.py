@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from math import inf
 from random import Random
 from typing import Any
 
@@ -288,7 +289,8 @@ class _Examination:
             if self._takes(document) or any(fits(document) for fits in explained):
                 continue
             smallest = shrunk(document, self._is_rejected, self._is_over)
-            explained.append(self._explain(smallest))
+            if not any(fits(smallest) for fits in explained):
+                explained.append(self._explain(smallest))
 
     def _is_rejected(self, document: Json) -> bool:
         # The engine answers sooner than the judges.
@@ -362,38 +364,62 @@ class _Examination:
         return taken
 
     def _blame(self, document: Json, stop: int, reached: list[Visit]) -> tuple[Visit, str]:
-        """Return the place and keyword without which the engine reads past where it stops.
+        """Return the place and keyword without which the engine takes the document.
 
-        It may stop again later: what is at fault in one part is in others, too.
+        Where there is none, several parts are at fault: then it is one without which the engine
+        reads past where it stops.
         """
-        for visit in reversed(reached):
-            path = tuple(steps_of(visit.pointer))
+        known: dict[str, float] = {}
 
-            def passes(schema: Json, path: tuple[str, ...] = path) -> bool:
-                return self._passes(replaced(self._exam.schema, path, schema), document, stop)
+        def reach(pointer: str, schema: Json) -> float:
+            path = tuple(steps_of(pointer))
+            changed = json.dumps(replaced(self._exam.schema, path, schema))
+            if changed not in known:
+                known[changed] = self._reach(changed, document)
+            return known[changed]
 
-            held = visit.schema
-            bare = {"type": held["type"]} if "type" in held else {}
-            if len(held) > len(bare) and passes(bare):
-                for keyword in _from_inside(visit):
-                    if not passes({**bare, keyword: held[keyword]}):
-                        return visit, keyword
-            for keyword in _from_inside(visit):
+        for least in (len(compact(document).encode("utf-8", "surrogatepass")), stop):
+            for visit in reversed(reached):
                 if self._is_over():
-                    break
-                if passes({name: inner for name, inner in held.items() if name != keyword}):
+                    return reached[-1], ""
+                keyword = _blamed(visit, lambda *changed, most=least: reach(*changed) > most)
+                if keyword is not None:
                     return visit, keyword
         # Not even the type alone is read as it should be.
         return reached[-1], "type" if "type" in reached[-1].schema else ""
 
-    def _passes(self, schema: Json, document: Json, stop: int) -> bool:
-        """Tell whether the engine takes more than ``stop`` bytes of a document by a schema."""
-        try:
-            taken = self._asked.compile(json.dumps(schema)).takes and self._stop(document)
-        except BrokenError:
-            taken = False
+    def _reach(self, schema: str, document: Json) -> float:
+        """Return how many bytes of a document the engine takes by a schema, more than all for all.
+
+        Nothing is less than none.
+        """
+        taken: int | None = -1
+        if self._asked.compile(schema).takes:
+            try:
+                taken = self._stop(document)
+            except BrokenError:
+                taken = -1
         self._asked.compile(self._exam.text)
-        return taken is None or taken > stop
+        return inf if taken is None else taken
+
+
+def _blamed(visit: Visit, passes: Callable[[str, Json], bool]) -> str | None:
+    """Return the keyword of a schema that is to blame, `""` for all of it; None if none is.
+
+    ``passes`` tells whether the engine reads on with another schema at a pointer.
+    """
+    held, pointer = visit.schema, visit.pointer
+    bare = {"type": held["type"]} if "type" in held else {}
+    if not held and passes(pointer, {"enum": [visit.value]}):
+        return ""
+    if len(held) > len(bare) and passes(pointer, bare):
+        for keyword in _from_inside(visit):
+            if not passes(pointer, {**bare, keyword: held[keyword]}):
+                return keyword
+    for keyword in _from_inside(visit):
+        if passes(pointer, {name: inner for name, inner in held.items() if name != keyword}):
+            return keyword
+    return None
 
 
 def _from_inside(visit: Visit) -> Iterator[str]:

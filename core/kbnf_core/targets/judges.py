@@ -184,6 +184,8 @@ def _differing(wider: str, narrower: str) -> tuple[str, ...]:
         grammars = [
             Grammar.from_json_schema(each, whitespace="compact") for each in (wider, narrower)
         ]
+        if any(each.tables.state_count > _LARGE for each in grammars):
+            return ()
         data = compare(grammars[0], grammars[1], _WORK).old_only.data
         return () if data is None else (json.loads(data),)
     except (KbnfError, ValueError):
@@ -192,6 +194,9 @@ def _differing(wider: str, narrower: str) -> tuple[str, ...]:
 
 _WORK = 20_000
 """Steps for a difference of strings."""
+
+_LARGE = 1_000
+"""States of a grammar of strings from which a difference takes seconds."""
 
 
 def differing(wider: Mapping[str, Json], narrower: Mapping[str, Json]) -> tuple[str, ...]:
