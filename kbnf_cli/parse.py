@@ -153,7 +153,9 @@ def _report(console: Console, text: Text, error: ParseError, format_: str) -> No
     if not error.is_unfinished:
         from kbnf_core.mask.why import show_byte
 
-        message = f"byte {error.offset} ({show_byte(error.data[error.offset])}) cannot come here"
+        message = (
+            f"byte {error.offset} ({show_byte(error.data[error.offset])}) is not expected here"
+        )
     verdict = Verdict(text, message, error.offset, error.expected, path)
     if format_ in ("tree", "sexp"):
         console.data(lines_of(verdict, console.width()))

@@ -159,8 +159,9 @@ class Reading:
     text, which are among the findings, too; ``remark`` is what a person who reads the grammar as
     KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and
     ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of the
-    project (which ``finish_is_default`` tells of ``finish``), else those of the language. ``lint``
-    returns the findings of the language's own lints, which readers of grammars do not ask for.
+    project (which ``finish_is_default`` tells of ``finish``), else those of the language.
+    ``limits`` are those it was read with. ``lint`` returns the findings of the language's own
+    lints, which readers of grammars do not ask for.
     """
 
     language: Language
@@ -171,6 +172,7 @@ class Reading:
     grammar: Grammar | None
     analysis: "Analysis | None"
     diagnostics: tuple[Diagnostic, ...]
+    limits: Limits = DEFAULT_LIMITS
     finish_is_default: bool = False
     losses: tuple[Loss, ...] = ()
     remark: str = ""
@@ -291,6 +293,7 @@ def read_grammar(
         grammar,
         analysis,
         tuple(found),
+        limits,
         finish_is_default=own is None and defaults.finish is not None,
         losses=parsed.losses,
         remark=parsed.remark,
@@ -351,11 +354,11 @@ def not_converted(reading: Reading) -> tuple[Diagnostic, ...]:
     return (Diagnostic("E105", message, reading.document.source, place, helps=helps),)
 
 
-def too_large(reading: Reading, name: str, limits: Limits) -> Diagnostic:
+def too_large(reading: Reading, name: str) -> Diagnostic:
     """Return the finding that the states of all rules passed the limit in the part ``name``."""
     return Diagnostic(
         "E106",
-        f"the grammar needs more than {limits.grammar_states:,} states",
+        f"the grammar needs more than {reading.limits.grammar_states:,} states",
         reading.document.source,
         reading.name_span(name),
         label="the limit was passed in this rule",

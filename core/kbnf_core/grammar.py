@@ -439,7 +439,7 @@ class Grammar:
             with without_collecting():
                 return build()
         except TooManyStatesError as error:
-            raise GrammarError([too_large(self.reading, str(error), self._limits)]) from None
+            raise GrammarError([too_large(self.reading, str(error))]) from None
         except WorkLimitError as error:
             reading = self.reading
             raise GrammarError([too_much_work(reading.document, error, reading.meaning)]) from None

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 
 import kbnf_core
+from kbnf_core.text.errors import install_command
 from kbnf_testing.command import Kbnf, Write
 
 pytest.importorskip("llguidance")
@@ -165,7 +166,7 @@ def test_what_is_not_installed_is_an_error(write: Write, target: str) -> None:
     command = [sys.executable, "-c", _WITHOUT, *CHECK, target, str(write("a.schema.json", GOOD))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "xgrammar is not installed: pip install 'kbnf-toolkit[xgrammar]'" in done.stderr
+    assert f"xgrammar is not installed: {install_command('xgrammar')}" in done.stderr
 
 
 def test_settings_name_targets(kbnf: Kbnf, write: Write) -> None:

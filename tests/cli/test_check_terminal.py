@@ -38,7 +38,7 @@ def _marked(lines: list[str]) -> str:
     return lines[number - 1][start:end]
 
 
-@pytest.mark.parametrize("columns", [80, 140])
+@pytest.mark.parametrize("columns", [80, 160])
 def test_excerpts_are_cut_to_the_terminal(
     columns: int, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,7 +48,7 @@ def test_excerpts_are_cut_to_the_terminal(
     assert _marked(lines) == "litral"
 
 
-@pytest.mark.parametrize("columns", [80, 140])
+@pytest.mark.parametrize("columns", [80, 160])
 def test_prose_is_wrapped_at_words(
     columns: int, kbnf: Kbnf, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,7 +56,7 @@ def test_prose_is_wrapped_at_words(
     file = write("a.kbnf", "start ::= start '+' term | term; term ::= #'[0-9]+';\n")
     whole = kbnf("check", file).out
     widest = max(map(len, whole.splitlines()))
-    assert 80 < widest < 140
+    assert 80 < widest < 160
     lines = _on_terminal(columns, file, monkeypatch=monkeypatch)
     assert max(map(len, lines)) <= columns
     assert set(whole.split()) <= set(" ".join(lines).split())

@@ -75,7 +75,7 @@ def test_bash_from_the_file_of_the_wheel(environment: dict[str, str]) -> None:
 def test_grammars_are_files_and_what_is_shipped(environment: dict[str, str]) -> None:
     asked = {"COMP_WORDS": "kbnf sample js", "COMP_CWORD": "2"}
     found = run(["kbnf"], {**environment, **asked, "_KBNF_COMPLETE": "bash_complete"})
-    assert found.splitlines() == ["file,js", "plain,json", "plain,json_lines"]
+    assert found.splitlines() == ["plain,json", "plain,json_lines"]
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "init": ("init", "--help"),
     "mask": ("mask", "a.kbnf", "--text", "ñ", "--format", "json"),
     "match": ("match", "a.kbnf", "text"),
+    "parse": ("parse", "a.kbnf", "--text", "é"),
     "play": ("play", "b.kbnf"),
     "rule": ("rule", "E101"),
     "sample": ("sample", "a.kbnf"),

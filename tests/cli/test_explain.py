@@ -25,7 +25,7 @@ def test_the_start_rule(kbnf: Kbnf, write: Write) -> None:
         "\n"
         "one after the other:\n"
         "  - the text '('\n"
-        "  - perhaps:\n"
+        "  - optional:\n"
         "    - list\n"
         "  - the text ')'\n"
         "\n"

@@ -107,7 +107,7 @@ def test_what_is_refused_leaves_the_console(spawn: Spawn, grammar: Path) -> None
         enter(child, line, shown)
     enter(child, "")
     enter(child, "   ", r"3 tokens \(longest match\)", "error: rejected")
-    enter(child, "help", "what may come:")
+    enter(child, "help", "the allowed tokens", "leave")
     enter(child, "a", r'text      "a" \(1 token\)')
     assert leave(child)[1] == 0
 

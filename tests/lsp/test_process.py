@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("pygls", reason="needs the extra `lsp`")
 
 from kbnf_cli.lsp.analysis import LIMITS
+from kbnf_core.text.errors import install_command
 
 INVALID_PARAMETERS = -32602
 
@@ -196,5 +197,5 @@ def test_a_missing_extra_is_named() -> None:
     command = [sys.executable, "-c", code]
     ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60)
     assert ran.returncode == 2
-    assert "pip install 'kbnf-toolkit[lsp]'" in ran.stderr
+    assert install_command("lsp") in ran.stderr
     assert "Traceback" not in ran.stderr

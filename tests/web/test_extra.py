@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from kbnf_core.text.errors import install_command
+
 
 def test_a_missing_extra_is_named() -> None:
     program = (
@@ -15,5 +17,5 @@ def test_a_missing_extra_is_named() -> None:
     assert done.returncode == 2
     assert done.stderr.decode() == (
         "error: the playground in a browser needs an optional library:"
-        " pip install 'kbnf-toolkit[web]'\n"
+        f" `{install_command('web')}`\n"
     )

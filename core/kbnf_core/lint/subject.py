@@ -16,7 +16,6 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import VocabularyError, WorkLimitError
-from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:
@@ -184,9 +183,9 @@ class Subject:
         from kbnf_core.lower.nfa import TooManyStatesError
 
         try:
-            return build_tables(self.grammar, DEFAULT_LIMITS, self.analysis)
+            return build_tables(self.grammar, self.reading.limits, self.analysis)
         except TooManyStatesError as error:
-            return too_large(self.reading, str(error), DEFAULT_LIMITS)
+            return too_large(self.reading, str(error))
         except WorkLimitError as error:
             return too_much_work(self.reading.document, error, self.reading.meaning)
 

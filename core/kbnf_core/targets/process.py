@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Any
 
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.errors import KbnfError, install_command
 
 SECONDS = 10.0
 """The time that an engine has for a schema, and for a text."""
@@ -83,7 +83,7 @@ def version_of(name: str) -> str:
     found = engine.distribution()
     if found is None:
         raise NotInstalledError(
-            f"{name} is not installed: pip install 'kbnf-toolkit[{engine.extra}]'{engine.hint}"
+            f"{name} is not installed: {install_command(engine.extra)}{engine.hint}"
         )
     distribution, number = found
     return number if distribution == name else f"{number} ({distribution})"

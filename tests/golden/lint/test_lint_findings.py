@@ -15,6 +15,7 @@ import pytest
 from kbnf_core import Vocabulary, check
 from kbnf_core.lint import LintOptions
 from kbnf_core.text.diagnostics import CATALOGUE, Diagnostic
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 HERE = Path(__file__).parent
@@ -84,7 +85,8 @@ def _annotated(case: str) -> str:
     text = "\n".join(line[2:] for line in lines if line.startswith("| "))
     source = Source(text, names[0] if names else "FILE")
     asked = next((_OPTIONS[each] for each in options if each in _OPTIONS), LintOptions())
-    findings = check(source.text, source.path, options=asked)
+    limits = Limits(grammar_states=300) if "grammar_states 300" in options else DEFAULT_LIMITS
+    findings = check(source.text, source.path, options=asked, limits=limits)
     out = [f"= {option}" for option in options]
     for number in range(1, source.line_count + 1):
         out.append("| " + source.line(number))

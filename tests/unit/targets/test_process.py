@@ -101,7 +101,7 @@ def _no_adapter() -> Adapter:
 def test_an_engine_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     engine = Engine("none", (("no_such_module", "none"),), "none", "", None, _no_adapter)
     monkeypatch.setattr(process, "ENGINES", {"none": engine})
-    with pytest.raises(NotInstalledError, match=r"pip install 'kbnf-toolkit\[none\]'"):
+    with pytest.raises(NotInstalledError, match=r"pip install '\.\[none\]'"):
         version_of("none")
 
 

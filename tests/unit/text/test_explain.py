@@ -12,6 +12,7 @@ from kbnf_core.lint.check import LINTS
 from kbnf_core.lint.subject import Needs
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.catalogue import find_rule, nearest_rules, read_page
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 _CORE = Path(kbnf_core.__file__).parent
 _SECTIONS = ["What it means", "Why it hurts", "Wrong", "Right", "What to do"]
@@ -24,6 +25,7 @@ _ASCII = Vocabulary(
     special_tokens={"<|end|>": 128},
     eos_token_id=128,
 )
+_LIMITS = {"E106": Limits(grammar_states=300)}
 _OPTIONS = {
     **{
         rule.code: LintOptions(vocabulary=_ASCII)
@@ -91,23 +93,27 @@ def test_page_examples(code: str) -> None:
     page = read_page(CATALOGUE[code])
     wrong, right = re.findall(r"^```(\w+)\n(.*?)\n```$", page, re.M | re.S)
     options = _OPTIONS.get(code, NO_OPTIONS)
-    assert code in _codes(wrong[0], wrong[1], options)
-    assert _codes(right[0], right[1], options) == []
+    limits = _LIMITS.get(code, DEFAULT_LIMITS)
+    assert code in _codes(wrong[0], wrong[1], options, limits)
+    assert _codes(right[0], right[1], options, limits) == []
 
 
 def test_cost_is_what_was_asked_for_not_a_mistake() -> None:
     example = "start ::= 'a';"
-    assert _codes("kbnf", example, LintOptions(reports_cost=True)) == ["I702"]
-    assert _codes("kbnf", example, NO_OPTIONS) == []
+    assert _codes("kbnf", example, LintOptions(reports_cost=True), DEFAULT_LIMITS) == ["I702"]
+    assert _codes("kbnf", example, NO_OPTIONS, DEFAULT_LIMITS) == []
 
 
-def _codes(language: str, text: str, options: LintOptions) -> list[str]:
+def _codes(language: str, text: str, options: LintOptions, limits: Limits) -> list[str]:
     """Return the codes that `check` finds or, if there are none, that building an engine does."""
-    found = [finding.code for finding in check(text, f"example.{language}", options=options)]
+    found = [
+        finding.code
+        for finding in check(text, f"example.{language}", options=options, limits=limits)
+    ]
     if found or language != "kbnf":
         return found
     try:
-        _ = Grammar(text).tables
+        _ = Grammar(text, limits=limits).tables
     except GrammarError as error:
         return [finding.code for finding in error.diagnostics]
     return []

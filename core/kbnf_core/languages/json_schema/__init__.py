@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         schema_options,
     )
     from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_schema
-    from kbnf_core.languages.json_schema.run_writer import schema_text
+    from kbnf_core.languages.json_schema.sources import schema_text
 
 _HOMES = {
     "embed_json_schema": "parse",

@@ -17,7 +17,7 @@ def _read(source: Source, request: Request) -> Parsed:
 
 
 def _dump(schema: object) -> str:
-    from kbnf_core.languages.json_schema.run_writer import schema_text
+    from kbnf_core.languages.json_schema.sources import schema_text
 
     return schema_text(schema)
 

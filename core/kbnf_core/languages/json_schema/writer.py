@@ -332,7 +332,7 @@ class _Layout:
     @cached_property
     def any_order(self) -> bool:
         """Whether the named members come in any order; a note tells of objects with too many."""
-        if self.writer.options.order is Order.DECLARED or len(self.names) < 2:
+        if self.writer.options.order is Order.DECLARED or not self.names:
             return False
         most = self.writer.limits.orders
         if len(self.names) > most:

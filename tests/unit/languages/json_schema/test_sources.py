@@ -75,7 +75,7 @@ def test_what_has_no_schema_is_refused(source: object) -> None:
 
 def test_without_pydantic_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pydantic", None)
-    with pytest.raises(ConfigError, match=r"kbnf-toolkit\[pydantic\]"):
+    with pytest.raises(ConfigError, match=r"pydantic: pip install pydantic"):
         Grammar.from_json_schema(Point)
 
 
