@@ -116,6 +116,10 @@ THREADS = {
         "https://github.com/dottxt-ai/outlines-core/issues/150": "`additionalProperties: true`",
     },
     "llama.cpp": {
+        "https://github.com/ggml-org/llama.cpp/issues/27580": (
+            "`\\d`, `\\w` and `\\s` in `pattern`: the grammar cannot be parsed"
+        ),
+        "https://github.com/ggml-org/llama.cpp/issues/27397": "`\\/` in `pattern`",
         "https://github.com/ggml-org/llama.cpp/issues/25895": (
             "one `pattern` inside `items`, and all tools are refused"
         ),
@@ -157,7 +161,7 @@ def _said(finding: Finding) -> str:
         case Fault.REFUSES:
             return f"{finding.engine} refuses{at}: {_quoted(finding.words)}"
         case Fault.WEAK:
-            return f"{finding.engine} takes {_quoted(finding.witness or '')}, against{at}"
+            return f"{finding.engine} accepts {_quoted(finding.witness or '')}: not enforced{at}"
         case _:
             words = f" ({finding.words})" if finding.words else ""
             return f"{finding.engine} rejects {_quoted(finding.witness or '')}{at}{words}"

@@ -22,8 +22,8 @@ from typing import Any
 import click
 
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine, takes
-from kbnf_core.targets.judges import Json, compact, pointer_to
+from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
+from kbnf_core.targets.judges import Json, at, compact, pointer_to
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.targets.values import resolve
 from kbnf_core.targets.visits import visits
@@ -96,7 +96,7 @@ def judge(
         value, valid = test["data"], test["valid"]
         if exam.judges.fits(value) is not valid:
             continue
-        is_taken = takes(asked, value)
+        is_taken = exam.takes(asked, value)
         if is_taken and not valid and exam.judges.we_take(compact(value)) is not True:
             count.weak += 1
             is_named = bool(_weak(result) & violated(exam.judges, value))
@@ -125,10 +125,14 @@ def _replays(exam: Exam, asked: Asked, finding: Finding) -> bool:
     """Tell whether a finding is true when it is asked about again."""
     if finding.witness is None:
         return True
-    value = json.loads(finding.witness)
+    value, judges = json.loads(finding.witness), exam.judges
     if finding.fault is Fault.WEAK:
-        return asked.accepts(finding.witness) and exam.judges.fits(value) is not True
-    return not takes(asked, value) and exam.judges.fits(value) is not False
+        named = at(judges.schema, finding.pointer)
+        alone = finding.keyword == "format" and not judges.knows_format(named)
+        return asked.accepts(finding.witness) and judges.are_against(
+            value, finding.witness, ours_alone=alone
+        )
+    return not exam.takes(asked, value) and exam.judges.fits(value) is not False
 
 
 def _weak(result: Result) -> set[str]:
@@ -147,7 +151,8 @@ def _explains(result: Result, exam: Exam, value: Json) -> bool:
 def _agrees(exam: Exam, asked: Asked, random: Random, number: int = 200) -> bool:
     """Tell whether engine and validator agree about random documents, valid and not."""
     return all(
-        takes(asked, value) == exam.judges.fits(value) for value in _documents(exam, random, number)
+        exam.takes(asked, value) == exam.judges.fits(value)
+        for value in _documents(exam, random, number)
     )
 
 

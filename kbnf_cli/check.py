@@ -15,6 +15,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import CHECKED, STDIN, find_grammars
 from kbnf_cli.inputs import GRAMMAR
 from kbnf_cli.jobs import jobs_option, run_jobs
+from kbnf_cli.models import is_class
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -207,10 +208,11 @@ ENOUGH_FOR_JOBS = 32
 def check(console: Console, asked: CheckOptions) -> int:
     """Find errors and likely mistakes in grammars.
 
-    PATH is a file, a directory to search for grammars, or `-` for stdin; without one, the current
-    directory is searched. JSON Schemas and lists of tools are found by their names (*.schema.json,
-    *.tools.json), and checked where they are named. Exits with status 1 if there are findings at
-    or above --fail-on. --vocab also reports text that the tokenizer cannot produce.
+    PATH is a file, a directory to search for grammars, `-` for stdin, or a pydantic model as
+    `module:Class`, which is imported; without one, the current directory is searched. JSON Schemas
+    and lists of tools are found by their names (*.schema.json, *.tools.json), and checked where
+    they are named. Exits with status 1 if there are findings at or above --fail-on. --vocab also
+    reports text that the tokenizer cannot produce.
     """
 
     def run(files: Sequence[Path]) -> int:
@@ -222,7 +224,9 @@ def check(console: Console, asked: CheckOptions) -> int:
     paths = asked.paths or (Path(),)
     if asked.watches:
         return watch(console, paths, lambda: asked.choice(CHECKED), run)
-    files = find_grammars(paths, console.note, asked.choice(CHECKED))
+    models = [path for path in paths if is_class(str(path))]
+    paths = [path for path in paths if path not in models]
+    files = [*models, *find_grammars(paths, console.note, asked.choice(CHECKED))]
     if asked.show_files:
         console.text("".join(f"{file}\n" for file in files))
         return Exit.CLEAN

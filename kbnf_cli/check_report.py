@@ -218,15 +218,18 @@ def _survey(reports: Sequence[Report]) -> Survey:
 def _matrix(survey: Survey) -> Segments:
     """Return a line for each file or tool, with a column for each target, if there are several."""
     names = [name for name, _, _ in survey.targets]
-    if len(names) < 2:
+    if len(names) < 2 or not survey.rows:
         return []
     verdicts: dict[str, dict[str, str]] = {}
+    is_one = len({path for path, *_ in survey.rows}) == 1
     for path, tool, target, verdict in survey.rows:
-        verdicts.setdefault(visible(tool or path), {})[target] = verdict
-    width = max(map(len, verdicts), default=0)
-    lines = [" ".join((" " * width, *names))]
+        title = tool if tool and is_one else f"{path} {tool}".rstrip()
+        verdicts.setdefault(visible(title), {})[target] = verdict
+    width = max(map(len, verdicts))
+    widths = {name: max(len(name), len("refuses")) for name in names}
+    lines = [" ".join((" " * width, *(f"{name:<{widths[name]}}" for name in names))).rstrip()]
     for title, by_target in verdicts.items():
-        cells = (f"{by_target.get(name, '-'):<{len(name)}}" for name in names)
+        cells = (f"{by_target.get(name, '-'):<{widths[name]}}" for name in names)
         lines.append(f"{title:<{width}} {' '.join(cells)}".rstrip())
     return [Segment("".join(f"{line}\n" for line in lines))]
 

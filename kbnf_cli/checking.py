@@ -17,6 +17,7 @@ from kbnf_cli.inputs import (
     own_options,
     read_vocabulary,
 )
+from kbnf_cli.models import is_class, schema_of_model
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.kernel import has_engine
 from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
@@ -102,7 +103,7 @@ class FileCheck:
         fail_on = settings.fail_on or Severity.ERROR
         name = _relative(file).as_posix()
         try:
-            source, invalid = _text_of(path, name)
+            source, invalid = _text_of(path, name, for_engines=bool(settings.targets))
         except SourceError as error:
             return error
         before = source.text
@@ -139,21 +140,22 @@ class FileCheck:
         imports = Recording()
         checked = self._check(subject, options, imports)
         if asked:
-            checked = [*checked, *self._ask(subject, asked)]
+            # Whether we can keep a schema is not asked where others are.
+            kept = (each for each in checked if not subject.has_schemas or each.code not in _OURS)
+            checked = [*kept, *self._ask(subject, asked)]
         if entry is not None:
             entry.keep(checked, imports)
         return checked
 
     def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep what was asked."""
-        from kbnf_core.languages import JSON_SCHEMA
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
 
         if names not in self._panels:
             self._panels[names] = Panel(names)
         panel = self._panels[names]
         name = subject.source.name
-        if subject.language is JSON_SCHEMA:
+        if subject.has_schemas:
             source = Source(subject.source.text, subject.source.path, is_json=True)
             checked = check_targets(source, subject.language, panel)
         else:
@@ -252,10 +254,8 @@ class FileCheck:
 
 def _asked(subject: "_Subject") -> tuple[str, ...]:
     """Return who is asked about a text; what engines say is not kept, since they may change."""
-    from kbnf_core.languages import JSON_SCHEMA
-
     names = subject.settings.targets or ()
-    if subject.language is JSON_SCHEMA:
+    if subject.has_schemas:
         known = (*ENGINE_NAMES, *SERVICE_NAMES, ALL)
         return tuple(name for name in names if name in known)
     if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
@@ -266,6 +266,10 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
 
     there = tuple(name for name in installed() if reads_grammars(name))
     return there if ALL in names else tuple(name for name in names if name in there)
+
+
+_OURS = frozenset(("E801", "E804", "W808"))
+"""What the conversion to a grammar of this library cannot keep of a schema."""
 
 
 class _UnknownError(Exception):
@@ -286,20 +290,31 @@ class _Subject:
         """The language of the text."""
         return _language_of(self.source.text, self.file, self.source.name, self.from_)
 
+    @property
+    def has_schemas(self) -> bool:
+        """Whether the text is a JSON Schema, or a list of tools with one each."""
+        from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
+
+        return self.language in (JSON_SCHEMA, TOOL_LIST)
+
 
 _Find: TypeAlias = Callable[[_Subject], Sequence[Diagnostic]]
 
 
-def _text_of(path: Path, name: str) -> "tuple[Source, Diagnostic | None]":
+def _text_of(path: Path, name: str, *, for_engines: bool) -> "tuple[Source, Diagnostic | None]":
     """Return the text to check, which of an artifact is the one that it was made of."""
+    if is_class(str(path)):
+        return Source(schema_of_model(str(path), for_engines=for_engines), name), None
     if is_artifact(path):
         return open_text(path, name, None).source, None
     return read_source(path, name)
 
 
 def _language_of(text: str, path: Path, name: str, from_: str | None) -> "Language":
-    from kbnf_core.languages import KBNF
+    from kbnf_core.languages import JSON_SCHEMA, KBNF
 
+    if is_class(str(path)):
+        return JSON_SCHEMA
     return KBNF if is_artifact(path) else language_for(text, name, from_)
 
 

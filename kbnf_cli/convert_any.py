@@ -171,7 +171,7 @@ def _convert_for(
         if len(sources) > 1:
             raise click.UsageError("a class is converted by itself")
         direction = direction_for(console, str(delivery.target), JSON_SCHEMA)
-        source = Source(schema_of_model(models[0]), models[0])
+        source = Source(schema_of_model(models[0], for_engines=True), models[0])
         return deliver(console, source, direction, delivery, delivery.output)
     paths = [each for each in sources if isinstance(each, Path)]
     return convert_all(console, paths, (".json",), lambda _: direction, delivery)

@@ -24,12 +24,15 @@ def is_model_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def schema_of_model(name: str) -> str:
+def schema_of_model(name: str, *, for_engines: bool = False) -> str:
     """Return the JSON Schema, as text, of a class named ``module:Class``.
 
-    The module is looked for in the current directory, too. Raises ``ClickException`` where it
-    cannot be imported, or its class has no schema.
+    The module is looked for in the current directory, too. ``for_engines``: as pydantic gives it
+    to other engines, with ``uniqueItems`` where we need not keep it. Raises
+    ``ClickException`` where it cannot be imported, or its class has no schema.
     """
+    from kbnf_core.languages.json_schema.sources import schema_text
+
     module, _, path = name.partition(":")
     if "" not in sys.path:
         sys.path.insert(0, "")
@@ -46,7 +49,7 @@ def schema_of_model(name: str) -> str:
         raise click.ClickException(f"cannot import {name}: {why}") from error
     try:
         with _printing_to_stderr():
-            text = JSON_SCHEMA.text_of(found)
+            text = schema_text(found, sets_repeat=not for_engines)
         return json.dumps(json.loads(text), indent=2) + "\n"
     except (KbnfError, ValueError) as error:
         raise click.ClickException(f"{name}: {error}") from error
@@ -76,12 +79,13 @@ def _end(status: int) -> NoReturn:
     raise SystemExit(status)
 
 
-def _is_class(text: str) -> bool:
+def is_class(text: str) -> bool:
+    """Tell whether a text names a class, and no file."""
     is_file = text.startswith("builtin:") or Path(text).exists()
     return is_model_name(text) and not is_file
 
 
-GRAMMAR_OR_CLASS = GrammarOr("FILE", _is_class)
+GRAMMAR_OR_CLASS = GrammarOr("FILE", is_class)
 """A path, the name of a shipped grammar, or ``module:Class``."""
 
 

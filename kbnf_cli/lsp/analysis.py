@@ -16,7 +16,7 @@ from kbnf_core.languages import KBNF, language_of
 from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.check import findings_of
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import GrammarError, KbnfError
+from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.imports import Imports, load_text
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
@@ -94,29 +94,6 @@ def analyse(request: Request) -> Iterator[Analysis]:
 def _tabled(settings: Settings) -> tuple[str, ...]:
     """Return the targets of which a table says what they refuse; no engine is asked for it."""
     return tuple(name for name in settings.targets or () if name in TARGETS)
-
-
-def ask_engines(text: str, path: str) -> tuple[Diagnostic, ...]:
-    """Return what the engines that are installed say of a schema or a grammar.
-
-    Raises ``NotInstalledError`` where none is.
-    """
-    from kbnf_core import Grammar
-    from kbnf_core.languages import JSON_SCHEMA, detect
-    from kbnf_core.targets.check import Panel, check_grammar, check_targets
-    from kbnf_core.targets.names import ALL
-
-    language = detect(text, path)
-    panel = Panel([ALL])
-    try:
-        if language is JSON_SCHEMA:
-            return check_targets(Source(text, path, is_json=True), language, panel).findings
-        return check_grammar(Grammar.read(text, language, path=path, lossy=True), panel).findings
-    except GrammarError:
-        # Its errors are shown while it is written.
-        return ()
-    finally:
-        panel.close()
 
 
 def run_examples(request: Request) -> Iterator[tuple[Result, ...]]:

@@ -14,7 +14,7 @@ from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import to_fs_path
 
 from kbnf_cli.lsp import findings, navigation
-from kbnf_cli.lsp.analysis import Request, ask_engines, format_text
+from kbnf_cli.lsp.analysis import Request, format_text
 from kbnf_cli.lsp.navigation import Places, View
 from kbnf_cli.lsp.workshop import Entry, Workshop
 from kbnf_cli.worker import Unknown
@@ -165,18 +165,21 @@ def _serve_engines(server: KbnfServer) -> None:
     @server.command(ASK_ENGINES)
     async def _ask(ls: KbnfServer, uri: str) -> int:
         """Show what the engines that are installed say of a text; return how many findings."""
+        from kbnf_core.targets.check import ask_installed
+
         text = ls.workspace.get_text_document(uri).source
         path = _path(uri)
         try:
-            found = await asyncio.to_thread(ask_engines, text, path)
+            checked, _ = await asyncio.to_thread(ask_installed, text, path)
         except KbnfError as error:
             raise JsonRpcException(str(error), _REFUSED) from None
         if ls.workspace.get_text_document(uri).source == text:
             entry = ls.workshop.entry(uri)
             shown = [] if entry is None else findings.diagnostics(entry, ls.encoding, uri)
-            shown += findings.of_engines(found, Source(text, path), ls.encoding, uri)
+            source = Source(text, path)
+            shown += findings.of_engines(checked.findings, source, ls.encoding, uri)
             ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown))
-        return len(found)
+        return len(checked.findings)
 
 
 def _serve_views(server: KbnfServer) -> None:

@@ -20,6 +20,12 @@ SCHEMA = """{
   "additionalProperties": false
 }
 """
+TOOLS = """[
+  {"name": "good", "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}},
+  {"name": "bad", "input_schema": {
+    "type": "object", "properties": {"a": {"type": "string", "pattern": "^(?!b)c$"}}}}
+]
+"""
 GOOD = '{"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": false}'
 CHECK = ("check", "--no-cache", "--target")
 
@@ -30,7 +36,7 @@ def test_a_refusal_has_the_engines_words_and_the_place(kbnf: Kbnf, write: Write)
     assert "error[E503]: llguidance" in result.out
     assert "look-around" in result.out
     assert "a.schema.json:3:42" in result.out
-    assert 'it refuses: `{"pattern": "^(?!b)c$"}`' in result.out
+    assert 'it refuses: `{"type": "string", "pattern": "^(?!b)c$"}`' in result.out
     assert "asked: llguidance" in result.stderr.splitlines()[-1]
 
 
@@ -48,6 +54,55 @@ def test_several_targets_print_a_matrix(kbnf: Kbnf, write: Write) -> None:
         [str(files[0]), "refuses", "refuses"],
         [str(files[1]), "ok", "ok"],
     ]
+
+
+def test_each_tool_of_a_list_is_asked_about(kbnf: Kbnf, write: Write) -> None:
+    file = write("tools.json", TOOLS)
+    result = kbnf(*CHECK, "llguidance,openai", "--format", "json", file)
+    value = json.loads(result.out)
+    rows = [(each["tool"], each["engine"], each["verdict"]) for each in value["matrix"]]
+    assert ("good", "llguidance", "ok") in rows
+    assert ("bad", "llguidance", "refuses") in rows
+    [found] = [each for each in value["diagnostics"] if each["code"] == "E503"]
+    place = "/1/input_schema/properties/a/pattern"
+    assert (found["tool"], found["pointer"], found["keyword"]) == ("bad", place, "pattern")
+    assert found["span"]["start"]["line"] == 4
+    lines = kbnf(*CHECK, "llguidance,openai", file).out.splitlines()
+    assert lines[-2].split()[:2] == ["good", "ok"]
+    assert lines[-1].split()[:2] == ["bad", "refuses"]
+
+
+def test_tools_of_gemini_are_asked_about_as_json_schemas(kbnf: Kbnf, write: Write) -> None:
+    schema = '{"type": "OBJECT", "properties": {"a": {"type": "STRING", "maxLength": "3"}}}'
+    tools = f'[{{"functionDeclarations": [{{"name": "f", "parameters": {schema}}}]}}]'
+    result = kbnf(*CHECK, "llguidance", write("t.json", tools))
+    assert (result.status, "E503" in result.out) == (0, False)
+
+
+def test_what_we_cannot_keep_is_no_finding_about_an_engine(kbnf: Kbnf, write: Write) -> None:
+    schema = '{"type": "array", "items": {"type": "string"}, "uniqueItems": true}'
+    file = write("a.schema.json", schema)
+    assert "E801" in kbnf("check", "--no-cache", file).out
+    out = kbnf(*CHECK, "llguidance", file).out
+    assert ("E801" in out, "E503" in out) == (False, True)
+
+
+def test_a_class_is_asked_about_as_its_schema(kbnf: Kbnf, write: Write) -> None:
+    pytest.importorskip("pydantic")
+    write(
+        "models.py",
+        """
+from pydantic import BaseModel, Field
+class Bag(BaseModel):
+    words: list[str] = Field(json_schema_extra={"uniqueItems": True})
+""",
+    )
+    result = kbnf(*CHECK, "llguidance", "models:Bag")
+    assert result.status == 1
+    assert "llguidance" in result.out
+    assert "models:Bag" in result.out
+    assert "uniqueItems" in result.out
+    assert kbnf("check", "--no-cache", "models:Missing").status == 2
 
 
 def test_json_is_as_its_schema_says(kbnf: Kbnf, write: Write) -> None:

@@ -33,3 +33,23 @@ def test_it_is_for_schemas(kbnf: Kbnf, write: Write) -> None:
     assert "is for JSON Schemas" in result.stderr
     result = kbnf("convert", write("a.json", SCHEMA), "--for", "llguidance", "--to", "gbnf")
     assert result.status == 2
+
+
+def test_a_list_of_tools_is_written_with_what_was_at_fault_rewritten(
+    kbnf: Kbnf, write: Write
+) -> None:
+    tools = [
+        {"type": "function", "function": {"name": "a", "parameters": {"type": "object"}}},
+        {
+            "type": "function",
+            "function": {
+                "name": "b",
+                "parameters": {"type": "object", "properties": {"x": json.loads(SCHEMA)}},
+            },
+        },
+    ]
+    result = kbnf("convert", write("t.json", json.dumps(tools)), "--for", "llguidance")
+    written = json.loads(result.out)
+    assert written[0] == tools[0]
+    assert "(?" not in written[1]["function"]["parameters"]["properties"]["x"]["pattern"]
+    assert "/1/function/parameters/properties/x/pattern: the pattern" in result.stderr

@@ -10,9 +10,9 @@ pytest.importorskip("llguidance")
 
 from lsprotocol import types
 
-from kbnf_cli.lsp.analysis import ask_engines
 from kbnf_cli.lsp.server import ASK_ENGINES
 from kbnf_core.targets import check, process
+from kbnf_core.targets.check import ask_installed
 
 if TYPE_CHECKING:
     from tests.lsp.conftest import Editor
@@ -22,10 +22,14 @@ SCHEMA = {"type": "string", "pattern": "^(?!b)c$"}
 
 def test_what_engines_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "installed", lambda: ("llguidance",))
-    found = ask_engines(json.dumps(SCHEMA), "a.schema.json")
-    assert [each.code for each in found] == ["E503"]
-    assert ask_engines("start ::= 'a';\n", "a.kbnf") == ()
-    assert ask_engines("start ::= ", "a.kbnf") == ()
+    checked, targets = ask_installed(json.dumps(SCHEMA), "a.schema.json")
+    assert [each.code for each in checked.findings] == ["E503"]
+    assert [each.name for each in targets] == ["llguidance"]
+    tools = [{"name": "a", "input_schema": {"type": "object", "properties": {"x": SCHEMA}}}]
+    [row] = ask_installed(json.dumps(tools), "tools.json")[0].rows
+    assert (row.tool, row.verdict) == ("a", "refuses")
+    assert ask_installed("start ::= 'a';\n", "a.kbnf")[0].findings == ()
+    assert ask_installed("start ::= ", "a.kbnf")[0] == check.Checked()
 
 
 def test_where_none_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,7 +37,7 @@ def test_where_none_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("kbnf_core.targets.engines.find_spec", lambda _: None)
     with pytest.raises(process.NotInstalledError, match="xgrammar is not installed"):
-        ask_engines("{}", "a.schema.json")
+        ask_installed("{}", "a.schema.json")
 
 
 @pytest.mark.ci

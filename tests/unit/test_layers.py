@@ -95,7 +95,7 @@ ALLOWED: dict[str, set[str]] = {
     # Other engines run in processes of their own: nothing of them is imported here.
     "targets": BASE
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
-    | {"vocab"},
+    | {"languages.tools", "vocab"},
     "recordings": {"engine", "mask", "text", "vocab"},
     "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},

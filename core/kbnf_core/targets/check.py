@@ -12,9 +12,10 @@ from statistics import median
 from typing import Any
 
 from kbnf_core.grammar import Grammar
-from kbnf_core.languages import JSON_SCHEMA, Language
+from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
+from kbnf_core.languages.tools.forms import tools_of
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.grammars import examine_grammar
@@ -22,6 +23,7 @@ from kbnf_core.targets.judges import Json, pointer_to
 from kbnf_core.targets.names import ALL, SERVICE_NAMES
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
 
 CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
@@ -101,6 +103,30 @@ def _target(name: str) -> Target:
     return Target(name, version_of(name), ENGINES[name].defaults)
 
 
+HAVE_SCHEMAS = (JSON_SCHEMA, TOOL_LIST)
+"""The languages whose texts are asked about schema by schema; others are as grammars."""
+
+
+def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
+    """Ask the engines that are installed about a text in any language, and say who was asked.
+
+    Where the text has errors, nothing is found here. Raises ``NotInstalledError`` where no engine
+    is installed.
+    """
+    language = detect(text, path)
+    panel = Panel([ALL])
+    try:
+        if language in HAVE_SCHEMAS:
+            source = Source(text, path, is_json=True)
+            return check_targets(source, language, panel), panel.targets
+        grammar = Grammar.read(text, language, path=path, lossy=True)
+        return check_grammar(grammar, panel), panel.targets
+    except GrammarError:
+        return Checked(), panel.targets
+    finally:
+        panel.close()
+
+
 def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
     """Ask the targets of a panel about each schema of a text that ``is_json``."""
     findings: list[Diagnostic] = []
@@ -165,7 +191,13 @@ def schemas_of(source: Source, language: Language) -> Iterator[tuple[str, str, J
         value = json.loads(source.text)
     except (ValueError, RecursionError):
         return
-    if language is JSON_SCHEMA and isinstance(value, dict | bool):
+    if language is TOOL_LIST:
+        for tool in tools_of(value).tools:
+            if tool.schema is not None:
+                # Counts that Gemini has as texts are read as exact numbers.
+                schema = json.loads(json.dumps(tool.schema, default=int))
+                yield tool.name, tool.schema_pointer, schema
+    elif isinstance(value, dict | bool):
         yield "", "", value
 
 
@@ -197,7 +229,8 @@ def diagnostic(source: Source, finding: Finding, prefix: str = "", tool: str = "
     keyword = f"`{finding.keyword}`" if finding.keyword else "this"
     match finding.fault:
         case Fault.REFUSES:
-            message = f"{engine} refuses the schema: {finding.words}"
+            what = f"the schema of the tool `{tool}`" if tool else "the schema"
+            message = f"{engine} refuses {what}: {finding.words}"
             notes = (f"the smallest part that it refuses: {_shown(finding.part)}",)
         case Fault.WEAK:
             message = f"{engine} does not enforce {keyword}: it accepts {shown}"
@@ -211,15 +244,15 @@ def diagnostic(source: Source, finding: Finding, prefix: str = "", tool: str = "
         CODES[finding.fault],
         message,
         source,
-        source.locate(_existing(source, pointer, prefix)),
+        source.locate(nearest(source, pointer)),
         notes=notes,
         details=_details(*said, finding.witness, tool),
     )
 
 
-def _existing(source: Source, pointer: str, prefix: str) -> str:
+def nearest(source: Source, pointer: str) -> str:
     """Return the nearest place there is: a keyword that is missing has none."""
-    while pointer != prefix and pointer not in source.places:
+    while pointer and pointer not in source.places:
         pointer = pointer.rpartition("/")[0]
     return pointer
 

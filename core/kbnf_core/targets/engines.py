@@ -143,8 +143,11 @@ class _LLGuidanceReader:
         matcher = self._matcher.deep_copy()
         taken = int(matcher.try_consume_tokens(list(data)))
         if matcher.is_error():
-            # Copies share what is limited, so that one that failed spoils all others.
+            # Copies share what is limited: the texts before may have used it up.
             self._matcher = self._begin()
+            matcher = self._begin()
+            taken = int(matcher.try_consume_tokens(list(data)))
+        if matcher.is_error():
             raise RefusedError(matcher.get_error())
         if taken < len(data):
             return taken

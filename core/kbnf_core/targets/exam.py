@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from math import inf
 from random import Random
 from typing import Any
 
@@ -24,7 +25,7 @@ from kbnf_core.targets.judges import (
     pointer_to,
     removed,
     replaced,
-    spaced,
+    spellings,
     steps_of,
 )
 from kbnf_core.targets.ours import Texts
@@ -32,7 +33,7 @@ from kbnf_core.targets.process import Answer, Asked, BrokenError, How, version_o
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import Values
 from kbnf_core.targets.violations import Violations, Witness
-from kbnf_core.targets.visits import Visit, declares, visits
+from kbnf_core.targets.visits import Visit, declares, required_first, visits
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.source import pointers
 
@@ -44,12 +45,14 @@ _TO_VIOLATE = 2.0
 _TO_DIFFER = 0.3
 """Seconds for making witnesses, by changes and by differences."""
 
-_LARGE = 3_000
-"""The length of schemas for which differences are not looked for: one takes seconds."""
+_LARGE = 1_500
+"""States of a grammar from which differences are not looked for: one takes seconds."""
 
 _WORK = 40_000
 _EXACT = 2**53
 _SHRINKING = 120
+_MOST_REPEATED = 6
+"""Rejected documents that show what is known, after which no more are looked at."""
 
 
 class Fault(Enum):
@@ -120,7 +123,7 @@ class Exam:
             lengths = (8, 24, 60, 160) if len(made) > 2 else (8,) * 4 + (16, 24, 40, 60, 90, 160)
             for text in ours.drawn(lengths, random):
                 try:
-                    made.append(json.loads(text, parse_float=_number))
+                    made.append(json.loads(text, parse_float=_number, parse_int=_integer))
                 except ValueError:
                     continue
         found = {compact(each): each for each in made}
@@ -133,6 +136,22 @@ class Exam:
         except KbnfError:
             return None
 
+    def spelling(self, asked: Asked, document: Json) -> str | None:
+        """Return a text of a document that an engine takes, None where it takes none.
+
+        How it writes blanks and escapes is no fault, nor in which order it writes members.
+        """
+        found = next(filter(asked.accepts, spellings(document)), None)
+        if found is not None:
+            return found
+        ordered = required_first(self.judges, document)
+        is_other = compact(ordered) != compact(document)
+        return next(filter(asked.accepts, spellings(ordered)), None) if is_other else None
+
+    def takes(self, asked: Asked, document: Json) -> bool:
+        """Tell whether an engine takes a document in a spelling that it may write."""
+        return self.spelling(asked, document) is not None
+
     @cached_property
     def violations(self) -> Violations:
         """The witnesses, from changes of the documents."""
@@ -143,9 +162,12 @@ class Exam:
     def witnesses(self) -> list[Witness]:
         """Documents that are invalid for one keyword each, a few for each keyword and pointer."""
         found = self.violations.all()
+        ours = self.judges.ours
+        if ours is None or ours.grammar.tables.state_count > _LARGE:
+            return found
         until = time.process_time() + _TO_DIFFER
         for pointer, keyword in self.violations.missing():
-            if time.process_time() > until or len(self.text) > _LARGE:
+            if time.process_time() > until:
                 break
             witness = self.violations.by_difference(pointer, keyword, _WORK)
             found += [] if witness is None else [witness]
@@ -158,9 +180,12 @@ def _number(text: str) -> float | int:
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
-def takes(asked: Asked, value: Json) -> bool:
-    """Tell whether an engine takes a document, with whitespace as it may write it."""
-    return asked.accepts(compact(value)) or asked.accepts(spaced(value))
+def _integer(text: str) -> int:
+    """Return an integer that all readers of JSON agree about. Raises ``ValueError`` for others."""
+    value = int(text)
+    if abs(value) >= _EXACT:
+        raise ValueError("an integer that many programs round")
+    return value
 
 
 def examine(exam: Exam, asked: Asked, seconds: float = SECONDS) -> Result:
@@ -242,9 +267,10 @@ class _Examination:
         )
 
     def _spelling(self, document: Json) -> str | None:
-        """Return the text of a document that the engine takes, None where it takes none."""
-        texts = (compact(document), spaced(document))
-        return next((text for text in texts if self._asked.accepts(text)), None)
+        return self._exam.spelling(self._asked, document)
+
+    def _takes(self, document: Json) -> bool:
+        return self._spelling(document) is not None
 
     def _shrunk_witness(self, witness: Witness) -> Witness:
         def holds(document: Json) -> bool:
@@ -258,29 +284,32 @@ class _Examination:
     def _rejects(self) -> None:
         explained: list[Callable[[Json], bool]] = []
         for document in self._exam.documents:
-            if self._is_over():
+            if self._is_over() or len(explained) - len(self._found) > _MOST_REPEATED:
                 return
-            if takes(self._asked, document) or any(fits(document) for fits in explained):
+            if self._takes(document) or any(fits(document) for fits in explained):
                 continue
             smallest = shrunk(document, self._is_rejected, self._is_over)
-            explained.append(self._explain(smallest))
+            if not any(fits(smallest) for fits in explained):
+                explained.append(self._explain(smallest))
 
     def _is_rejected(self, document: Json) -> bool:
         # The engine answers sooner than the judges.
-        return not takes(self._asked, document) and self._exam.judges.are_for(
-            document, compact(document)
-        )
+        return not self._takes(document) and self._exam.judges.are_for(document, compact(document))
 
     def _explain(self, document: Json) -> Callable[[Json], bool]:
         """Report a rejected document; return what tells whether the same explains another one."""
-        text = compact(document)
+        ordered = required_first(self._exam.judges, document)
         try:
-            stop = self._asked.reads(text)
+            stop, ordered_stop = map(self._stop, (document, ordered))
         except BrokenError as error:
-            self._add(Fault.REJECTS, "", "", text, f"it fails while it reads the document: {error}")
+            words = f"it fails while it reads the document: {error}"
+            self._add(Fault.REJECTS, "", "", compact(document), words)
             return lambda _: False
-        if stop is None:
+        if stop is None or ordered_stop is None:
             return lambda _: False
+        if ordered_stop > stop:
+            document, stop = ordered, ordered_stop
+        text = compact(document)
         path = _path_at(text, stop)
         reached = [
             visit
@@ -290,72 +319,107 @@ class _Examination:
         opened = self._opened(document, reached)
         if opened is not None:
             return opened
-        visit, keyword = self._blame(document, reached)
+        visit, keyword = self._blame(document, stop, reached)
         pointer = visit.pointer + (pointer_to(keyword) if keyword else "")
         self._add(Fault.REJECTS, pointer, keyword, text, f"it stops at byte {stop}")
-        return lambda other: self._is_blamed(other, pointer, keyword)
+        return lambda other: bool(keyword) and self._takes_without(other, pointer)
 
-    def _is_blamed(self, document: Json, pointer: str, keyword: str) -> bool:
-        """Tell whether a rejected document is taken once the keyword is gone that is named."""
-        if not keyword:
-            return False
-        return self._takes_without(document, pointer)
+    def _stop(self, document: Json) -> int | None:
+        """Return how many bytes of a document the engine takes, None for all. Raises what it does.
+
+        Blanks and escapes are written in one way.
+        """
+        return self._asked.reads(compact(document))
 
     def _takes_without(self, document: Json, pointer: str) -> bool:
-        return self._takes_by(removed(self._exam.schema, pointer), document)
+        answer = self._asked.compile(json.dumps(removed(self._exam.schema, pointer)))
+        taken = answer.takes and self._takes(document)
+        self._asked.compile(self._exam.text)
+        return taken
 
     def _opened(self, document: Json, reached: list[Visit]) -> Callable[[Json], bool] | None:
         """Report, once, that objects are closed that do not say so; None where that is not it."""
         closed = undeclared(self._exam.judges, document)
         bare = _without_all(document, closed)
-        if not closed or not takes(self._asked, bare):
+        if not closed or not self._takes(bare):
             return None
         option = self._engine.opens
         words = "objects that do not say `additionalProperties` are closed"
         if option is not None and self._takes_with(dict([option]), document):
             words += f"; its option `{option[0]}={option[1]}` opens them"
         text = compact(document)
-        pointer = next(visit.pointer for visit in reached if visit.path == closed[0][0])
+        pointer = next((each.pointer for each in reached if each.path == closed[0][0]), "")
         self._add(Fault.REJECTS, pointer, "additionalProperties", text, words)
 
         def explains(other: Json) -> bool:
             more = undeclared(self._exam.judges, other)
-            return bool(more) and takes(self._asked, _without_all(other, more))
+            return bool(more) and self._takes(_without_all(other, more))
 
         return explains
 
     def _takes_with(self, options: dict[str, Any], document: Json) -> bool:
-        taken = self._asked.compile(self._exam.text, options=options).takes and takes(
-            self._asked, document
-        )
+        answer = self._asked.compile(self._exam.text, options=options)
+        taken = answer.takes and self._takes(document)
         self._asked.compile(self._exam.text)
         return taken
 
-    def _blame(self, document: Json, reached: list[Visit]) -> tuple[Visit, str]:
-        """Return the place and keyword without which the engine takes the document."""
-        for visit in reversed(reached):
-            bare = {"type": visit.schema["type"]} if "type" in visit.schema else {}
-            if len(visit.schema) > len(bare) and self._takes_as(document, visit.pointer, bare):
-                for keyword in _from_inside(visit):
-                    held = {**bare, keyword: visit.schema[keyword]}
-                    if not self._takes_as(document, visit.pointer, held):
-                        return visit, keyword
-            for keyword in _from_inside(visit):
+    def _blame(self, document: Json, stop: int, reached: list[Visit]) -> tuple[Visit, str]:
+        """Return the place and keyword without which the engine takes the document.
+
+        Where there is none, several parts are at fault: then it is one without which the engine
+        reads past where it stops.
+        """
+        known: dict[str, float] = {}
+
+        def reach(pointer: str, schema: Json) -> float:
+            path = tuple(steps_of(pointer))
+            changed = json.dumps(replaced(self._exam.schema, path, schema))
+            if changed not in known:
+                known[changed] = self._reach(changed, document)
+            return known[changed]
+
+        for least in (len(compact(document).encode("utf-8", "surrogatepass")), stop):
+            for visit in reversed(reached):
                 if self._is_over():
-                    break
-                if self._takes_without(document, visit.pointer + pointer_to(keyword)):
+                    return reached[-1], ""
+                keyword = _blamed(visit, lambda *changed, most=least: reach(*changed) > most)
+                if keyword is not None:
                     return visit, keyword
-        return reached[-1], ""
+        # Not even the type alone is read as it should be.
+        return reached[-1], "type" if "type" in reached[-1].schema else ""
 
-    def _takes_as(self, document: Json, pointer: str, schema: Json) -> bool:
-        """Tell whether the engine takes a document once another schema is at a pointer."""
-        path = tuple(steps_of(pointer))
-        return self._takes_by(replaced(self._exam.schema, path, schema), document)
+    def _reach(self, schema: str, document: Json) -> float:
+        """Return how many bytes of a document the engine takes by a schema, more than all for all.
 
-    def _takes_by(self, schema: Json, document: Json) -> bool:
-        taken = self._asked.compile(json.dumps(schema)).takes and takes(self._asked, document)
+        Nothing is less than none.
+        """
+        taken: int | None = -1
+        if self._asked.compile(schema).takes:
+            try:
+                taken = self._stop(document)
+            except BrokenError:
+                taken = -1
         self._asked.compile(self._exam.text)
-        return taken
+        return inf if taken is None else taken
+
+
+def _blamed(visit: Visit, passes: Callable[[str, Json], bool]) -> str | None:
+    """Return the keyword of a schema that is to blame, `""` for all of it; None if none is.
+
+    ``passes`` tells whether the engine reads on with another schema at a pointer.
+    """
+    held, pointer = visit.schema, visit.pointer
+    bare = {"type": held["type"]} if "type" in held else {}
+    if not held and passes(pointer, {"enum": [visit.value]}):
+        return ""
+    if len(held) > len(bare) and passes(pointer, bare):
+        for keyword in _from_inside(visit):
+            if not passes(pointer, {**bare, keyword: held[keyword]}):
+                return keyword
+    for keyword in _from_inside(visit):
+        if passes(pointer, {name: inner for name, inner in held.items() if name != keyword}):
+            return keyword
+    return None
 
 
 def _from_inside(visit: Visit) -> Iterator[str]:

@@ -6,7 +6,7 @@ two cannot judge, the other one does. All else is in doubt, and nothing is said 
 
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property, lru_cache
 from importlib import import_module
 from random import Random
@@ -27,9 +27,15 @@ def compact(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def spaced(value: Json) -> str:
-    """Return the text of a value with a blank after each comma and colon."""
-    return json.dumps(value, ensure_ascii=False)
+def spellings(value: Json) -> Iterator[str]:
+    """Yield the texts of a value that say the same: without blanks and with, escaped where not.
+
+    Whether characters beyond ASCII are escaped is decided by engines, and is no fault.
+    """
+    texts = [compact(value), json.dumps(value, ensure_ascii=False)]
+    yield from texts
+    if not texts[0].isascii():
+        yield from (json.dumps(value, separators=(",", ":")), json.dumps(value))
 
 
 class Judges:
@@ -178,6 +184,8 @@ def _differing(wider: str, narrower: str) -> tuple[str, ...]:
         grammars = [
             Grammar.from_json_schema(each, whitespace="compact") for each in (wider, narrower)
         ]
+        if any(each.tables.state_count > _LARGE for each in grammars):
+            return ()
         data = compare(grammars[0], grammars[1], _WORK).old_only.data
         return () if data is None else (json.loads(data),)
     except (KbnfError, ValueError):
@@ -186,6 +194,9 @@ def _differing(wider: str, narrower: str) -> tuple[str, ...]:
 
 _WORK = 20_000
 """Steps for a difference of strings."""
+
+_LARGE = 1_000
+"""States of a grammar of strings from which a difference takes seconds."""
 
 
 def differing(wider: Mapping[str, Json], narrower: Mapping[str, Json]) -> tuple[str, ...]:

@@ -24,8 +24,11 @@ from kbnf_core.text.errors import KbnfError, install_command
 SECONDS = 10.0
 """The time that an engine has for a schema, and for a text."""
 
-_PATIENCE = 3
+_PATIENCE = 10
 """How often that time may pass where the engine has not had the processor for so long."""
+
+_IDLE = 0.05
+"""The share of the time that a process has had, below which it waits for nothing but itself."""
 
 _TO_LOAD = 120.0
 """The time that an engine has to be loaded: torch is imported with xgrammar."""
@@ -194,13 +197,14 @@ class Asked:
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         began, line = self.spent(), None
-        for _ in range(_PATIENCE):
+        for number in range(1, _PATIENCE + 1):
             # Where others keep the processors busy, an engine that waits for them does not hang.
             try:
                 line = self._lines.get(timeout=seconds)
                 break
             except Empty:
-                if self.spent() - began >= seconds:
+                had = self.spent() - began
+                if had >= seconds or had < number * seconds * _IDLE:
                     break
         if line is None:
             self.close()
@@ -230,6 +234,8 @@ class Asked:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self.close()
+        if self.command is None:
+            version_of(self.name)
         here = str(Path(__file__).resolve().parents[2])
         paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
         command = self.command or (

@@ -1,9 +1,10 @@
 """The smallest part of a schema that an engine refuses, by leaving out all else.
 
 What is left out is tried from the outside in: the schema of a member as the whole, then each
-keyword and member. The engine must refuse what is left in the same words, apart from what they
-quote. Then the part is taken out of the schema, and the engine is asked about the rest, until it
-takes it: a schema may have several.
+keyword and member; ``type`` stays where another keyword does, as many are read by it. The engine
+must refuse what is left in the same words, apart from what they quote. Then the part is taken out
+of the schema, and the engine is asked about the rest, until it takes it: a schema may have several.
+At last each must be needed: with the others left out, the engine refuses the schema for it.
 """
 
 import json
@@ -31,29 +32,52 @@ class Refused:
 
 def refused_parts(
     schema: Json, asked: Asked, answer: Answer, is_over: Callable[[], bool]
-) -> Iterator[Refused]:
-    """Yield the parts of a schema that the engine refuses; there is at least one.
+) -> list[Refused]:
+    """Return the parts of a schema that the engine refuses; there is at least one.
 
     The search ends where ``is_over``: what has been found then is the smallest part so far.
     """
-    rest = schema
+    rest, found = schema, list[Refused]()
     for _ in range(_MOST):
-        search = _Search(asked, answer, is_over)
-        found = search.run(rest)
-        again = asked.compile(json.dumps(found.least)) if answer.how is not How.HANGS else answer
+        least = _Search(asked, answer, is_over).run(rest)
+        again = asked.compile(json.dumps(least.least)) if answer.how is not How.HANGS else answer
         if again.takes:
             # What cannot be replayed is not reported; the refusal of the whole is.
-            yield Refused("", "", schema, answer)
-            return
-        pointer = _in_original(schema, found.least, found.pointer)
-        yield Refused(pointer, found.keyword, found.part, again)
-        place = _in_original(rest, found.least, found.pointer)
+            found = found or [Refused("", "", schema, answer)]
+            break
+        pointer = _in_original(schema, least.least, least.pointer)
+        found.append(Refused(pointer, least.keyword, least.part, again))
+        place = _in_original(rest, least.least, least.pointer)
         if not place or is_over() or answer.how is How.HANGS:
-            return
+            break
         rest = removed(rest, place)
         answer = asked.compile(json.dumps(rest))
         if answer.takes:
-            return
+            found = _needed(schema, found, asked)
+            break
+    return found
+
+
+def _needed(schema: Json, found: list[Refused], asked: Asked) -> list[Refused]:
+    """Return those of several parts for which the schema is refused without the others."""
+    kept = list(found)
+    for part in found if len(found) > 1 else ():
+        others = sorted((each.pointer for each in kept if each is not part), reverse=True)
+        rest = schema
+        for pointer in others:
+            if not part.pointer.startswith(f"{pointer}/"):
+                rest = _without(rest, pointer)
+        if asked.compile(json.dumps(rest)).takes:
+            kept.remove(part)
+    return kept
+
+
+def _without(schema: Json, pointer: str) -> Json:
+    try:
+        return removed(schema, pointer)
+    except (LookupError, AttributeError, TypeError):
+        # It went with what was left out before.
+        return schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +125,8 @@ class _Search:
         while changed and self._left > 0:
             changed = False
             for pointer in _places(schema):
-                try:
-                    smaller = removed(schema, pointer)
-                except (LookupError, AttributeError, TypeError):
-                    # It went with what was left out before.
-                    continue
-                if self._still(smaller):
+                smaller = _without(schema, pointer)
+                if smaller is not schema and not _bares(schema, pointer) and self._still(smaller):
                     schema, changed = smaller, True
         return schema
 
@@ -114,8 +134,14 @@ class _Search:
         """Return where the only path of a least schema leads: to a keyword, or to a schema."""
         pointer, value, keyword = "", _apart_from_definitions(least), ""
         is_schema, seen = True, set[str]()
-        while isinstance(value, dict | list) and len(value) == 1:
-            step, inner = next(iter(value.items())) if isinstance(value, dict) else ("0", value[0])
+        while isinstance(value, dict | list):
+            members = _members(value)
+            if is_schema and len(members) > 1:
+                # The type is there for the keyword beside it.
+                members = [each for each in members if each[0] != "type"]
+            if len(members) != 1:
+                break
+            step, inner = members[0]
             target = resolve(least, inner) if is_schema and step == "$ref" else None
             if target is not None and target[0] not in seen:
                 pointer, value, keyword = target[0], target[1], ""
@@ -129,10 +155,6 @@ class _Search:
             value = inner
         if not value:
             return _Found(pointer, keyword, {keyword: value} if keyword else value, least)
-        others = [key for key in value if key != "type"] if isinstance(value, dict) else []
-        if is_schema and len(others) == 1:
-            # The type is there for the keyword beside it.
-            return _Found(pointer + pointer_to(others[0]), others[0], value, least)
         return _Found(pointer, "", value, least)
 
     def _hanging(self, schema: Json) -> _Found:
@@ -187,6 +209,21 @@ def _is_part(least: Json, whole: Json) -> bool:
     return bool(least == whole)
 
 
+def _members(value: Json) -> list[tuple[str, Json]]:
+    """Return the members of an object, or the items of an array, by the steps to them."""
+    if isinstance(value, dict):
+        return list(value.items())
+    return [(str(place), held) for place, held in enumerate(value)]
+
+
+def _bares(schema: Json, pointer: str) -> bool:
+    """Tell whether a pointer leads to a ``type`` beside which another keyword is."""
+    *path, last = steps_of(pointer)
+    if last != "type" or not isinstance(at(schema, pointer), str | list):
+        return False
+    return len(at(schema, pointer_to(*path))) > 1
+
+
 def _apart_from_definitions(schema: Json) -> Json:
     """Return a schema without definitions, where something else refers to them."""
     if not isinstance(schema, dict):
@@ -202,15 +239,11 @@ def _places(schema: Json) -> list[str]:
     while pending:
         following: list[tuple[str, Json]] = []
         for pointer, value in pending:
-            if isinstance(value, dict):
-                members = [(pointer + pointer_to(key), held) for key, held in value.items()]
-            elif isinstance(value, list):
-                # From the end: the places of the others stay.
-                members = [(pointer + pointer_to(key), held) for key, held in enumerate(value)][
-                    ::-1
-                ]
-            else:
+            if not isinstance(value, dict | list):
                 continue
+            members = [(pointer + pointer_to(step), held) for step, held in _members(value)]
+            # Items from the end: the places of the others stay.
+            members = members[::-1] if isinstance(value, list) else members
             found += [each for each, _ in members]
             following += members
         pending = following

@@ -22,7 +22,7 @@ from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import resolve
 from kbnf_core.text.errors import KbnfError
 
-_ROUNDS = 8
+_ROUNDS = 16
 _WORK = 300_000
 
 

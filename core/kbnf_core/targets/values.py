@@ -415,7 +415,7 @@ def _numbers(parts: Parts, *, is_whole: bool) -> Iterator[Json]:
         near.append((max(lows) + min(highs)) / 2)
     near += [1, 0, -1, 2, 10, 1234567, *(0 + n * step for n in (1, 2, -1, 7))]
     if not is_whole:
-        near += [0.5, -1.25, 1.5e10, 1e-7]
+        near += [0.5, -1.25, 1.5e10, 1.5e-10]
         near += [each + 0.5 for each in (*lows, *highs)]
     if steps:
         near += [-(-each // step) * step for each in lows] + [each // step * step for each in highs]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kbnf_core.targets.judges import Json, Judges, pointer_to
+from kbnf_core.targets.judges import Json, Judges, at, pointer_to, replaced
 from kbnf_core.targets.values import Parts, resolve
 
 Path = tuple[str | int, ...]
@@ -130,6 +130,19 @@ def declares(schema: dict[str, Any], name: str) -> bool:
     """Tell whether an object's schema says something of a member, or of all others."""
     others = "additionalProperties" in schema or "unevaluatedProperties" in schema
     return others or any(True for _ in _of_member(schema, name))
+
+
+def required_first(judges: Judges, document: Json) -> Json:
+    """Return a document with the members that are required before the others, as some write it."""
+    needed: dict[Path, set[str]] = {}
+    for visit in visits(judges, document):
+        if isinstance(visit.value, dict):
+            needed.setdefault(visit.path, set()).update(map(str, _list(visit.schema, "required")))
+    for path, names in needed.items():
+        held = at(document, pointer_to(*path))
+        order = sorted(held, key=lambda name: name not in names)
+        document = replaced(document, path, {name: held[name] for name in order})
+    return document
 
 
 def _list(schema: dict[str, Any], keyword: str) -> list[Json]:

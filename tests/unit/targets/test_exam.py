@@ -98,7 +98,47 @@ def test_the_smallest_part_that_is_refused(lax: Asked) -> None:
         ("refuses", "/properties/a/items/anyOf/1/pattern", "pattern"),
         ("refuses", "/properties/c/pattern", "pattern"),
     }
-    assert [json.loads(each.part) for each in result.findings] == [{"pattern": "^(?=a)a$"}] * 2
+    assert [json.loads(each.part) for each in result.findings] == [look_ahead] * 2
+
+
+def test_what_is_refused_only_without_its_type_is_not_named(tmp_path: Path) -> None:
+    """An engine that reads keywords by the type refuses each of them where there is none."""
+    worker = tmp_path / "engine.py"
+    worker.write_text(_BY_TYPE)
+    engine = Asked("llguidance", command=(sys.executable, str(worker)))
+    bad = {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False}
+    try:
+        result = examine(Exam({**OK[0], "properties": {"a": bad, "b": bad}}), engine)
+    finally:
+        engine.close()
+    assert named(result) == {
+        ("refuses", "/properties/a/patternProperties", "patternProperties"),
+        ("refuses", "/properties/b/patternProperties", "patternProperties"),
+    }
+
+
+_BY_TYPE = """
+import json, sys
+def refused(node):
+    if isinstance(node, list):
+        return any(map(refused, node))
+    if not isinstance(node, dict):
+        return False
+    if "patternProperties" in node or (node and "type" not in node and "a" not in node
+                                       and "b" not in node):
+        return True
+    return any(map(refused, node.values()))
+print(json.dumps({"ready": True}), flush=True)
+for line in sys.stdin:
+    question = json.loads(line)
+    if "read" in question:
+        answer = {"taken": None}
+    elif refused(json.loads(question["text"])):
+        answer = {"refused": "unsupported structure"}
+    else:
+        answer = {"seconds": 0.0, "bytes": 0}
+    print(json.dumps(answer), flush=True)
+"""
 
 
 OK: list[Any] = [

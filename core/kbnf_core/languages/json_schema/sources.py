@@ -8,12 +8,13 @@ from typing import Any
 from kbnf_core.text.errors import ConfigError
 
 
-def schema_text(source: object) -> str:
+def schema_text(source: object, *, sets_repeat: bool = True) -> str:
     """Return the JSON text of a schema.
 
     ``source`` is a text, a dict, a bool, a pydantic model or ``TypeAdapter``, or a type for which
     pydantic makes a schema: a dataclass, a ``TypedDict``, ``list[int]``. Raises ``ConfigError``
-    where that needs pydantic and it is not installed, or where it makes none.
+    where that needs pydantic and it is not installed, or where it makes none. ``sets_repeat``:
+    see ``_let_sets_repeat``; without it the schema is what pydantic gives to others.
     """
     if isinstance(source, str):
         return source
@@ -24,8 +25,8 @@ def schema_text(source: object) -> str:
     for method in ("model_json_schema", "json_schema"):
         make = getattr(source, method, None)
         if callable(make):
-            return _made(make)
-    return _made(lambda: _adapter(source).json_schema())
+            return _made(make, sets_repeat)
+    return _made(lambda: _adapter(source).json_schema(), sets_repeat)
 
 
 def _adapter(source: object) -> Any:
@@ -37,10 +38,11 @@ def _adapter(source: object) -> Any:
         ) from None
 
 
-def _made(make: Any) -> str:
+def _made(make: Any, sets_repeat: bool) -> str:
     try:
         schema = make()
-        _let_sets_repeat(schema)
+        if sets_repeat:
+            _let_sets_repeat(schema)
         return _as_json(schema)
     except ConfigError:
         raise
