@@ -5,7 +5,7 @@ Right-linear rules of automata over expressions, one for each state that is reac
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
@@ -17,9 +17,6 @@ from kbnf_core.lower.translate import meaning_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE, Source, Span
-
-if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.notations import Notations
 
 Form = tree.Expression
 EMPTY = tree.Sequence((), NOWHERE)
@@ -40,13 +37,13 @@ def regex(pattern: str) -> Form:
 class Regular(tree.Pattern):
     """A regular part as its automaton, and how it is written where somebody reads it.
 
-    ``notation`` returns a form, and adds the rules that the form needs to those of ``Notations``.
+    ``notation`` is given the ``write_scalars.Notation`` that is asked, and returns the form.
     """
 
-    notation: "Callable[[Notations], Form]" = field(kw_only=True)
+    notation: Callable[[Any], Form] = field(kw_only=True)
 
 
-def regular(dfa: Dfa, notation: "Callable[[Notations], Form]") -> Form:
+def regular(dfa: Dfa, notation: Callable[[Any], Form]) -> Form:
     """Return the texts of an automaton over bytes."""
     return Regular(tree.PatternKind.REGEX, _text(""), NOWHERE, dfa=dfa, notation=notation)
 

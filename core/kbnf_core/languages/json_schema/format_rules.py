@@ -8,11 +8,10 @@ from functools import cache
 
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages.conversion.rewrite import at, placed
 from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS, PORT, formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.json_schema.regex_syntax import RULES
-from kbnf_core.text.source import NOWHERE, Source
+from kbnf_core.text.source import Source
 
 
 def _leap_seconds() -> str:
@@ -157,5 +156,4 @@ def format_rules(name: str, pattern: str) -> tuple[tuple[str, tree.Expression], 
 @cache
 def _parsed(text: str) -> dict[str, tree.Expression]:
     document = parse_kbnf(Source(text)).document
-    rules = (placed(definition, at(NOWHERE)) for definition in document.definitions)
-    return {rule.name.value: rule.body for rule in rules}
+    return {definition.name.value: definition.body for definition in document.definitions}

@@ -43,6 +43,7 @@ from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import (
     LONG_SET,
     MOST_LEAVES,
+    Notation,
     as_written,
     format_name,
     is_long,
@@ -54,7 +55,7 @@ WIDTH = 72
 """Columns of a regular expression that stays in one piece; a longer one becomes several."""
 
 
-class Notations:
+class Notations(Notation):
     """Writes the automata in the rules of ``writer``, and adds the rules that this needs.
 
     ``format_names`` are the rules of formats, by their names in the library.
@@ -98,9 +99,15 @@ class Notations:
                 form = part.notation(self)
                 # Whoever reads the rules again need not compile it.
                 return replace(form, dfa=part.dfa) if type(form) is tree.Pattern else form
-            return self._text(part.name.value) if self._is_written(part) else part
+            if isinstance(part, tree.Reference) and part.name.value in self._scalars.wishes:
+                return self._text(part.name.value)
+            return part
 
-        return replaced(root, leaf)
+        def one(form: Form, parts: list[Form]) -> Form:
+            found = _rebuilt(form, parts, leaf)
+            return found if found is form or form.span == NOWHERE else placed(found, form.span)
+
+        return fold(root, tree.children, one)
 
     def _is_written(self, part: Form) -> bool:
         """Tell whether a part of a form is written otherwise where somebody reads it."""
@@ -181,7 +188,9 @@ class Notations:
         names = self.format_names
 
         def called(leaf: tree.Leaf) -> Form:
-            return call(names[leaf.name.value]) if isinstance(leaf, tree.Reference) else leaf
+            if isinstance(leaf, tree.Reference):
+                return call(names[leaf.name.value])
+            return replace(leaf, span=NOWHERE)
 
         for rule, body in fresh:
             self._rules.add(names[rule], replaced(body, called))
@@ -253,20 +262,19 @@ def _piece(root: Regex, written: str) -> Form:
 
 
 def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
-    """Return a form with ``of(leaf)`` for each leaf, no brackets and no count above ``MOST``."""
+    """Return a form with ``of(leaf)`` for each leaf, without places, brackets and large counts."""
+    return fold(root, tree.children, lambda form, parts: _rebuilt(form, parts, of))
 
-    def one(form: Form, parts: list[Form]) -> Form:
-        match form:
-            case tree.Sequence():
-                found = sequence(*parts)
-            case tree.Alternation():
-                found = alternation(parts)
-            case tree.Repetition(_, low, high):
-                found = within_counts(parts[0], low, high)
-            case tree.Bracket():
-                return parts[0]
-            case _:
-                found = of(form)
-        return found if found is form or form.span == NOWHERE else placed(found, form.span)
 
-    return fold(root, tree.children, one)
+def _rebuilt(form: Form, parts: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
+    match form:
+        case tree.Sequence():
+            return sequence(*parts)
+        case tree.Alternation():
+            return alternation(parts)
+        case tree.Repetition(_, low, high):
+            return within_counts(parts[0], low, high)
+        case tree.Bracket():
+            return parts[0]
+        case _:
+            return of(form)

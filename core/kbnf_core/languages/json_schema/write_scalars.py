@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
+from typing import Protocol
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, fold
@@ -157,6 +158,26 @@ _FORMAT_NAMES = {
 }
 
 
+class Notation(Protocol):
+    """How automata are written for people; the forms may call rules that are added with them."""
+
+    def strings(self, part: Restricted, dfa: Dfa, wish: str) -> Form:
+        """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
+
+    def counted(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form:
+        """Return the JSON texts of strings of some lengths."""
+
+    def others(self, words: tuple[str, ...]) -> Form:
+        """Return the JSON texts of the strings that are none of ``words``."""
+
+    def numbers(self, dfa: Dfa, wish: str) -> Form:
+        """Return the texts of a set of numbers, whose automaton is ``dfa``."""
+
+
+def _regular(dfa: Dfa, notation: Callable[[Notation], Form]) -> Form:
+    return regular(dfa, notation)
+
+
 class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
@@ -206,7 +227,7 @@ class ScalarWriter:
             self._refuse_many(_letters_of(texts, most) // FEWER)
         found = _literals(texts)
         self._refuse_many(found.state_count)
-        return regular(found, lambda _: alternation(map(text, texts)))
+        return _regular(found, lambda _: alternation(map(text, texts)))
 
     def _refuse_many(self, states: int) -> None:
         if states > self._limits.states:
@@ -243,14 +264,14 @@ class ScalarWriter:
         if len(words) and _only_leaves_out(part):
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
-                return regular(automaton, lambda to: to.others(words))
+                return _regular(automaton, lambda to: to.others(words))
         length = part.length
         if length is not None:
             return self._counted(part.of_any_length, length, wish)
         dfa = part.dfa(self._rules.budget)
         if dfa.is_empty:
             return None
-        return regular(quoted(dfa, self._prelude.spelling), lambda to: to.strings(part, dfa, wish))
+        return _regular(quoted(dfa, self._prelude.spelling), lambda to: to.strings(part, dfa, wish))
 
     def _counted(self, part: Restricted, length: Length, wish: str) -> Form | None:
         """Return the strings of a set that have one of some lengths."""
@@ -307,7 +328,7 @@ class ScalarWriter:
             dfa = counted(lengths, length, most, spelling, budget)
         except LimitError:
             return self.by_rules(lengths, length, most, wish)
-        return regular(dfa, lambda to: to.counted(lengths, length, most, wish))
+        return _regular(dfa, lambda to: to.counted(lengths, length, most, wish))
 
     def by_rules(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
         """Return strings by rules for the states that count; None where those are too many."""
@@ -362,7 +383,7 @@ class ScalarWriter:
         if part.finite is not None:
             return self._numbers(part.finite)
         dfa = self._number_texts(part)
-        return None if dfa.is_empty else regular(dfa, lambda to: to.numbers(dfa, wish))
+        return None if dfa.is_empty else _regular(dfa, lambda to: to.numbers(dfa, wish))
 
     def _number_texts(self, part: Restricted) -> Dfa:
         """Return the decimal texts of a set of numbers, with more digits where none has so few."""
