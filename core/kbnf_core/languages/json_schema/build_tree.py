@@ -12,6 +12,7 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.problems import too_large, unsupported
 from kbnf_core.lower.translate import meaning_of
 from kbnf_core.text.budget import Budget
@@ -83,6 +84,17 @@ def alternation(parts: Iterable[Form]) -> Form:
         return EMPTY
     whole = branches[0] if len(branches) == 1 else tree.Alternation(tuple(branches), NOWHERE)
     return optional(whole) if nullable else whole
+
+
+def distinct(parts: Sequence[Form]) -> Iterable[Form]:
+    """Return parts without those that are written like another one."""
+    if len(parts) < 2:
+        return parts
+    found: dict[Hashable, Form] = {}
+    for part in parts:
+        is_shown = not any(isinstance(each, Regular) for each in tree.postorder(part))
+        found.setdefault(print_expression(part) if is_shown else id(part), part)
+    return found.values()
 
 
 def optional(part: Form) -> Form:
@@ -244,7 +256,9 @@ def _body(step: Step[S], forms: dict[S, Form], live: set[S]) -> Form:
     for form, after in step.edges:
         if after in live:
             by_target.setdefault(after, []).append(form)
-    branches = [sequence(alternation(read), forms[after]) for after, read in by_target.items()]
+    branches = [
+        sequence(alternation(distinct(read)), forms[after]) for after, read in by_target.items()
+    ]
     return alternation([*branches, EMPTY] if step.accepting else branches)
 
 

@@ -15,7 +15,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
+<<<<<<< HEAD
 from itertools import chain
+=======
+from itertools import combinations
+>>>>>>> h29
 from math import comb
 from typing import NoReturn, cast
 
@@ -76,9 +80,14 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsupported,
 )
+<<<<<<< HEAD
 from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_void
 from kbnf_core.languages.json_schema.simple_schemas import SimpleSchemas
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+=======
+from kbnf_core.languages.json_schema.schemas import Schemas, is_void
+from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
+>>>>>>> h29
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
@@ -92,11 +101,24 @@ _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 def write_array(part: Arrays, writer: "Writer", wish: str) -> Form | None:
     """Return the JSON texts of a set of arrays; None if there is none."""
     contains = [each for each in part.contains if each.low or each.high is not None]
-    if part.unique and part.high != 0 and part.high != 1:
-        return _CountedItems(part, writer, wish).write()
-    if contains:
+    if (part.unique and not _all_differ(part, writer.schemas)) or contains:
         return _CountedItems(part, writer, wish).write()
     return _plain_array(part, writer, wish)
+
+
+MOST_APART = 8
+"""Items of which each is compared with each."""
+
+
+def _all_differ(part: Arrays, schemas: Schemas) -> bool:
+    """Tell whether no two items of an array can be equal, as those of a tuple of several types."""
+    most = len(part.prefix) if part.rest == NOTHING else part.high
+    if part.high is not None and most is not None:
+        most = min(most, part.high)
+    if most is None or most > MOST_APART:
+        return False
+    items = [part.item(place) for place in range(most)]
+    return all(is_void(schemas, both(pair)) for pair in combinations(items, 2))
 
 
 def _plain_array(part: Arrays, writer: "Writer", wish: str) -> Form | None:
@@ -160,7 +182,8 @@ class _CountedItems:
         if found is None:
             raise unsupported(
                 "`uniqueItems` over values that are not listed", "",
-                "list the values with `enum`, or let at most one come (`maxItems`)",
+                "list the values with `enum`, let at most one come (`maxItems`), or leave it out"
+                " and check the value afterwards",
             )  # fmt: skip
         if len(found) > self._limits.distinct:
             message = f"more than {self._limits.distinct} different values come in one order only"
@@ -230,6 +253,9 @@ class _CountedItems:
         return tuple(found)
 
 
+MOST_STRINGS = 100
+"""Strings of a pattern that are listed one by one."""
+
 MOST_INTEGERS = 100
 """Integers between two bounds that are listed one by one."""
 
@@ -253,7 +279,7 @@ def list_values(
             continue
         for parts in schemas.shape(expression).values():
             for part in parts:
-                values = _values(part)
+                values = _values(part, schemas.budget)
                 if values is None:
                     return None
                 listed = map(constant, values)
@@ -261,12 +287,14 @@ def list_values(
     return tuple(found.values())
 
 
-def _values(part: Part) -> tuple[object, ...] | None:
+def _values(part: Part, budget: Budget) -> tuple[object, ...] | None:
     if isinstance(part, Plain):
         return part.values
     if not isinstance(part, Restricted):
         return None
-    return part.finite if part.finite is not None else _integers(part)
+    if part.finite is not None:
+        return part.finite
+    return _integers(part) if part.kind is Kind.NUMBER else part.few(MOST_STRINGS, budget)
 
 
 def _integers(part: Restricted) -> tuple[object, ...] | None:

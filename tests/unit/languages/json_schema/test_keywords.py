@@ -163,6 +163,15 @@ CASES: dict[str, Case] = {
          "items": {"type": "integer", "minimum": 1, "maximum": 49}},
         ["[1, 2, 3, 4, 5, 49]"], ["[1, 1, 2, 3, 4, 5]", "[1, 2]", "[0, 2, 3, 4, 5, 6]"],
     ),
+    "uniqueItems over the strings of a pattern": (
+        {"type": "array", "uniqueItems": True, "items": {"type": "string", "pattern": "^[ab]?$"}},
+        ['[]', '["a"]', '["b","","a"]'], ['["a","a"]', '["","b",""]', '["c"]'],
+    ),
+    "uniqueItems over items that differ anyway": (
+        {"type": "array", "uniqueItems": True, "items": False,
+         "prefixItems": [{"type": "string"}, {"type": ["integer", "null"]}, {"type": "object"}]},
+        ['[]', '["a",1]', '["a",null,{}]'], ['["a","a"]', '["a",1,{},{}]'],
+    ),
     "uniqueItems over equal values": (
         {"type": "array", "uniqueItems": True, "items": {"enum": [1, 1.0, 2]}},
         ["[1, 2]", "[2]"], ["[1, 1.0]", "[1.0, 2, 1]"],

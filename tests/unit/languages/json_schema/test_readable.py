@@ -29,6 +29,7 @@ from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Digits, Formats, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.readable import tidied
 from kbnf_core.lower.regular import Regulars
+from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
 from kbnf_testing.data import DATA
 
@@ -190,6 +191,26 @@ def test_other_keys_have_their_language(words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("path", sorted((DATA / "json-schemas").glob("*.kbnf")))
 def test_a_converted_text_has_no_finding(path: Path) -> None:
     assert [each.code for each in check(path.read_text(encoding="utf-8"), path.name)] == []
+
+
+SUITE = [
+    case["schema"]
+    for file in sorted((DATA / "json-schema-test-suite" / "draft2020-12").glob("*.json"))
+    for case in json.loads(file.read_text(encoding="utf-8"))
+]
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_converted_texts_of_the_suite_have_no_finding(part: int) -> None:
+    checked = 0
+    for schema in SUITE[part::16]:
+        try:
+            text = from_json_schema(json.dumps(schema)).text
+        except GrammarError:
+            continue
+        checked += 1
+        assert [each.code for each in check(text, "x.kbnf")] == [], schema
+    assert checked > 10
 
 
 @pytest.mark.parametrize(
