@@ -1,4 +1,4 @@
-"""What a tree costs: nanoseconds of processor time a byte of JSON texts, beside ``json.loads`` and Lark's parsers.
+"""What a tree costs: nanoseconds of a processor a byte, beside ``json.loads`` and Lark's parsers.
 
 Run ``python -m benchmarks.parse [largest]``, ``largest`` in bytes (10,000,000 without it). The
 grammar is the shipped ``json``; Lark has the same rules, with its own lexer for LALR. Each number
