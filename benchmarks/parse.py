@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""What a tree costs: processor time a byte of JSON, beside ``json.loads`` and Lark's parsers.
-=======
 """What a tree costs: nanoseconds of a processor a byte, beside ``json.loads`` and Lark's parsers.
->>>>>>> h31
 
 Run ``python -m benchmarks.parse [largest]``, ``largest`` in bytes (10,000,000 without it). The
 grammar is the shipped ``json``; Lark has the same rules, with its own lexer for LALR. Each number

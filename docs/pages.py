@@ -94,11 +94,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 def _playground() -> Iterator[str]:
     """Yield the frame of the playground, or why it is not in this site."""
     if not PYODIDE.is_dir():
-<<<<<<< HEAD
         yield "This site has no playground: it is built after `npm install` in `docs/page`."
-=======
-        yield "This site was built without the playground, which needs `npm install` in `docs/page`."
->>>>>>> h31
         return
     yield (
         '<iframe src="playground/index.html" title="The playground" allow="clipboard-write"'

@@ -15,11 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
-<<<<<<< HEAD
-from itertools import chain
-=======
-from itertools import combinations
->>>>>>> h29
+from itertools import chain, combinations
 from math import comb
 from typing import NoReturn, cast
 
@@ -80,14 +76,9 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsupported,
 )
-<<<<<<< HEAD
 from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_void
 from kbnf_core.languages.json_schema.simple_schemas import SimpleSchemas
-from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
-=======
-from kbnf_core.languages.json_schema.schemas import Schemas, is_void
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
->>>>>>> h29
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
