@@ -10,7 +10,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from kbnf_core import Grammar
 from kbnf_core.convert import convert
@@ -119,6 +119,8 @@ def test_a_thousand_random_schemas(schema: Any) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(FAULTY, min_size=1, max_size=3))
+@example([{"not": {}}])
+@example([{"type": "string"}, {"not": {}}])
 def test_a_list_of_tools_is_refused_where_one_of_its_schemas_is(schemas: list[Any]) -> None:
     tools = [{"name": f"t{n}", "input_schema": schema} for n, schema in enumerate(schemas)]
     text = json.dumps(tools)

@@ -205,6 +205,11 @@ def _errors_one_by_one(listed: _List) -> list[Diagnostic]:
     """Return the errors of the tools, each read alone."""
     found: list[Diagnostic] = []
     for tool in listed.tools:
+        if tool.schema in ({"not": {}}, {"not": True}):
+            # What says so in as many words contradicts only what asks for arguments, our own words.
+            problem = Problem(UNSATISFIABLE, "no value is possible here", tool.schema_pointer)
+            found.append(_finding(problem, listed.source))
+            continue
         alone = replace(listed, tools=(tool,))
         parsed = parse_schema(listed.source, partial(_whole, alone))
         found += [each for each in parsed.diagnostics if each.severity is Severity.ERROR]
