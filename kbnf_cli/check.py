@@ -225,8 +225,8 @@ def check(console: Console, asked: CheckOptions) -> int:
     if asked.watches:
         return watch(console, paths, lambda: asked.choice(CHECKED), run)
     models = [path for path in paths if is_class(str(path))]
-    searched = [path for path in paths if path not in models]
-    files = [*models, *find_grammars(searched, console.note, asked.choice(CHECKED))]
+    others = [path for path in paths if path not in models]
+    files = [*models, *find_grammars(others, console.note, asked.choice(CHECKED))]
     if asked.show_files:
         console.text("".join(f"{file}\n" for file in files))
         return Exit.CLEAN
