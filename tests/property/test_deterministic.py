@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from kbnf_core import Grammar
-from kbnf_core.lint.prolonged import find_prolonged
+from kbnf_core.lint.continued import find_continued
 from kbnf_core.lint.rules.cut_by_eager import is_plainly_prefix_free
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
@@ -35,7 +35,7 @@ def test_what_is_proved_is_true(seed: int) -> None:
             continue
         proved += 1
         try:
-            found = find_prolonged(grammar.tables, Budget(WORK))
+            found = find_continued(grammar.tables, Budget(WORK))
         except WorkLimitError:
             continue
         assert found is None, grammar.source.text

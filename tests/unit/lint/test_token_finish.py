@@ -11,7 +11,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary, check
 from kbnf_core.languages import BNF
 from kbnf_core.lint import LintOptions
-from kbnf_core.lint.prolonged import find_cut
+from kbnf_core.lint.continued import find_cut
 from kbnf_core.text.budget import Budget
 
 DNA = '<start>::=<sequence>\n<sequence>::=<base>|<base><sequence>\n<base>::="A"|"C"|"G"|"T"\n'

@@ -1,6 +1,6 @@
-"""Short names for making KBNF syntax trees, which have no places until they are given some.
+"""Short names for making KBNF syntax trees, whose spans are set later, and rules of automata.
 
-Right-linear rules of automata over expressions, one for each state that is reached twice.
+An automaton over expressions becomes right-linear rules, one for each state that is reached twice.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -208,7 +208,7 @@ EDGE = 50
 
 
 class Rules:
-    """Where rules go: ``fresh`` takes a wish for a name and returns the name."""
+    """Where rules go: ``fresh`` takes a hint for a name and returns the name."""
 
     def __init__(
         self, fresh: Callable[[str], str], add: Callable[[str, Form], None], budget: Budget
@@ -219,7 +219,7 @@ class Rules:
 
 
 def write_linear(
-    start: S, step: Callable[[S], Step[S]], rules: Rules, wish: str, most: int
+    start: S, step: Callable[[S], Step[S]], rules: Rules, hint: str, most: int
 ) -> Form | None:
     """Return a form for what an automaton accepts, its other states being rules; None for nothing.
 
@@ -243,7 +243,7 @@ def write_linear(
     for state in order:
         ends = not any(after in live for _, after in steps[state].edges)
         if state in live and not ends and (state != start or again):
-            names[state] = rules.fresh(wish)
+            names[state] = rules.fresh(hint)
     forms = {state: call(names[state]) if state in names else EMPTY for state in live}
     for state, name in names.items():
         rules.add(name, _body(steps[state], forms, live))

@@ -3,11 +3,10 @@
 References are resolved by ``referencing``. Nothing is ever fetched: what is not in the document
 must be one of the meta-schemas, which come with the library.
 
-A document in which schemas with the same contents are one: each is read and written once.
-
-Schemas that a program wrote repeat whole definitions wherever they are used. What a schema means
-depends on its contents, on what its references are relative to and on the scope of the dynamic ones
-alone; annotations, which may differ from place to place, say nothing.
+Schemas with the same contents are one, which is read and written once: schemas that a program wrote
+repeat whole definitions wherever they are used. What a schema means depends on its contents, on
+what its references are relative to and on the scope of the dynamic ones alone; annotations, which
+may differ from position to position, say nothing.
 """
 
 import json

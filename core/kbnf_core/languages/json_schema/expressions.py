@@ -1,14 +1,13 @@
 """Boolean expressions over the schemas of a document: the values allowed at a position.
 
-Expressions name schemas by their JSON Pointer instead of holding them, so they are finite even
+Expressions name schemas by their JSON Pointer instead of containing them, so they are finite even
 where schemas are recursive, and equal expressions are equal values: a grammar gets one rule each,
 and so finitely many.
 
-Dynamic references: what ``$dynamicAnchor`` and ``$recursiveAnchor`` mark, and which is met.
-
-Of the schemas with one mark a dynamic reference means that of the resource that was entered first
-on the way to it. So a way is known by that alone: for each mark, which schema it has met first.
-There are finitely many such scopes, and a schema is one schema for each scope it is read in.
+Of the schemas with one mark (``$dynamicAnchor``, ``$recursiveAnchor``) a dynamic reference means
+that of the resource that was entered first on the way to it. So a way is known by that alone: for
+each mark, the first schema with it. There are finitely many such scopes, and a schema is one schema
+for each scope it is read in.
 """
 
 import enum

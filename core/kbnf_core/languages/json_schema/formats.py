@@ -9,9 +9,8 @@ e-mail addresses have no quoted part, and a dot in their domain. Numbers in them
 They know formats that pydantic writes beside those of JSON Schema. LLGuidance has days and seconds
 of its own, see ``formats_of``. The empty pattern allows everything.
 
-Formats in their usual, bounded forms: for a bound on the length that cannot be counted exactly.
-
-Each is a subset of its format, and of the strings that are short enough.
+For a bound on the length that cannot be counted exactly there are bounded forms of them: each
+is a subset of its format, and of the strings that are short enough.
 """
 
 from collections.abc import Callable, Mapping

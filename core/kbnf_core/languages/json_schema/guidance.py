@@ -35,7 +35,7 @@ _MAY_BE_NULL = frozenset({"whitespace_pattern", "json_allowed_escapes"})
 
 def guided(schema: Json, options: Options) -> Options:
     """Return ``options`` with everything said. Raises ProblemError for what cannot be said."""
-    said = _wishes(schema)
+    said = _hints(schema)
     return _with(options, said) if said else _by_default(options)
 
 
@@ -85,7 +85,7 @@ def _defaults(standard: Standard) -> dict[str, Any]:
     }
 
 
-def _wishes(schema: Json) -> dict[str, Any]:
+def _hints(schema: Json) -> dict[str, Any]:
     """Return what the schema says, by the names of the options."""
     if not isinstance(schema, dict) or KEYWORD not in schema:
         return {}

@@ -1,13 +1,12 @@
-"""Automata over characters, and how many characters their words have.
+"""Automata over characters, how many characters their words have, and bounds on that.
 
 A bound on the length of words multiplies the states of an automaton, so it is put into one only
 where words may pass it, and no longer than they may.
 
-Automata of JSON strings of some lengths, in which a count is a state and not a rule.
-
-Behind the states that count (``Lengths.counted``) come those that need not. Few sets of characters
-label all of their edges, so these sets and the quotes are the symbols of one automaton, which is
-minimised before its symbols are spelt in bytes: then it is small.
+JSON strings of some lengths are automata in which a count is a state and not a rule. After the
+states that count (``Lengths.counted``) come those that need not. Few sets of characters label all
+of their edges, so these sets and the quotes are the symbols of one automaton, which is minimised
+before its symbols are spelled in bytes: then it is small.
 """
 
 from collections.abc import Container, Sequence

@@ -34,7 +34,12 @@ from kbnf_core.languages.json_schema.keywords import (
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
 from kbnf_core.languages.json_schema.quick_validate import may_hold
-from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_shape_void, is_void
+from kbnf_core.languages.json_schema.schemas import (
+    Reader,
+    Schemas,
+    is_shape_unsatisfiable,
+    is_unsatisfiable,
+)
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.json_text import Json
@@ -238,7 +243,7 @@ class _Doubts:
         if self.document.place(at).contents in ({"not": {}}, {"not": True}):
             return False
         try:
-            return is_void(self._schemas, at)
+            return is_unsatisfiable(self._schemas, at)
         except LimitError:
             return False
 
@@ -248,7 +253,7 @@ class _Doubts:
         try:
             parts = Reader(self._schemas, place, self._options).read()
             shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in parts]
-            return is_shape_void(self._schemas, self._schemas.meet(shapes))
+            return is_shape_unsatisfiable(self._schemas, self._schemas.meet(shapes))
         except (ProblemError, LimitError):
             return False
 

@@ -1,11 +1,10 @@
-"""Unique names for rules, after definitions and properties.
+"""Names: unique ones for rules, and all names of members but some.
 
-All names but some, as one rule for people: where a text leaves the trie of the names.
+Rules are named after definitions and properties.
 
-A name that is none of them goes along the trie and leaves it, by a character that may stand for
-itself or by an escape, or it ends where none of them ends.
-
-All strings but some, as an automaton and as an expression: the names of additional members.
+The names of additional members are all strings but some, as an automaton and as an expression. For
+people they are one rule: a name that is none of those goes along their trie and leaves it, by a
+character that is written as itself or by an escape, or it ends where none of them ends.
 """
 
 import re
@@ -43,9 +42,9 @@ class Names:
         self._prefix = prefix
         self._used = {prefix + name: 1 for name in reserved}
 
-    def fresh(self, wish: str) -> str:
-        """Return an identifier like ``wish`` that was not given out before."""
-        base = _NO_NAME.sub("_", wish).strip("_")[:_LONGEST] or "rule"
+    def fresh(self, hint: str) -> str:
+        """Return an identifier like ``hint`` that was not given out before."""
+        base = _NO_NAME.sub("_", hint).strip("_")[:_LONGEST] or "rule"
         if base[0].isdigit():
             base = f"_{base}"
         base = self._prefix + base

@@ -99,7 +99,7 @@ class Notations(Notation):
                 form = part.notation(self)
                 # Whoever reads the rules again need not compile it.
                 return replace(form, dfa=part.dfa) if type(form) is tree.Pattern else form
-            if isinstance(part, tree.Reference) and part.name.value in self._scalars.wishes:
+            if isinstance(part, tree.Reference) and part.name.value in self._scalars.hints:
                 return self._text(part.name.value)
             return part
 
@@ -115,7 +115,7 @@ class Notations(Notation):
             case Regular():
                 return True
             case tree.Reference(name):
-                return name.value in self._scalars.wishes
+                return name.value in self._scalars.hints
             case tree.Repetition(_, low, high):
                 return max(low, high or 0) > MOST
             case _:
@@ -126,13 +126,13 @@ class Notations(Notation):
         if name not in self._texts:
             form = self._written(self._writer.forms[name])
             if is_long(form):
-                rule = self._rules.fresh(self._scalars.wishes[name])
+                rule = self._rules.fresh(self._scalars.hints[name])
                 self._rules.add(rule, form)
                 form = call(rule)
             self._texts[name] = form
         return self._texts[name]
 
-    def strings(self, part: Restricted, dfa: Dfa, wish: str) -> Form:
+    def strings(self, part: Restricted, dfa: Dfa, hint: str) -> Form:
         """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
         form = self._format(part)
         if form is not None:
@@ -144,12 +144,12 @@ class Notations(Notation):
                 found = to_expression(characters, self._builder, MOST_LEAVES)
             except LimitError:
                 spell = self._prelude.spelling.spell
-                return sequence(text('"'), self._linear(characters, spell, wish), text('"'))
+                return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
         return self._in_quotes(found)
 
-    def counted(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form:
+    def counted(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form:
         """Return the JSON texts of strings of some lengths."""
-        return self._scalars.by_rules(lengths, length, most, wish) or EMPTY
+        return self._scalars.by_rules(lengths, length, most, hint) or EMPTY
 
     def others(self, words: tuple[str, ...]) -> Form:
         """Return the JSON texts of the strings that are none of ``words``."""
@@ -158,21 +158,21 @@ class Notations(Notation):
             return self.other_names.write(words)
         return self._quoted(regex_but(words, self._builder))
 
-    def numbers(self, dfa: Dfa, wish: str) -> Form:
+    def numbers(self, dfa: Dfa, hint: str) -> Form:
         """Return the texts of a set of numbers, whose automaton is ``dfa``."""
         characters = to_characters(dfa)
         try:
             found = to_expression(characters, self._builder, MOST_LEAVES)
         except LimitError:
-            return self._linear(characters, print_characters, wish)
+            return self._linear(characters, print_characters, hint)
         return self._plain(found)
 
-    def _linear(self, characters: CharacterDfa, spelling: Spell, wish: str) -> Form:
+    def _linear(self, characters: CharacterDfa, spelling: Spell, hint: str) -> Form:
         def step(state: int) -> Step[int]:
             edges = [(regex(spelling(points)), to) for points, to in characters.edges[state]]
             return Step(characters.accepting[state], edges)
 
-        return write_linear(0, step, self._rules, wish, self._limits.steps) or EMPTY
+        return write_linear(0, step, self._rules, hint, self._limits.steps) or EMPTY
 
     def _format(self, part: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""

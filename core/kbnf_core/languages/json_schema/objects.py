@@ -115,12 +115,12 @@ def common_regions(
             shared = keys.meet(more, budget)
             if shared is None:
                 continue
-            if shared in (keys, more) or not is_void(shared, budget):
+            if shared in (keys, more) or not is_unsatisfiable(shared, budget):
                 found.append((shared, both((value, also))))
     return tuple(found)
 
 
-def is_void(keys: Restricted, budget: Budget) -> bool:
+def is_unsatisfiable(keys: Restricted, budget: Budget) -> bool:
     """Tell whether there is no such name; one literal alone always leaves some."""
     return len(keys.literals) > 1 and keys.is_empty(budget)
 

@@ -102,16 +102,16 @@ class ReadableWriter(Writer):
             self._properties[key] = placed(call(rule), self._spans[rule])
         return self._properties[key]
 
-    def place(self, expression: Expression, wish: str) -> Form | None:
+    def place(self, expression: Expression, hint: str) -> Form | None:
         """Return how a value is written where it stands in another, at its place in the text."""
-        form = super().place(expression, wish)
+        form = super().place(expression, hint)
         return None if form is None else placed(form, self._span(expression))
 
-    def _alternative(self, expression: Expression, wish: str) -> Form | None:
+    def _alternative(self, expression: Expression, hint: str) -> Form | None:
         place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
         title = None if place is None else place.contents.get("title")
         is_name = isinstance(title, str) and _NAME.fullmatch(title)
-        return super()._alternative(expression, str(title) if is_name else wish)
+        return super()._alternative(expression, str(title) if is_name else hint)
 
     def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
         # Two that differ only in their places are one.
@@ -130,10 +130,10 @@ class ReadableWriter(Writer):
         parts = (expression, *getattr(expression, "parts", ()))
         return next((self.schemas.document.place(e) for e in parts if isinstance(e, Ref)), None)
 
-    def _rule(self, expression: Expression, wish: str) -> Form:
-        form = super()._rule(expression, wish)
+    def _rule(self, expression: Expression, hint: str) -> Form:
+        form = super()._rule(expression, hint)
         self._spans[self._known[expression]] = self._span(expression)
-        if isinstance(expression, Ref) and not wish.endswith(_VALUE):
+        if isinstance(expression, Ref) and not hint.endswith(_VALUE):
             self._remark(self._known[expression], expression)
         return form
 
@@ -181,13 +181,15 @@ def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[
     ``kept`` are names that stay, ``start`` is the rule that is not called.
     """
     found = dict(rules)
-    while void := {name for name, form in found.items() if form is EMPTY and name != start}:
-        for name in void:
+    while unsatisfiable := {
+        name for name, form in found.items() if form is EMPTY and name != start
+    }:
+        for name in unsatisfiable:
             del found[name]
 
-        def left(leaf: tree.Leaf, void: Container[str] = void) -> Form:
-            is_void = isinstance(leaf, tree.Reference) and leaf.name.value in void
-            return EMPTY if is_void else leaf
+        def left(leaf: tree.Leaf, unsatisfiable: Container[str] = unsatisfiable) -> Form:
+            is_unsatisfiable = isinstance(leaf, tree.Reference) and leaf.name.value in unsatisfiable
+            return EMPTY if is_unsatisfiable else leaf
 
         found = {name: replaced(form, left) for name, form in found.items()}
     calls = Counter(called for form in found.values() for called in called_by(form))

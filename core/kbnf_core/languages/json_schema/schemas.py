@@ -1,21 +1,17 @@
-"""From expressions to normal forms: schemas are read lazily, keyword by keyword.
+"""From schemas to expressions, and from expressions to normal forms, read lazily.
 
-Emptiness of expressions, decided conservatively: enough for ``oneOf`` and for pruning.
+*Reading.* A schema object becomes what its keywords mean together; keywords that combine schemas
+become expressions. Comparing every pair of ``oneOf`` costs the square of their number. Alternatives
+that list their values (``const``, ``enum``), or whose objects all need one member with listed
+values (``type``, ``kind``), are compared by these values instead.
 
-The keywords that combine schemas, as expressions.
+*Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
 
-Comparing every pair of ``oneOf`` costs the square of their number. Alternatives that list their
-values (``const``, ``enum``), or whose objects all need one member with listed values (``type``,
-``kind``), are compared by these values instead.
-
-``unevaluatedProperties`` and ``unevaluatedItems``, by cases.
-
-What a schema evaluates depends on which of its alternatives hold. Each case is a condition and what
+*What is not evaluated.* ``unevaluatedProperties`` and ``unevaluatedItems`` are read by cases, since
+what a schema evaluates depends on which of its alternatives hold. Each case is a condition and what
 is evaluated where it holds; the cases of a schema cover its values. Where more holds, more is
 evaluated and so more is allowed; that is why alternatives need not exclude each other: the union
 over all sets of alternatives that hold together is exact.
-
-Reads one schema object: which keywords it has, and what they mean together.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -138,8 +134,8 @@ class Schemas:
 
     ``budget`` counts the work of the whole conversion; its part is the JSON Pointer of what is
     being read. ``notes`` are keywords that say nothing about values, though it may seem so.
-    ``voids`` tells whether an expression is void where that is certain, ``guesses`` how often it
-    was not (``emptiness``).
+    ``unsatisfiable`` tells of expressions whether they are, where that is certain, ``guesses`` how
+    often it was not.
     """
 
     def __init__(self, document: Document, options: Options) -> None:
@@ -152,7 +148,7 @@ class Schemas:
         self._readings: dict[Ref, _Reading] = {}
         self._shapes: dict[Expression, NormalForm] = {}
         self._open: dict[Expression, None] = {}
-        self.voids: dict[Expression, bool] = {}
+        self.unsatisfiable: dict[Expression, bool] = {}
         self.guesses = 0
 
     @contextmanager
@@ -241,20 +237,22 @@ class Schemas:
         """Return what all the shapes hold."""
         if len(parts) == 1 and len(parts[0]) == 1:
             self.budget.spend(STEPS * (len(ANY_SHAPE) + 1))
-            return self._without_void(parts[0])
+            return self._without_unsatisfiable(parts[0])
         whole = ANY_SHAPE
         for part in parts:
             self.budget.spend(STEPS * (len(whole) + len(part)))
             common = normal_form.meet(whole, part, self.limits.alternatives, self.budget)
-            whole = self._without_void(common)
+            whole = self._without_unsatisfiable(common)
         return whole
 
-    def _without_void(self, shape: NormalForm) -> NormalForm:
+    def _without_unsatisfiable(self, shape: NormalForm) -> NormalForm:
         """Drop empty parts, where there are enough of them that the check pays."""
         if all(len(parts) <= FEW_PARTS for parts in shape.values()):
             return shape
         kept = {
-            type_: tuple(part for part in parts if not is_part_void(self, part, PRUNING_DEPTH))
+            type_: tuple(
+                part for part in parts if not is_part_unsatisfiable(self, part, PRUNING_DEPTH)
+            )
             for type_, parts in shape.items()
         }
         return {type_: parts for type_, parts in kept.items() if parts}
@@ -281,11 +279,11 @@ DEPTH = 6
 """Values inside values that are looked at; below, everything is thought to be possible."""
 
 
-def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> bool:
+def is_unsatisfiable(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> bool:
     """Return True if provably unsatisfiable; False means unknown."""
     if not isinstance(expression, Ref) and expression == NOTHING:
         return True
-    known = schemas.voids.get(expression)
+    known = schemas.unsatisfiable.get(expression)
     if known is not None:
         return known
     if depth == 0:
@@ -299,39 +297,44 @@ def is_void(schemas: "Schemas", expression: Expression, depth: int = DEPTH) -> b
         # Its evaluation is in progress, or fails; the caller that needs it reports that.
         schemas.guesses += 1
         return False
-    found = is_shape_void(schemas, shape, depth)
+    found = is_shape_unsatisfiable(schemas, shape, depth)
     if schemas.guesses == before:
-        schemas.voids[expression] = found
+        schemas.unsatisfiable[expression] = found
     return found
 
 
-def is_shape_void(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
+def is_shape_unsatisfiable(schemas: "Schemas", shape: NormalForm, depth: int = DEPTH) -> bool:
     """Return True if a shape provably has no value; False means unknown."""
-    return all(is_part_void(schemas, part, depth) for parts in shape.values() for part in parts)
+    return all(
+        is_part_unsatisfiable(schemas, part, depth) for parts in shape.values() for part in parts
+    )
 
 
-def is_part_void(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
+def is_part_unsatisfiable(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
     """Tell whether one part of a shape has no value."""
     match part:
         case Restricted(literals=literals):
             return len(literals) > 1 and part.is_empty(schemas.budget)
         case Objects():
-            return _is_object_void(schemas, part, depth - 1)
+            return _is_object_unsatisfiable(schemas, part, depth - 1)
         case Arrays():
-            return _is_array_void(schemas, part, depth - 1)
+            return _is_array_unsatisfiable(schemas, part, depth - 1)
         case _:
             return False
 
 
-def _is_object_void(schemas: "Schemas", part: Objects, depth: int) -> bool:
+def _is_object_unsatisfiable(schemas: "Schemas", part: Objects, depth: int) -> bool:
     if part.low and all(value == NOTHING for _, value in part.regions):
-        possible = sum(not is_void(schemas, value, depth) for _, value in part.named)
+        possible = sum(not is_unsatisfiable(schemas, value, depth) for _, value in part.named)
         if possible < part.low:
             return True
-    return any(is_void(schemas, part.lookup(name), depth) for name in part.required) or any(
-        (not keys.finite and is_part_void(schemas, keys))
+    return any(
+        is_unsatisfiable(schemas, part.lookup(name), depth) for name in part.required
+    ) or any(
+        (not keys.finite and is_part_unsatisfiable(schemas, keys))
         or all(
-            is_void(schemas, both((held, value)), depth) for held in _held_by(schemas, part, keys)
+            is_unsatisfiable(schemas, both((held, value)), depth)
+            for held in _held_by(schemas, part, keys)
         )
         for keys, value in part.present
     )
@@ -345,13 +348,16 @@ def _held_by(schemas: "Schemas", part: Objects, keys: Restricted) -> list[Expres
     return named + [value for known, value in part.regions if known.meet(keys, budget) is not None]
 
 
-def _is_array_void(schemas: "Schemas", part: Arrays, depth: int) -> bool:
+def _is_array_unsatisfiable(schemas: "Schemas", part: Arrays, depth: int) -> bool:
     places = range(min(part.low, len(part.prefix) + 1))
-    if any(is_void(schemas, part.item(place), depth) for place in places):
+    if any(is_unsatisfiable(schemas, part.item(place), depth) for place in places):
         return True
     needed = [each.item for each in part.contains if each.low]
     return any(
-        all(is_void(schemas, both((held, item)), depth) for held in (*part.prefix, part.rest))
+        all(
+            is_unsatisfiable(schemas, both((held, item)), depth)
+            for held in (*part.prefix, part.rest)
+        )
         for item in needed
     )
 
@@ -414,7 +420,7 @@ def exactly_one(
     overlaps: list[list[Expression]] = [[] for _ in parts]
     for i, later in enumerate(sharers(schemas, shapes)):
         for j in later:
-            if not is_shape_void(schemas, schemas.meet([shapes[i], shapes[j]])):
+            if not is_shape_unsatisfiable(schemas, schemas.meet([shapes[i], shapes[j]])):
                 overlaps[i].append(other(written[j]))
                 overlaps[j].append(other(written[i]))
         most = schemas.limits.overlaps

@@ -31,7 +31,7 @@ from kbnf_core.languages.json_schema.atoms import Compared, Length, Literal, Mat
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
-from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_void
+from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_unsatisfiable
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.patterns import ANY_TEXT, conditions, without_count
 from kbnf_core.languages.json_schema.problems import (
@@ -239,11 +239,11 @@ def _split(
         split = []
         for known, values in regions:
             inside = known.meet(keys, budget)
-            if inside is not None and not is_void(inside, budget):
+            if inside is not None and not is_unsatisfiable(inside, budget):
                 split.append((inside, (*values, value)))
             for outside in keys.remainder(budget):
                 left = known.meet(outside, budget)
-                if left is not None and not is_void(left, budget):
+                if left is not None and not is_unsatisfiable(left, budget):
                     split.append((left, values))
         regions = split
         if len(regions) > limits.overlaps:

@@ -1,10 +1,8 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
-How an automaton is written for people ``notations`` knows, which is asked when somebody reads.
-
-From an automaton of strings to that of their JSON texts, without a regular expression between.
-
-Its bytes are symbols: those that stand for themselves are spelt so, the others behind a backslash.
+From an automaton of strings its JSON texts follow without a regular expression between: its bytes
+are symbols, of which those that mean themselves are spelled so, the others after a backslash. How
+an automaton is written for people ``notations`` knows, which is asked when somebody reads.
 """
 
 import sys
@@ -161,16 +159,16 @@ _FORMAT_NAMES = {
 class Notation(Protocol):
     """How automata are written for people; the forms may call rules that are added with them."""
 
-    def strings(self, part: Restricted, dfa: Dfa, wish: str) -> Form:
+    def strings(self, part: Restricted, dfa: Dfa, hint: str) -> Form:
         """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
 
-    def counted(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form:
+    def counted(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form:
         """Return the JSON texts of strings of some lengths."""
 
     def others(self, words: tuple[str, ...]) -> Form:
         """Return the JSON texts of the strings that are none of ``words``."""
 
-    def numbers(self, dfa: Dfa, wish: str) -> Form:
+    def numbers(self, dfa: Dfa, hint: str) -> Form:
         """Return the texts of a set of numbers, whose automaton is ``dfa``."""
 
 
@@ -181,7 +179,7 @@ def _regular(dfa: Dfa, notation: Callable[[Notation], Form]) -> Form:
 class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
-    ``note`` takes what is to be said of values that are left out. ``wishes`` are the names that
+    ``note`` takes what is to be said of values that are left out. ``hints`` are the names that
     people should read for the rules of strings, which are named after their contents.
     """
 
@@ -195,12 +193,12 @@ class ScalarWriter:
         self._note = note
         self._sets: dict[CodePoints, Form] = {}
         self._known: dict[Restricted, Form] = {}
-        self.wishes: dict[str, str] = {}
+        self.hints: dict[str, str] = {}
 
-    def write(self, part: Restricted, wish: str) -> Form | None:
+    def write(self, part: Restricted, hint: str) -> Form | None:
         """Return the JSON texts of a set of strings or numbers; None if there is none."""
         if part.kind is Kind.NUMBER:
-            return self._number(part, wish)
+            return self._number(part, hint)
         if not part.literals:
             return self._prelude.use("string")
         if part.finite is not None:
@@ -213,7 +211,7 @@ class ScalarWriter:
         if len(part.literals) == 1 and wanted and isinstance(atom, Length):
             character = self._prelude.use("character")
             return sequence(text('"'), repeated(character, atom.low, atom.high), text('"'))
-        return self._remembered(part, wish)
+        return self._remembered(part, hint)
 
     def _texts(self, values: Sequence[str]) -> Form:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
@@ -241,25 +239,25 @@ class ScalarWriter:
             return text(known)
         return regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
-    def _remembered(self, part: Restricted, wish: str) -> Form | None:
+    def _remembered(self, part: Restricted, hint: str) -> Form | None:
         """Return strings whose automaton is larger than a name; it is a rule."""
         known = self._known.get(part)
         if known is not None:
             return known
-        form = self._string(part, wish)
+        form = self._string(part, hint)
         if form is None:
             return None
         if is_long(form):
             # A name by content, so that the parts of a grammar share their strings' rules.
             digest = blake2b(repr(part).encode(errors="surrogatepass")).hexdigest()
             name = f"text_{digest[:32]}"
-            self.wishes[name] = format_name(part) or wish
+            self.hints[name] = format_name(part) or hint
             self._rules.add(name, form)
             form = call(name)
         self._known[part] = form
         return form
 
-    def _string(self, part: Restricted, wish: str) -> Form | None:
+    def _string(self, part: Restricted, hint: str) -> Form | None:
         words = part.excluded
         if len(words) and _only_leaves_out(part):
             automaton = all_but(words, self._prelude.spelling)
@@ -267,13 +265,13 @@ class ScalarWriter:
                 return _regular(automaton, lambda to: to.others(words))
         length = part.length
         if length is not None:
-            return self._counted(part.of_any_length, length, wish)
+            return self._counted(part.of_any_length, length, hint)
         dfa = part.dfa(self._rules.budget)
         if dfa.is_empty:
             return None
-        return _regular(quoted(dfa, self._prelude.spelling), lambda to: to.strings(part, dfa, wish))
+        return _regular(quoted(dfa, self._prelude.spelling), lambda to: to.strings(part, dfa, hint))
 
-    def _counted(self, part: Restricted, length: Length, wish: str) -> Form | None:
+    def _counted(self, part: Restricted, length: Length, hint: str) -> Form | None:
         """Return the strings of a set that have one of some lengths."""
         budget = self._rules.budget
         dfa = part.dfa(budget)
@@ -282,18 +280,18 @@ class ScalarWriter:
         lengths = lengths_of(dfa)
         left = lengths.left_of(length)
         if left is None:
-            return self._remembered(part, wish)
+            return self._remembered(part, hint)
         if not lengths.has_word(left, budget):
             return None
         whole = as_written(part, self._builder) or _expression(lengths)
         if whole is not None and is_looped(whole):
             form = write_one_loop(whole, left, self._prelude.spelling.spell)
             return None if form is None else sequence(text('"'), form, text('"'))
-        form = self._by_states(lengths, left, FEW_STATES, wish)
-        return form or self._narrowed(part, lengths, left, wish)
+        form = self._by_states(lengths, left, FEW_STATES, hint)
+        return form or self._narrowed(part, lengths, left, hint)
 
     def _narrowed(
-        self, part: Restricted, lengths: Lengths, length: Length, wish: str
+        self, part: Restricted, lengths: Lengths, length: Length, hint: str
     ) -> Form | None:
         """Count with states, as long as they are not too many; leave out what is longer."""
         atom = part.literals[0][0]
@@ -303,22 +301,22 @@ class ScalarWriter:
         if usual is not None:
             self._note(usual.says)
             bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
-            return self._string(bounded, wish)
+            return self._string(bounded, hint)
         most = self._limits.steps
         low, high = max(length.low, lengths.shortest[0]), length.high
-        form = self._by_states(lengths, length, most, wish)
+        form = self._by_states(lengths, length, most, hint)
         while form is None and high is not None and high > low:
             high = max(low, high // 2)
             bound = Length(length.low, high)
             if lengths.has_word(bound, self._rules.budget):
-                form = self._by_states(lengths, bound, most, wish)
+                form = self._by_states(lengths, bound, most, hint)
         if form is None:
             raise too_large("states of a counted value", most, "steps")
         if high != length.high:
             self._note(f"strings of more than {high:,} characters are left out")
         return form
 
-    def _by_states(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
+    def _by_states(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form | None:
         """Return strings of some lengths by an automaton that counts; as rules where it is large.
 
         None where it has more than ``most`` states that count.
@@ -327,10 +325,10 @@ class ScalarWriter:
         try:
             dfa = counted(lengths, length, most, spelling, budget)
         except LimitError:
-            return self.by_rules(lengths, length, most, wish)
-        return _regular(dfa, lambda to: to.counted(lengths, length, most, wish))
+            return self.by_rules(lengths, length, most, hint)
+        return _regular(dfa, lambda to: to.counted(lengths, length, most, hint))
 
-    def by_rules(self, lengths: Lengths, length: Length, most: int, wish: str) -> Form | None:
+    def by_rules(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form | None:
         """Return strings by rules for the states that count; None where those are too many."""
         tails = _tails(lengths)
         try:
@@ -358,7 +356,7 @@ class ScalarWriter:
             return Step(form is EMPTY, [] if form is None or form is EMPTY else [(form, end)])
 
         most += len(words.edges)
-        form = write_linear(0, step, self._rules, wish, most)
+        form = write_linear(0, step, self._rules, hint, most)
         return None if form is None else sequence(text('"'), form, text('"'))
 
     def set_of(self, points: CodePoints) -> Form:
@@ -375,7 +373,7 @@ class ScalarWriter:
             self._sets[points] = form
         return self._sets[points]
 
-    def _number(self, part: Restricted, wish: str) -> Form | None:
+    def _number(self, part: Restricted, hint: str) -> Form | None:
         if not part.literals:
             return self._prelude.use("number")
         if part.literals == ((INTEGER, True),):
@@ -383,7 +381,7 @@ class ScalarWriter:
         if part.finite is not None:
             return self._numbers(part.finite)
         dfa = self._number_texts(part)
-        return None if dfa.is_empty else _regular(dfa, lambda to: to.numbers(dfa, wish))
+        return None if dfa.is_empty else _regular(dfa, lambda to: to.numbers(dfa, hint))
 
     def _number_texts(self, part: Restricted) -> Dfa:
         """Return the decimal texts of a set of numbers, with more digits where none has so few."""

@@ -1,13 +1,12 @@
 """Writes expressions as rules: one for each definition, object, array and long text.
 
-Writes sets of arrays; values that are to differ are listed, where they are few.
+*Arrays.* Items that are to differ are listed where their values are few.
 
-Writes sets of objects: the named members in their order, then all others.
-
-A text may repeat a name, and of such members readers keep the last. Named members come once.
-Others may repeat, which hurts where some number of members must come, or a member that fits: then
-an automaton remembers which of the names came, if they are few. No grammar can tell all names
-apart, so otherwise they may repeat, and a note says so.
+*Objects* have the named members in their order, then all others. A text may repeat a name, and of
+such members readers keep the last. Named members come once. Others may repeat, which matters where
+some number of members is required, or a member that fits: then an automaton remembers which of the
+names came, if they are few. No grammar can tell all names apart, so otherwise they may repeat, and
+a note says so.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -76,7 +75,7 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsupported,
 )
-from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_void
+from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.simple_schemas import SimpleSchemas
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
 from kbnf_core.languages.json_schema.values import Constant, constant
@@ -89,12 +88,12 @@ _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
 
 
-def write_array(part: Arrays, writer: "Writer", wish: str) -> Form | None:
+def write_array(part: Arrays, writer: "Writer", hint: str) -> Form | None:
     """Return the JSON texts of a set of arrays; None if there is none."""
     contains = [each for each in part.contains if each.low or each.high is not None]
     if (part.unique and not _all_differ(part, writer.schemas)) or contains:
-        return _CountedItems(part, writer, wish).write()
-    return _plain_array(part, writer, wish)
+        return _CountedItems(part, writer, hint).write()
+    return _plain_array(part, writer, hint)
 
 
 MOST_APART = 8
@@ -109,12 +108,12 @@ def _all_differ(part: Arrays, schemas: Schemas) -> bool:
     if most is None or most > MOST_APART:
         return False
     items = [part.item(place) for place in range(most)]
-    return all(is_void(schemas, both(pair)) for pair in combinations(items, 2))
+    return all(is_unsatisfiable(schemas, both(pair)) for pair in combinations(items, 2))
 
 
-def _plain_array(part: Arrays, writer: "Writer", wish: str) -> Form | None:
+def _plain_array(part: Arrays, writer: "Writer", hint: str) -> Form | None:
     """Write prefix items, each but the first behind a comma, and then the rest."""
-    comma, items = writer.prelude.comma, f"{wish.removesuffix('_value')}_item"
+    comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
     count = len(part.prefix)
     rest = _rest(part, writer, items)
     if rest is None:
@@ -133,14 +132,14 @@ def _plain_array(part: Arrays, writer: "Writer", wish: str) -> Form | None:
     return writer.prelude.enclosed("[", "]", whole)
 
 
-def _rest(part: Arrays, writer: "Writer", wish: str) -> Form | None:
+def _rest(part: Arrays, writer: "Writer", hint: str) -> Form | None:
     """Return what comes behind the prefix; None where it must come and cannot."""
     count = len(part.prefix)
     low = max(part.low - count, 0)
     high = None if part.high is None else max(part.high - count, 0)
     if high == 0 or part.rest == NOTHING:
         return None if low else EMPTY
-    item = writer.place(part.rest, wish)
+    item = writer.place(part.rest, hint)
     if item is None:
         return None if low else EMPTY
     following = sequence(writer.prelude.comma, item)
@@ -157,10 +156,10 @@ class _CountedItems:
     Of many different values each comes or not, in their order: every subset would be a state.
     """
 
-    def __init__(self, part: Arrays, writer: "Writer", wish: str) -> None:
+    def __init__(self, part: Arrays, writer: "Writer", hint: str) -> None:
         self._part = part
         self._writer = writer
-        self._wish = wish
+        self._hint = hint
         self._limits = writer.limits
         self._budget = writer.schemas.budget
         self._contains = [each for each in part.contains if each.low or each.high is not None]
@@ -185,7 +184,7 @@ class _CountedItems:
         """Return the whole array."""
         start: _ArrayState = (0, (0,) * len(self._contains), tuple(range(len(self._values))))
         content = write_linear(
-            start, self._step, self._writer.rules, f"{self._wish}_items", self._limits.steps
+            start, self._step, self._writer.rules, f"{self._hint}_items", self._limits.steps
         )
         return None if content is None else self._writer.prelude.enclosed("[", "]", content)
 
@@ -196,7 +195,7 @@ class _CountedItems:
         if self._part.high is None or count < self._part.high:
             for item, fits, after in self._choices(count, left):
                 fit = self._count(fitting, fits)
-                form = None if fit is None else self._writer.place(item, f"{self._wish}_item")
+                form = None if fit is None else self._writer.place(item, f"{self._hint}_item")
                 if fit is not None and form is not None:
                     comma = self._writer.prelude.comma if count else EMPTY
                     edges.append((sequence(comma, form), (self._after(count), fit, after)))
@@ -314,9 +313,9 @@ Member = tuple[Form, bool]
 """A named member, and whether it must be there."""
 
 
-def write_object(part: Objects, writer: "Writer", wish: str) -> Form | None:
+def write_object(part: Objects, writer: "Writer", hint: str) -> Form | None:
     """Return the JSON texts of a set of objects; None if there is none."""
-    layout = _Layout(part, writer, wish)
+    layout = _Layout(part, writer, hint)
     if layout.impossible:
         return None
     if layout.any_order or part.present or part.high is not None or part.low > 1:
@@ -329,10 +328,10 @@ def write_object(part: Objects, writer: "Writer", wish: str) -> Form | None:
 class _Layout:
     """The members of an object as forms."""
 
-    def __init__(self, part: Objects, writer: "Writer", wish: str) -> None:
+    def __init__(self, part: Objects, writer: "Writer", hint: str) -> None:
         self.part = part
         self.writer = writer
-        self.wish = wish
+        self.hint = hint
         self._budget = writer.schemas.budget
         self.impossible = False
         self.names: list[str] = []
@@ -407,7 +406,7 @@ class _Layout:
         self._budget.spend(STEPS * (1 + len(self._all)))
         left = [name for name in self._all if keys.holds(name)]
         keys_left = keys.meet(without(keys, tuple(left)), self._budget)
-        form = None if value == NOTHING else self.writer.place(value, f"{self.wish}_value")
+        form = None if value == NOTHING else self.writer.place(value, f"{self.hint}_value")
         if form is None or keys_left is None:
             return None
         key = self._key(keys_left)
@@ -415,7 +414,7 @@ class _Layout:
 
     def _key(self, keys: Restricted) -> Form | None:
         """Return the JSON texts of names; LLGuidance leaves names out as they are spelt."""
-        key = self.writer.key(keys, f"{self.wish}_key")
+        key = self.writer.key(keys, f"{self.hint}_key")
         if self.writer.options.standard is not Standard.LLGUIDANCE or key is None:
             return key
         needless = self.writer.prelude.spelling.with_needless
@@ -460,7 +459,7 @@ def _some(layout: _Layout, extra: Form | None, comma: Form) -> Form | None:
             more = form
             continue
         if len(layout.members) > FEW:
-            name = rules.fresh(f"{layout.wish}_from_{layout.names[place]}")
+            name = rules.fresh(f"{layout.hint}_from_{layout.names[place]}")
             rules.add(name, alternation([form, sequence(optional(sequence(form, comma)), more)]))
             more = call(name)
         else:
@@ -523,7 +522,7 @@ class _CountedMembers:
         schemas = self._layout.writer.schemas
         return any(
             keys.meet(more, schemas.budget) is not None
-            and not is_void(schemas, both((held, other(value))))
+            and not is_unsatisfiable(schemas, both((held, other(value))))
             for more, value in self._part.present
         )
 
@@ -531,7 +530,7 @@ class _CountedMembers:
         """Return the members."""
         writer = self._layout.writer
         return write_linear(
-            (0, 0, 0, 0), self._step, writer.rules, f"{self._layout.wish}_members",
+            (0, 0, 0, 0), self._step, writer.rules, f"{self._layout.hint}_members",
             writer.limits.steps,
         )  # fmt: skip
 
@@ -816,17 +815,17 @@ class Writer:
         self._owners.setdefault(name, self._placed_last or self._current)
         self._check_count()
 
-    def _fresh_for_text(self, wish: str) -> str:
+    def _fresh_for_text(self, hint: str) -> str:
         # What counts characters is one rule for all of a grammar.
         self._is_shareable = False
-        return self._names.fresh(wish)
+        return self._names.fresh(hint)
 
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member; None if it cannot be."""
         form = self.place(value, name)
         return None if form is None else sequence(text(spell_text(name)), self.prelude.colon, form)
 
-    def place(self, expression: Expression, wish: str) -> Form | None:
+    def place(self, expression: Expression, hint: str) -> Form | None:
         """Return how a value is written where it stands in another; None if there is none."""
         if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
@@ -836,12 +835,12 @@ class Writer:
             return form
         self.schemas.budget.spend(STEPS)
         if isinstance(expression, AnyOf):
-            return self._either(expression.parts, wish)
+            return self._either(expression.parts, hint)
         if isinstance(expression, Ref) and not is_definition(expression.pointer):
             name = self.schemas.document.place(expression).type_alone
             if name in _OF_TYPES:
                 return self.prelude.use(name)
-        if is_void(self.schemas, expression):
+        if is_unsatisfiable(self.schemas, expression):
             return None
         if isinstance(expression, Ref):
             self._placed_last = expression
@@ -849,17 +848,17 @@ class Writer:
                 return self._rule(expression, last_step(expression.pointer))
             alias = self.schemas.alias(expression)
             if alias is not None:
-                return self.place(alias, wish)
+                return self.place(alias, hint)
         shape = self.schemas.shape(expression)
         simple = all(
             type(part) not in _NESTED or part == FULL[type_]
             for type_, parts in shape.items()
             for part in parts
         )
-        return self._parts(shape, wish) if simple else self._rule(expression, wish)
+        return self._parts(shape, hint) if simple else self._rule(expression, hint)
 
-    def _either(self, parts: Iterable[Expression], wish: str) -> Form | None:
-        forms = [form for part in parts if (form := self._alternative(part, wish)) is not None]
+    def _either(self, parts: Iterable[Expression], hint: str) -> Form | None:
+        forms = [form for part in parts if (form := self._alternative(part, hint)) is not None]
         return alternation(self._distinct(forms)) if forms else None
 
     def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
@@ -931,7 +930,7 @@ class Writer:
     def _settings(self) -> str:
         return f"{self.options!r} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
 
-    def _alternative(self, expression: Expression, wish: str) -> Form | None:
+    def _alternative(self, expression: Expression, hint: str) -> Form | None:
         parts, key = self._parts_known, None
         is_new = isinstance(expression, Ref) and expression not in self._known
         if is_new and (form := self._simply(expression)) is not None:
@@ -940,12 +939,12 @@ class Writer:
             expression = self._referred(expression)
             key = key_of(expression, self.schemas.document, self._settings)
         if parts is None or key is None or expression in self._known:
-            return self.place(expression, wish)
+            return self.place(expression, hint)
         part = parts.find(key)
         if part is None:
             part = self._part_of(expression, prefix_of(key))
             if part is None:
-                return self.place(expression, wish)
+                return self.place(expression, hint)
             parts.keep(key, part)
         else:
             self.schemas.budget.spend(part.work)
@@ -964,7 +963,7 @@ class Writer:
         """Return the rules of a schema; None where something is to be said of it."""
         schemas = self.schemas
         before = schemas.budget.spent
-        if is_void(schemas, expression):
+        if is_unsatisfiable(schemas, expression):
             return None
         parts = self._parts_known
         writer = Writer(schemas.document, self.options, prefix, parts, schemas, self.prelude)
@@ -982,8 +981,8 @@ class Writer:
         shared = tuple(name for name in called if name not in bodies)
         return Known(start, bodies, shared, schemas.budget.spent - before)
 
-    def _rule(self, expression: Expression, wish: str) -> Form:
-        name = self._known[expression] = self._names.fresh(wish)
+    def _rule(self, expression: Expression, hint: str) -> Form:
+        name = self._known[expression] = self._names.fresh(hint)
         # The place in the text is that of the first call.
         self._add(name, call(name))
         self._queue.append(expression)
@@ -1007,20 +1006,20 @@ class Writer:
             raise ProblemError(Problem(UNSATISFIABLE, message, self.pointer()))
         return form
 
-    def _parts(self, shape: NormalForm, wish: str) -> Form | None:
+    def _parts(self, shape: NormalForm, hint: str) -> Form | None:
         """Return a shape as alternatives."""
         if shape == ANY_SHAPE:
             return self.prelude.use("value")
-        wish = wish.removeprefix(self._prefix)
+        hint = hint.removeprefix(self._prefix)
         forms = [
             form
             for type_, parts in shape.items()
             for part in parts
-            if (form := self._part(type_, part, wish)) is not None
+            if (form := self._part(type_, part, hint)) is not None
         ]
         return alternation(forms) if forms else None
 
-    def _part(self, type_: Type, part: Part, wish: str) -> Form | None:
+    def _part(self, type_: Type, part: Part, hint: str) -> Form | None:
         if part == FULL[type_] and type_ in _SHARED:
             return self.prelude.use(_SHARED[type_])
         match part:
@@ -1029,22 +1028,22 @@ class Writer:
                     return self.prelude.use("boolean")
                 return alternation(text(_SPELLED[value]) for value in values)
             case Restricted():
-                return self._scalar(part, wish)
+                return self._scalar(part, hint)
             case Arrays():
-                return self._array(part, wish)
+                return self._array(part, hint)
             case Objects():
-                return write_object(part, self, wish)
+                return write_object(part, self, hint)
 
-    def _scalar(self, part: Restricted, wish: str) -> Form | None:
+    def _scalar(self, part: Restricted, hint: str) -> Form | None:
         try:
-            return self.scalars.write(part, wish)
+            return self.scalars.write(part, hint)
         except ProblemError as error:
             pointer = error.problem.pointer or self._inner_pointer("enum")
             raise ProblemError(replace(error.problem, pointer=pointer)) from None
 
-    def _array(self, part: Arrays, wish: str) -> Form | None:
+    def _array(self, part: Arrays, hint: str) -> Form | None:
         try:
-            return write_array(part, self, wish)
+            return write_array(part, self, hint)
         except ProblemError as error:
             if error.problem.code != UNSUPPORTED or error.problem.pointer:
                 raise
@@ -1054,8 +1053,8 @@ class Writer:
             if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None
         self.schemas.losses.append(dropped(problem))
-        return write_array(replace(part, unique=False), self, wish)
+        return write_array(replace(part, unique=False), self, hint)
 
-    def key(self, keys: Restricted, wish: str) -> Form | None:
+    def key(self, keys: Restricted, hint: str) -> Form | None:
         """Return the JSON texts of the names of members."""
-        return self.scalars.write(keys, wish)
+        return self.scalars.write(keys, hint)

@@ -42,18 +42,18 @@ class CohereArguments(NestedArguments):
         """Make the rule of strings."""
         self._plain = optional(self.contents.shared("argument", avoiding([_END])))
 
-    def element(self, name: str | None, schema: Any, pointer: str, wish: str) -> Form:
+    def element(self, name: str | None, schema: Any, pointer: str, hint: str) -> Form:
         """Return the element of a property, or of an item."""
         key = "" if name is None else f' name="{name.translate(_SPELLED)}"'
-        values = alternation(self._values(schema, pointer, wish))
+        values = alternation(self._values(schema, pointer, hint))
         return sequence(text(f"<cofl:value{key}"), values)
 
-    def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, wish: str) -> Form:
+    def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, hint: str) -> Form:
         """Return the element of a property that is not listed; nothing where there is none."""
         value = schema.get("additionalProperties", "properties" not in schema)
         if value is False:
             return EMPTY
-        values = alternation(self._values(value, f"{pointer}/additionalProperties", wish))
+        values = alternation(self._values(value, f"{pointer}/additionalProperties", hint))
         return _of_any_name(self._other_key(listed), values)
 
     def _other_key(self, listed: Sequence[str]) -> Form:
@@ -66,10 +66,10 @@ class CohereArguments(NestedArguments):
         return regex(to_regex(operations.difference(keys, known)))
 
     def object(
-        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, wish: str
+        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
     ) -> Form:
         """Return what stands inside of an object."""
-        del wish
+        del hint
         body = members(elements, needed, other, self.spaced, any_order=self.any_order)
         return sequence(body, self.space)
 
@@ -80,7 +80,7 @@ class CohereArguments(NestedArguments):
         most = None if high is None else high - len(items)
         return sequence(*items, repeated(rest, max(low - len(items), 0), most))
 
-    def _values(self, schema: Any, pointer: str, wish: str) -> Iterator[Form]:
+    def _values(self, schema: Any, pointer: str, hint: str) -> Iterator[Form]:
         for each, where in self.schemas.cases(schema, pointer):
             listed = constants(each)
             kind = kind_of(each)
@@ -92,21 +92,21 @@ class CohereArguments(NestedArguments):
             elif each is True or (kind is None and each is not False):
                 yield self._anything(where)
             elif kind in _CONTAINERS:
-                yield self._container_told(each, where, kind, wish)
+                yield self._container_told(each, where, kind, hint)
             elif kind == "string":
                 yield self._string(each, where)
             else:
-                form = self.contents.schema(self.schemas.whole(each), self.options, where, wish)
+                form = self.contents.schema(self.schemas.whole(each), self.options, where, hint)
                 yield self._told("json", form)
 
     def _told(self, kind: str, form: Form) -> Form:
         """Return a value behind the attribute that tells what it is, and the element's end."""
         return sequence(text(f' type="{kind}">'), self.space, form, self.space, text(_END))
 
-    def _container_told(self, schema: dict[str, Any], pointer: str, kind: str, wish: str) -> Form:
+    def _container_told(self, schema: dict[str, Any], pointer: str, kind: str, hint: str) -> Form:
         if kind == "object" and not {"properties", "additionalProperties"} & schema.keys():
             return self._told("dict", self._any("any_object", pointer))
-        return self._told(_CONTAINERS[kind], self.container(schema, pointer, wish))
+        return self._told(_CONTAINERS[kind], self.container(schema, pointer, hint))
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Form:
         known = format_of(schema)

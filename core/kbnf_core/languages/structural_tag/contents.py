@@ -257,7 +257,7 @@ class Contents:
         self._rules.insert(0 if ahead else len(self._rules), rule)
         return call(rule.name.value)
 
-    def schema(self, schema: Any, options: Options, pointer: str, wish: str) -> Form:
+    def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> Form:
         """Return the JSON texts that a schema allows; nothing where it cannot be used."""
         if not is_sound(schema, pointer, self.report):
             return EMPTY
@@ -270,9 +270,9 @@ class Contents:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
         for note in embedded.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
-        return self.embed(embedded.definitions, embedded.start, wish)
+        return self.embed(embedded.definitions, embedded.start, hint)
 
-    def grammar(self, text: str, pointer: str, wish: str) -> Form:
+    def grammar(self, text: str, pointer: str, hint: str) -> Form:
         """Return the texts of an EBNF grammar; nothing where it cannot be used."""
         reading = read_grammar(Source(text), limits=self._limits, language=GBNF)
         for finding in reading.diagnostics:
@@ -284,17 +284,17 @@ class Contents:
                 self.report.loss(pointer, told, *finding.helps, code=finding.code)
         if reading.errors:
             return EMPTY
-        return self.embed(reading.document.definitions, reading.start, wish)
+        return self.embed(reading.document.definitions, reading.start, hint)
 
-    def shared(self, wish: str, body: Form) -> Form:
+    def shared(self, hint: str, body: Form) -> Form:
         """Return a call of a rule that all who ask for the same share."""
-        return call(self.shared_name(wish, body))
+        return call(self.shared_name(hint, body))
 
-    def shared_name(self, wish: str, body: Form) -> str:
+    def shared_name(self, hint: str, body: Form) -> str:
         """Return the name of such a rule."""
-        shape = frozenset([("shared", wish), ("", print_expression(body))])
+        shape = frozenset([("shared", hint), ("", print_expression(body))])
         if shape not in self._known:
-            self._known[shape] = self.names.fresh(wish)
+            self._known[shape] = self.names.fresh(hint)
             self._rules.append(definition(self._known[shape], body))
         return self._known[shape]
 
@@ -316,7 +316,7 @@ class Contents:
         self,
         rules: Sequence[Definition],
         start: str,
-        wish: str,
+        hint: str,
         common: Collection[str] = NAMES,
     ) -> Form:
         """Add rules under names of their own; what is known already is not added again.
@@ -343,7 +343,7 @@ class Contents:
             if known is None:
                 kept.add(name)
                 known = self.names.fresh(
-                    wish if name == start else name if name in common else f"{wish}_{name}"
+                    hint if name == start else name if name in common else f"{hint}_{name}"
                 )
                 if shape:
                     self._known[shape] = known

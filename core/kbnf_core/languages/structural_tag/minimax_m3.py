@@ -38,15 +38,15 @@ class MiniMaxM3Arguments(NestedArguments):
         """Make the rule of strings."""
         self._plain = optional(self.contents.shared("argument", avoiding([MARKER])))
 
-    def element(self, name: str | None, schema: Any, pointer: str, wish: str) -> Form:
+    def element(self, name: str | None, schema: Any, pointer: str, hint: str) -> Form:
         """Return the element of a property, or of an item."""
         return _element(
-            self._checked(name, pointer), alternation(self._values(schema, pointer, wish))
+            self._checked(name, pointer), alternation(self._values(schema, pointer, hint))
         )
 
-    def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, wish: str) -> Form:
+    def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, hint: str) -> Form:
         """Refuse properties that are not listed."""
-        del listed, wish
+        del listed, hint
         if schema.get("additionalProperties", False) is not False:
             where = f"{pointer}/additionalProperties"
             message = "in `minimax_m3_xml` all properties are listed"
@@ -54,7 +54,7 @@ class MiniMaxM3Arguments(NestedArguments):
         return EMPTY
 
     def object(
-        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, wish: str
+        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
     ) -> Form:
         """Return what stands inside of an object: nothing, or elements in gaps."""
         if needed or not elements:
@@ -63,7 +63,7 @@ class MiniMaxM3Arguments(NestedArguments):
         if self.any_order:
             some = repeated(self.spaced(alternation(elements.values())), 1, None)
             return optional(sequence(some, self.space))
-        return optional(alternation(self._beginnings([*elements.values()], wish)))
+        return optional(alternation(self._beginnings([*elements.values()], hint)))
 
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
         """Return what stands inside of an array: nothing, or items in gaps."""
@@ -80,19 +80,19 @@ class MiniMaxM3Arguments(NestedArguments):
         whole = sequence(found, self.space)
         return whole if low else optional(whole)
 
-    def _beginnings(self, forms: Sequence[Form], wish: str) -> list[Form]:
+    def _beginnings(self, forms: Sequence[Form], hint: str) -> list[Form]:
         """Return the texts that begin with each of some elements; the rest of each is a rule."""
         rest = self.space
         found: list[Form] = []
         for index, form in reversed([*enumerate(forms)]):
             found.insert(0, sequence(self.spaced(form), rest))
             if index:
-                name = self.contents.names.fresh(f"{wish}_rest")
+                name = self.contents.names.fresh(f"{hint}_rest")
                 body = sequence(optional(self.spaced(form)), rest)
                 rest = self.contents.add(definition(name, body))
         return found
 
-    def _values(self, schema: Any, pointer: str, wish: str) -> Iterator[Form]:
+    def _values(self, schema: Any, pointer: str, hint: str) -> Iterator[Form]:
         for each, where in self.schemas.cases(schema, pointer):
             listed = constants(each)
             kind = kind_of(each)
@@ -104,12 +104,12 @@ class MiniMaxM3Arguments(NestedArguments):
                 message = "in `minimax_m3_xml` a value has a type"
                 self.report.error(where, message, code=UNSUPPORTED)
             elif kind in ("object", "array"):
-                yield self.container(each, where, wish)
+                yield self.container(each, where, hint)
             elif kind == "string":
                 yield self._string(each, where)
             else:
                 whole = self.schemas.whole(each)
-                yield self.contents.schema(whole, self.options, where, wish)
+                yield self.contents.schema(whole, self.options, where, hint)
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Form:
         if format_of(schema) or {"pattern", "minLength", "maxLength"} & schema.keys():

@@ -69,7 +69,7 @@ class _Writer:
         self._limits = limits
         self._tokens = TokenForms(report, limits, vocabulary)
         names = Names("", frozenset({START}))
-        self._wishes = _wishes(nodes, names)
+        self._hints = _hints(nodes, names)
         self._contents = Contents(names, report, limits)
         self._forms: dict[int, Form] = {}
         self._rules: list[tuple[tree.Definition, Span]] = []
@@ -98,20 +98,20 @@ class _Writer:
         return regex(self._contents.regex(node.fields["pattern"], f"{node.pointer}/pattern"))
 
     def _grammar(self, node: Node) -> Form:
-        text_, wish = node.fields["grammar"], self._wishes[id(node)]
-        return self._contents.grammar(text_, f"{node.pointer}/grammar", wish)
+        text_, hint = node.fields["grammar"], self._hints[id(node)]
+        return self._contents.grammar(text_, f"{node.pointer}/grammar", hint)
 
     def _json_schema(self, node: Node) -> Form:
         self._losses_of_schema(node)
         fields = {"style": "qwen_xml", **node.fields}
-        options, wish = options_of(fields), self._wishes[id(node)]
+        options, hint = options_of(fields), self._hints[id(node)]
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
         if fields["style"] == "json":
-            return self._contents.schema(schema, options, pointer, wish)
+            return self._contents.schema(schema, options, pointer, hint)
         if not is_sound(schema, pointer, self._report):
             return EMPTY
         write = _NESTED.get(fields["style"], Arguments)
-        return write(self._contents, fields, options, node.pointer).write(wish)
+        return write(self._contents, fields, options, node.pointer).write(hint)
 
     def _losses_of_schema(self, node: Node) -> None:
         if node.fields["any_order"]:
@@ -198,7 +198,7 @@ class _Writer:
 
     def _tag(self, node: Node, content: Form) -> Form:
         whole = joined(self._begin(node), content, self._end(node))
-        return self._contents.add(definition(self._wishes[id(node)], whole))
+        return self._contents.add(definition(self._hints[id(node)], whole))
 
     def _begin(self, node: Node, skipped: int = 0) -> Form:
         begin = node.fields["begin"]
@@ -332,14 +332,14 @@ def _with_ends(node: Node) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*node.fields["excludes"], *filter(None, ends)]))
 
 
-def _wishes(nodes: Iterable[Node], names: Names) -> dict[int, str]:
-    """Return the names of tags' rules, and wishes for those of contents, after their tags."""
+def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
+    """Return the names of tags' rules, and hints for those of contents, after their tags."""
     found: dict[int, str] = {}
     for node in nodes:
         if node.kind == "tag":
             begin = node.fields["begin"]
-            wish = str(begin.name) if isinstance(begin, Token) else begin
-            found[id(node)] = names.fresh(wish if any(map(str.isalpha, wish)) else "tag")
+            hint = str(begin.name) if isinstance(begin, Token) else begin
+            found[id(node)] = names.fresh(hint if any(map(str.isalpha, hint)) else "tag")
             content = node.parts[0] if node.parts else None
             if content is not None and content.kind in _WISHES:
                 found[id(content)] = f"{found[id(node)]}_{_WISHES[content.kind]}"

@@ -59,8 +59,8 @@ class NestedArguments(ABC):
         self._names: dict[str, str] = {}
         self._waiting: list[tuple[str, dict[str, Any], str]] = []
 
-    def write(self, wish: str) -> Form:
-        """Return all arguments, a rule called like ``wish``."""
+    def write(self, hint: str) -> Form:
+        """Return all arguments, a rule called like ``hint``."""
         if self._fields["excludes"]:
             where = f"{self._pointer}/excludes"
             message = f"`excludes` in the style `{self._fields['style']}` is not supported"
@@ -77,7 +77,7 @@ class NestedArguments(ABC):
                 self.report.error(where, message, code=UNSUPPORTED)
                 return EMPTY
             listed = {} if schema is True else schema
-            forms.append(self.container({**listed, "type": "object"}, where, wish))
+            forms.append(self.container({**listed, "type": "object"}, where, hint))
         for rule in reversed(self._containers()):
             self.contents.add(rule, ahead=True)
         return alternation(forms)
@@ -89,42 +89,42 @@ class NestedArguments(ABC):
             found.append(definition(rule, self._container(schema, where, rule)))
         return found
 
-    def container(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
+    def container(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         """Return a call of the rule of an object or an array."""
         if pointer not in self._names:
-            self._names[pointer] = self.contents.names.fresh(wish)
+            self._names[pointer] = self.contents.names.fresh(hint)
             self._waiting.append((self._names[pointer], schema, pointer))
         return call(self._names[pointer])
 
-    def _container(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
+    def _container(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         if kind_of(schema) == "object":
-            return self._object(schema, pointer, wish)
-        return self._array(schema, pointer, wish)
+            return self._object(schema, pointer, hint)
+        return self._array(schema, pointer, hint)
 
-    def _object(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
+    def _object(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         if self.schemas.refuses(schema, pointer, OF_OBJECTS):
             return EMPTY
         listed, needed = self.schemas.members(schema, pointer)
         elements = {
-            name: self.element(name, each, where, f"{wish}_{name}")
+            name: self.element(name, each, where, f"{hint}_{name}")
             for name, (each, where) in listed.items()
         }
-        other = self.other(schema, [*listed], pointer, f"{wish}_other")
-        return self.object(elements, needed, other, wish)
+        other = self.other(schema, [*listed], pointer, f"{hint}_other")
+        return self.object(elements, needed, other, hint)
 
-    def _array(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
+    def _array(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         if self.schemas.refuses(schema, pointer, OF_ARRAYS):
             return EMPTY
         low, most = int(schema.get("minItems", 0)), schema.get("maxItems")
         high = None if most is None else int(most)
         first = schema.get("prefixItems", [])
         items = [
-            self.element(None, each, f"{pointer}/prefixItems/{index}", f"{wish}_item")
+            self.element(None, each, f"{pointer}/prefixItems/{index}", f"{hint}_item")
             for index, each in enumerate(first)
         ][:high]
         rest: Form = EMPTY
         if schema.get("items", False) is not False:
-            rest = self.element(None, schema["items"], f"{pointer}/items", f"{wish}_item")
+            rest = self.element(None, schema["items"], f"{pointer}/items", f"{hint}_item")
         elif low > len(items):
             message = f"`minItems` is {low}, and there are {len(items)} items"
             self.report.error(f"{pointer}/minItems", message, code=UNSUPPORTED)
@@ -139,16 +139,16 @@ class NestedArguments(ABC):
         """Make the rules that all values share."""
 
     @abstractmethod
-    def element(self, name: str | None, schema: Any, pointer: str, wish: str) -> Form:
+    def element(self, name: str | None, schema: Any, pointer: str, hint: str) -> Form:
         """Return the element of a property, or of an item, which has no name."""
 
     @abstractmethod
-    def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, wish: str) -> Form:
+    def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, hint: str) -> Form:
         """Return the element of a property that is not listed; nothing where there is none."""
 
     @abstractmethod
     def object(
-        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, wish: str
+        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
     ) -> Form:
         """Return what stands inside of an object."""
 
@@ -219,8 +219,8 @@ class Arguments:
         gap = options.whitespace_pattern
         self._gap = regex(gap or f"{SPACE}*")
 
-    def write(self, wish: str) -> Form:
-        """Return all arguments, a rule called like ``wish``."""
+    def write(self, hint: str) -> Form:
+        """Return all arguments, a rule called like ``hint``."""
         self._style = STYLES[self._name]
         self._space = self._contents.shared("space", self._gap)
         words = sorted({self._style.closing, *self._excludes})
@@ -229,10 +229,10 @@ class Arguments:
         if top is None:
             return EMPTY
         schema, pointer = top
-        elements, needed = self._elements(schema, pointer, wish)
-        other = self._other(schema, pointer, wish)
+        elements, needed = self._elements(schema, pointer, hint)
+        other = self._other(schema, pointer, hint)
         body = members(elements, needed, other, self._spaced, any_order=self._any_order)
-        whole = definition(self._contents.names.fresh(wish), sequence(body, self._space))
+        whole = definition(self._contents.names.fresh(hint), sequence(body, self._space))
         return self._contents.add(whole, ahead=True)
 
     def _spaced(self, form: Form) -> Form:
@@ -254,24 +254,24 @@ class Arguments:
         return None if refused else (schema, pointer)
 
     def _elements(
-        self, schema: dict[str, Any], pointer: str, wish: str
+        self, schema: dict[str, Any], pointer: str, hint: str
     ) -> tuple[dict[str, Form], frozenset[str]]:
         """Return the elements of the properties, and the names of those that must be there."""
         listed, needed = self._schemas.members(schema, pointer)
         elements = {}
         for name, (each, where) in listed.items():
-            rule = self._contents.names.fresh(f"{wish}_{name}")
+            rule = self._contents.names.fresh(f"{hint}_{name}")
             key = text(self._style.opening + self._spelled(name))
             self._contents.add(definition(rule, self._element(key, each, where, rule)))
             elements[name] = call(rule)
         return elements, needed
 
-    def _other(self, schema: dict[str, Any], pointer: str, wish: str) -> Form:
+    def _other(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         """Return the element of a property that is not listed; nothing where there is none."""
         value = schema.get("additionalProperties", "properties" not in schema)
         if value is False:
             return EMPTY
-        rule = self._contents.names.fresh(f"{wish}_other")
+        rule = self._contents.names.fresh(f"{hint}_other")
         key = sequence(text(self._style.opening), regex(_NAME))
         where = f"{pointer}/additionalProperties"
         return self._contents.add(definition(rule, self._element(key, value, where, rule)))
@@ -281,8 +281,8 @@ class Arguments:
             return name
         return name.replace("&", "&amp;").replace('"', "&quot;")
 
-    def _element(self, key: Form, schema: Any, pointer: str, wish: str) -> Form:
-        cases = list(self._cases(schema, pointer, wish))
+    def _element(self, key: Form, schema: Any, pointer: str, hint: str) -> Form:
+        cases = list(self._cases(schema, pointer, hint))
         closing = text(self._style.closing)
         if self._name.startswith("deepseek"):
             return sequence(key, alternation(self._told(case, closing) for case in cases))
@@ -311,15 +311,15 @@ class Arguments:
         types = known if len(kinds) == 1 and known else _TYPES
         return sequence(text('" type="'), alternation(map(text, types)), text('"<|sep|>'))
 
-    def _cases(self, schema: Any, pointer: str, wish: str) -> Iterator[_Case]:
+    def _cases(self, schema: Any, pointer: str, hint: str) -> Iterator[_Case]:
         """Yield the kinds of values that a schema allows."""
         cases = self._schemas.cases(schema, pointer)
         # What is not one schema has no type that ``kimi_k3_xml`` could tell.
         is_single = len(cases) == 1 and cases[0][0] is schema
         for each, where in cases:
-            yield from self._leaf(each, where, wish, is_single=is_single)
+            yield from self._leaf(each, where, hint, is_single=is_single)
 
-    def _leaf(self, schema: Any, pointer: str, wish: str, *, is_single: bool) -> Iterator[_Case]:
+    def _leaf(self, schema: Any, pointer: str, hint: str, *, is_single: bool) -> Iterator[_Case]:
         values = constants(schema)
         if values is not None:
             for value in values:
@@ -339,7 +339,7 @@ class Arguments:
         else:
             kind = schema["type"] if isinstance(schema, dict) else None
             told = "number" if kind == "integer" else kind
-            form = self._json(self._schemas.whole(schema), pointer, f"{wish}_value")
+            form = self._json(self._schemas.whole(schema), pointer, f"{hint}_value")
             yield _Case(form, told if is_single and isinstance(told, str) else None, False)
 
     def _excluded(self, value: str) -> bool:
@@ -359,11 +359,11 @@ class Arguments:
         character = self._contents.shared("character", regex("(?s:.)"))
         return repeated(character, int(low or 0), None if high is None else int(high))
 
-    def _json(self, schema: Any, pointer: str, wish: str) -> Form:
+    def _json(self, schema: Any, pointer: str, hint: str) -> Form:
         if self._excludes and schema.get("type") not in ("integer", "number", "boolean", "null"):
             where = f"{self._pointer}/excludes"
             self._report.loss(where, f"what strings inside of {pointer} may not hold is left out")
-        return self._contents.schema(schema, self._options, pointer, wish)
+        return self._contents.schema(schema, self._options, pointer, hint)
 
 
 def members(

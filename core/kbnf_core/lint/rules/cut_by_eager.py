@@ -69,7 +69,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         return
     # Here, because what is left takes the engine, and so NumPy.
     from kbnf_core.languages.conversion.running import is_prefix_free
-    from kbnf_core.lint.prolonged import find_cut, find_prolonged
+    from kbnf_core.lint.continued import find_continued, find_cut
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError
 
@@ -85,7 +85,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     search = Budget(min(MOST_WORK, subject.budget.left))
     try:
         found = (
-            find_prolonged(tables, search)
+            find_continued(tables, search)
             if vocabulary is None
             else find_cut(tables, vocabulary.trie, search)
         )

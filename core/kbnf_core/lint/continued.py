@@ -29,7 +29,7 @@ class Prolonged(NamedTuple):
     longer: bytes
 
 
-def find_prolonged(tables: Tables, budget: Budget) -> Prolonged | None:
+def find_continued(tables: Tables, budget: Budget) -> Prolonged | None:
     """Return two texts as they are looked for; None where there are none.
 
     Texts with token terminals are not looked at, nor those beyond ``MAX_LENGTH``. Raises
@@ -66,7 +66,7 @@ def find_cut(tables: Tables, trie: TokenTrie, budget: Budget) -> Prolonged | Non
 
     None where the tokens that spell a text can always be chosen so that none but the last ends
     where the text is complete. Token terminals are not looked at. Raises WorkLimitError as
-    ``find_prolonged`` does.
+    ``find_continued`` does.
     """
     states = StateTable(tables)
     root = frozenset((ROOT,))
