@@ -94,7 +94,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 def _playground() -> Iterator[str]:
     """Yield the frame of the playground, or why it is not in this site."""
     if not PYODIDE.is_dir():
-        yield "This site was built without the playground, which needs `npm install` in `docs/page`."
+        yield "This site has no playground, which needs `npm install` in `docs/page`."
         return
     yield (
         '<iframe src="playground/index.html" title="The playground" allow="clipboard-write"'
