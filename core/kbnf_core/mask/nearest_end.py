@@ -105,7 +105,7 @@ class _Summary:
 class _Items(_Summary):
     """An item set above BOTTOM, below a set of nodes."""
 
-    __slots__ = ("item_set", "_nodes")
+    __slots__ = ("_nodes", "item_set")
     RANK = 0
 
     def __init__(self, serial: int, item_set: int, nodes: int) -> None:
@@ -192,8 +192,8 @@ class _Exits:
         self._contents: dict[_Content, _Place] = {}
         self._resumed: dict[tuple[int, int, int], _Resumed] = {}
         self._made = 0
-        # Of the search: (time, level, rank, reverse serial, summary) of what is to be looked at; the
-        # offsets of what was reached, and of it what takes part.
+        # Of the search: (time, level, rank, reverse serial, summary) of what is to be looked at;
+        # the offsets of what was reached, and of it what takes part.
         self._front: list[tuple[float, float, int, int, _Summary]] = []
         self._offsets: dict[_Summary, int] = {}
         self._active: set[_Summary] = set()
