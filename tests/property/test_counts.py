@@ -221,3 +221,11 @@ def test_a_bound_costs_nothing() -> None:
     states, visited, _ = found.pop()
     assert states < 120
     assert visited < 20_000
+
+
+@pytest.mark.parametrize("size", [129, 130, 131, 200])
+def test_a_count_is_not_carried_from_a_string_to_the_array_it_is_in(size: int) -> None:
+    schema = {"type": "array", "items": {"type": "string", "maxLength": 200}, "minItems": 130}
+    engine = Engine(Grammar.from_json_schema(schema, whitespace="compact"), Vocabulary.bytes())
+    data = b"[" + b",".join([b'"a"'] * size) + b"]"
+    assert engine.accept_tokens(data) == len(data) - (size < 130)

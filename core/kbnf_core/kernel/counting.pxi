@@ -67,7 +67,7 @@ cdef class Counting:
         self.explorer.acquire()
         try:
             self._wake()
-            return self._exact(state, count)
+            return self._exact(state, count, self._loop_at(state))
         finally:
             self.explorer.release()
 
@@ -283,8 +283,16 @@ cdef class Counting:
             self.far_states[state] = self._with(state, item, counted.first)
         return _position_of(self.far_states[state], counted.second)
 
-    cdef int32_t _exact(self, int32_t state, int32_t count) except -1:
-        """The state in which what is far has its count again; the lock is held."""
+    cdef inline int32_t _loop_at(self, int32_t state) except -2:
+        """The loop of the one item of a state that is counted."""
+        self.kind(state)
+        return self.items.loop_of[self.counted_items[state]]
+
+    cdef int32_t _exact(self, int32_t state, int32_t count, int32_t loop) except -1:
+        """The state in which what is far in a loop has its count again; the lock is held.
+
+        Other loops may have rows there because enough came, and they have no upper bounds.
+        """
         cdef int32_t item, found = state
         cdef vector[int32_t] rows
         cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
@@ -294,7 +302,7 @@ cdef class Counting:
             members = self.items.of(pairs[0][i].second)
             for j in range(members.size()):
                 item = <int32_t> (members[0][j] // self.items.radix)
-                if item < self.items.states and self.items.loop_of[item] >= 0:
+                if item < self.items.states and self.items.loop_of[item] == loop:
                     rows.push_back(item)
         for item in rows:
             found = self._with(found, item, self.items.counted(item, count))
@@ -322,17 +330,18 @@ cdef class Counting:
         """The position at a state to which a token's bytes led from a position."""
         cdef int32_t count = <int32_t> (before >> _COUNT_SHIFT)
         cdef uint8_t kind = self.kind(state)
-        cdef int32_t row
+        cdef int32_t row, loop
         if kind == _UNCOUNTED:
             return state
         if count and kind != _COUNTED:
-            count += self._begun(<int32_t> before, data, size)
+            loop = self._loop_at(<int32_t> before)
+            count += self._begun(<int32_t> before, data, size, loop)
             row = self.counted_items[state]
-            if kind == _FAR and self._is_far(row, count):
+            if kind == _FAR and self.items.loop_of[row] == loop and self._is_far(row, count):
                 return _position_of(state, count)
             self.explorer.acquire()
             try:
-                return self._far(self._exact(state, count))
+                return self._far(self._exact(state, count, loop))
             finally:
                 self.explorer.release()
         if kind != _COUNTED:
@@ -343,23 +352,22 @@ cdef class Counting:
         finally:
             self.explorer.release()
 
-    cdef int32_t _begun(self, int32_t state, const uint8_t* data, int32_t size) except -1:
+    cdef int32_t _begun(
+        self, int32_t state, const uint8_t* data, int32_t size, int32_t loop
+    ) except -1:
         """How many repetitions begin with bytes that are known to come, as far as what is far lasts."""
         cdef LazyTable explorer = self.explorer
         cdef ItemSets items = self.items
         cdef int32_t found = 0, row, edge, i
         cdef uint8_t byte_class
         for i in range(size):
-            if self.kind(state) != _FAR:
-                row = self._row_in(state)
-                if row < 0:
-                    break
-            else:
-                row = self.counted_items[state]
+            row = self._row_in(state, loop)
+            if row < 0:
+                break
             byte_class = explorer.classes[data[i]]
             edge = items._first_edge(row, byte_class)
             while edge < items.edge_start[row + 1] and items.edge_class[edge] == byte_class:
-                if items.loop_of[items.edge_target[edge]] == items.loop_of[row]:
+                if items.loop_of[items.edge_target[edge]] == loop:
                     found += items.loop_begins[items.edge_target[edge]]
                     break
                 edge += 1
@@ -368,8 +376,8 @@ cdef class Counting:
             state = explorer.step(state, byte_class)
         return found
 
-    cdef int32_t _row_in(self, int32_t state) except -2:
-        """The row among the items of a state, -1 without one."""
+    cdef int32_t _row_in(self, int32_t state, int32_t loop) except -2:
+        """The row of a loop among the items of a state, -1 without one."""
         cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
         cdef vector[int64_t]* members
         cdef int32_t item
@@ -378,6 +386,6 @@ cdef class Counting:
             members = self.items.of(pairs[0][i].second)
             for j in range(members.size()):
                 item = <int32_t> (members[0][j] // self.items.radix)
-                if item < self.items.states and self.items.loop_of[item] >= 0:
+                if item < self.items.states and self.items.loop_of[item] == loop:
                     return item
         return -1
