@@ -7,6 +7,7 @@ finding (`kbnf rule`), and README files of other folders. None of them is writte
 import html
 import json
 import re
+import runpy
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -37,6 +38,9 @@ TAKEN = {
     "integrations/kbnf-vllm/README.md": "decoders/kbnf-vllm.md",
 }
 """Files of the checkout that are pages of the site as they are."""
+
+PYODIDE = ROOT / "docs" / "page" / "node_modules" / "pyodide"
+"""The interpreter that the playground runs, where it was installed."""
 
 _TAGS = {Role.TITLE: "code", Role.SECONDARY: "em"}
 _LINK = re.compile(r"\[([^\]\[]*)\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
@@ -78,6 +82,26 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     pieces[1::2] = [_without_prompts(piece) for piece in pieces[1::2]]
     pieces[::2] = [_LINK.sub(there, piece) for piece in pieces[::2]]
     return "".join(pieces)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Add the playground, whose page shows it."""
+    if PYODIDE.is_dir():
+        build = runpy.run_path(str(ROOT / "docs" / "page" / "build.py"))["build"]
+        build(Path(config.site_dir) / "playground", PYODIDE)
+
+
+def _playground() -> Iterator[str]:
+    """Yield the frame of the playground, or why it is not in this site."""
+    if not PYODIDE.is_dir():
+        yield "This site has no playground: it is built after `npm install` in `docs/page`."
+        return
+    yield (
+        '<iframe src="playground/index.html" title="The playground" allow="clipboard-write"'
+        ' style="width: 100%; height: 80vh; border: 1px solid; border-radius: 8px"></iframe>'
+    )
+    yield ""
+    yield '<a href="playground/index.html">Open it on a page of its own</a>.'
 
 
 def _without_prompts(block: str) -> str:
@@ -176,7 +200,7 @@ def _bugs() -> Iterator[str]:
         yield f"| {bug['name']} | {', '.join(bug['versions'])} | {reason} |"
 
 
-_TABLES = {"targets": _targets, "bugs": _bugs}
+_TABLES = {"targets": _targets, "bugs": _bugs, "playground": _playground}
 
 
 def manual_as_markdown(name: str, title: str) -> str:

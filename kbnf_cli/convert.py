@@ -29,7 +29,7 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_core import convert
-from kbnf_core.languages import ABNF, BNF, GBNF, KBNF, LANGUAGES, LARK, STRUCTURAL_TAG, Language
+from kbnf_core.languages import KBNF, LANGUAGES, STRUCTURAL_TAG, Language
 from kbnf_core.text.imports import ANYWHERE
 from kbnf_core.text.source import Source
 
@@ -54,7 +54,7 @@ _FILES = click.argument(
 )
 
 _DETAILS = {
-    ABNF: _Details(
+    "ABNF": _Details(
         """Convert ABNF, the grammar language of RFCs, to KBNF.
 
         FILE is a file, a directory to search for *.abnf, or `-` for stdin. Core rules such as DIGIT
@@ -62,7 +62,7 @@ _DETAILS = {
         """,
         start="The start rule.  [default: the first rule]",
     ),
-    BNF: _Details(
+    "BNF": _Details(
         """Convert grammars of bnf_sampler to KBNF.
 
         FILE is a file with rules such as `<start>::=...`, a directory to search for *.bnf, or
@@ -73,7 +73,7 @@ _DETAILS = {
         start="The start nonterminal of the original.",
         options=(conversion_options, vocabulary_options),
     ),
-    GBNF: _Details(
+    "GBNF": _Details(
         """Convert GBNF to KBNF, or KBNF to GBNF.
 
         FILE is a file, a directory to search, or `-` for stdin. A vocabulary is needed only for
@@ -82,7 +82,7 @@ _DETAILS = {
         """,
         options=(conversion_options, vocabulary_options),
     ),
-    LARK: _Details(
+    "Lark": _Details(
         """Convert Lark to KBNF, or KBNF to LLGuidance's Lark.
 
         FILE is a file, a directory to search, or `-` for stdin; imports are looked for beside it.
@@ -102,7 +102,7 @@ _DETAILS = {
 
 def _command_of(language: Language) -> click.Command:
     name = language.name.lower()
-    details = _DETAILS.get(language, _Details(f"Convert {language.name} to KBNF."))
+    details = _DETAILS.get(language.name, _Details(f"Convert {language.name} to KBNF."))
 
     def run(
         console: Console,

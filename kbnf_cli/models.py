@@ -40,7 +40,10 @@ def schema_of_model(name: str) -> str:
                 found = getattr(found, part)
     except (Exception, SystemExit) as error:
         # Whatever the module does wrong is the answer to the one who named it.
-        raise click.ClickException(f"cannot import {name}: {_sentence(error)}") from error
+        is_file = module.endswith(".py")
+        right = f"name the module, not its file: `{module.removesuffix('.py')}:{path}`"
+        why = right if is_file else _sentence(error)
+        raise click.ClickException(f"cannot import {name}: {why}") from error
     try:
         with _printing_to_stderr():
             text = JSON_SCHEMA.text_of(found)

@@ -15,8 +15,15 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 HERE = Path(__file__).resolve().parent
-GRAMMARS = HERE.parents[1] / "grammars"
-PAGE = ("index.html", "style.css", "page.mjs", "worker.mjs", "calls.mjs")
+ROOT = HERE.parents[1]
+SERVED = {"page.html": "index.html"} | {
+    name: name for name in ("page.css", "page.js", "editor.js", "words.js", "icon.svg")
+}
+"""Files of the page that `kbnf play --web` serves, and what they are called here."""
+
+OWN = ("backend.js", "worker.js", "toolkit.js")
+"""What answers in place of the server."""
+
 PYODIDE = (
     "pyodide.mjs",
     "pyodide.asm.mjs",
@@ -35,9 +42,11 @@ KEPT = {".py", ".lark", ".json", ".txt", ".md"}
 
 def contents() -> Iterator[tuple[str, bytes]]:
     """Yield the files of the archive, with their places in it."""
-    yield "kbnf_page.py", (HERE / "kbnf_page.py").read_bytes()
-    for path in GRAMMARS.glob("*.kbnf"):
-        yield f"grammars/{path.name}", path.read_bytes()
+    for name in ("__init__.py", "web/__init__.py", "web/answers.py"):
+        yield f"kbnf_cli/{name}", (ROOT / "kbnf_cli" / name).read_bytes()
+    for path in (ROOT / "grammars").iterdir():
+        if path.suffix in {".kbnf", ".toml"}:
+            yield f"kbnf_core/shipped_files/grammars/{path.name}", path.read_bytes()
     core = _folder_of("kbnf_core")
     for path in core.rglob("*"):
         place = path.relative_to(core)
@@ -74,7 +83,9 @@ def build(out: Path, pyodide: Path) -> None:
     if lacking:
         raise SystemExit(f"{pyodide} lacks {', '.join(lacking)}: run `npm install` in {HERE}")
     (out / "pyodide").mkdir(parents=True, exist_ok=True)
-    for name in PAGE:
+    for name, target in SERVED.items():
+        shutil.copyfile(ROOT / "kbnf_cli" / "web" / "static" / name, out / target)
+    for name in OWN:
         shutil.copyfile(HERE / name, out / name)
     for name in PYODIDE:
         shutil.copyfile(pyodide / name, out / "pyodide" / name)

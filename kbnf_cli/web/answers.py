@@ -1,32 +1,31 @@
-"""What the page shows of a grammar and a text: made in a worker process, of plain values.
+"""What the page shows of a grammar: findings, other languages, diagrams, as plain values.
 
-Nothing is read but the vocabularies that the command line named, and every list is bounded.
+The static page runs this module in the browser, so it imports neither NumPy nor what is compiled.
+What takes the engine (texts, tokens, other engines) is in ``engine_answers``, which the server's
+worker process runs. Nothing is read but the vocabularies that the command line named, and every
+list is bounded.
 """
 
-import re
-from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+import tomllib
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
-from heapq import nsmallest
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
-from kbnf_cli.console import Console
-from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_cli.inputs import read_vocabulary
-from kbnf_cli.options import FINISHES
 from kbnf_core.config import Finish
+from kbnf_core.frontend import Reading, read_grammar
+from kbnf_core.kernel import has_engine
+from kbnf_core.languages import KBNF, LANGUAGES, Language, named
+from kbnf_core.shipped import grammar_file, grammar_names
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import KbnfError, RejectedError
+from kbnf_core.text.errors import GrammarError, KbnfError
 from kbnf_core.text.imports import Imports
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
-
-if TYPE_CHECKING:
-    from kbnf_core import Engine, Explanation, Grammar, Vocabulary
-    from kbnf_core.examples.coverage import Derivations
-    from kbnf_core.frontend import Reading
-    from kbnf_core.recognise.explain import LivePlace
 
 LIMITS = Limits(
     source_bytes=200_000,
@@ -42,23 +41,31 @@ LIMITS = Limits(
 MAX_TEXT = 20_000
 """Characters of a text."""
 
+MAX_TEXTS = 100
+"""Texts that are tested."""
+
 _MAX_WORD = 1_000
 """Characters of what is asked about or searched for, and of a name."""
 
-_MAX_STEPS = 500_000
-"""Steps of deriving a text; one that takes more has no colours."""
-
-_MAX_STATES = 20_000
-"""States of a grammar whose texts are derived."""
-
-_FINDINGS, _TOKENS, _PLACES, _RULES = 100, 200, 8, 2_000
+_FINDINGS, _RULES, _DIAGRAMS = 100, 2_000, 200
 """Entries that a list shows."""
+
+_EXAMPLES, _SHORT = 4, 200
+"""Texts of a kind that come with an example, and the characters of one."""
 
 _CLIPPED = 1_500
 """Characters of a message that are shown."""
 
 _NO_FILES = Imports(load=lambda _: None)
-"""KBNF imports nothing; should it ever, a page does not."""
+"""No grammar of the page reads a file; what comes with Lark is there."""
+
+WRITTEN = tuple(each for each in LANGUAGES if each.write is not None)
+"""The languages that a grammar is converted to; KBNF's own texts are formatted."""
+
+_FINISHES = {finish.value for finish in Finish}
+
+_BY_ENGINE = ("texts", "samples", "tokens", "targets")
+"""What takes the engine to show."""
 
 VocabularyName = tuple[str, tuple[int, ...]]
 """A file or ``bytes``, and the stop ids that replace its own."""
@@ -70,15 +77,31 @@ class BadQuestionError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A grammar and a text; ``why`` asks about a token, ``find`` picks tokens of the mask."""
+    """A grammar, and what to ``show`` besides its findings.
+
+    That is nothing (``findings``), ``diagram``, the name of a language to write it in, ``texts``
+    (whether these fit, and the tree of the ``chosen`` one), ``samples`` (by ``seed``), ``tokens``
+    (what may follow ``text``; ``why`` asks about a token, ``find`` picks some) or ``targets``.
+    """
 
     grammar: str
-    text: str
-    start: str
-    finish: str
-    why: str
-    find: str
-    vocabulary: VocabularyName
+    language: str = KBNF.name
+    start: str = ""
+    finish: str = ""
+    show: str = "findings"
+    texts: tuple[str, ...] = ()
+    chosen: int = 0
+    seed: int = 0
+    text: str = ""
+    why: str = ""
+    find: str = ""
+    vocabulary: VocabularyName = field(default=("bytes", ()))
+
+
+Shown = Mapping[str, Callable[[Question, Reading], Any]]
+"""What makes the answers of some kinds."""
+
+NOTHING: Shown = MappingProxyType({})
 
 
 def read_question(value: object, vocabularies: dict[str, VocabularyName]) -> Question:
@@ -87,18 +110,37 @@ def read_question(value: object, vocabularies: dict[str, VocabularyName]) -> Que
         raise BadQuestionError("an object is needed")
     grammar = _text(value, "grammar", LIMITS.source_bytes)
     text = _text(value, "text", MAX_TEXT)
-    start, finish, why, find, name = (
-        _text(value, key, _MAX_WORD) for key in ("start", "finish", "why", "find", "vocabulary")
-    )
-    if finish not in ("", *FINISHES):
+    keys = ("start", "finish", "show", "why", "find", "language", "vocabulary")
+    start, finish, show, why, find, language, name = (_text(value, k, _MAX_WORD) for k in keys)
+    if finish and finish not in _FINISHES:
         raise BadQuestionError("there is no such way to finish")
-    if name not in vocabularies:
+    if language and language not in languages():
+        raise BadQuestionError("there is no such language")
+    if show and show not in ("findings", "diagram", *_BY_ENGINE, *(w.name for w in WRITTEN)):
+        raise BadQuestionError("there is nothing such to show")
+    if name and name not in vocabularies:
         raise BadQuestionError("there is no such vocabulary")
-    return Question(grammar, text, start, finish, why, find, vocabularies[name])
+    return Question(
+        grammar,
+        language or KBNF.name,
+        start,
+        finish,
+        show or "findings",
+        _texts(value.get("texts", [])),
+        _number(value, "chosen"),
+        _number(value, "seed"),
+        text,
+        why,
+        find,
+        vocabularies[name] if name else next(iter(vocabularies.values())),
+    )
 
 
 def _text(value: dict[Any, Any], key: str, limit: int) -> str:
-    text = value.get(key, "")
+    return _checked(value.get(key, ""), key, limit)
+
+
+def _checked(text: object, key: str, limit: int) -> str:
     if not isinstance(text, str):
         raise BadQuestionError(f"`{key}` must be a text")
     if len(text) > limit:
@@ -110,14 +152,34 @@ def _text(value: dict[Any, Any], key: str, limit: int) -> str:
     return text
 
 
-def answer(question: Question) -> Iterator[dict[str, Any]]:
+def _texts(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > MAX_TEXTS:
+        raise BadQuestionError(f"`texts` must be a list of at most {MAX_TEXTS} texts")
+    return tuple(_checked(text, "texts", MAX_TEXT) for text in value)
+
+
+def _number(value: dict[Any, Any], key: str) -> int:
+    number = value.get(key, 0)
+    if not isinstance(number, int) or not 0 <= number < 2**31:
+        raise BadQuestionError(f"`{key}` must be a number")
+    return number
+
+
+def languages() -> list[str]:
+    """Return the names of the languages that can be read here: without the engine, the plain."""
+    plain = [each.name for each in LANGUAGES if each.extension and not each.is_json]
+    return plain + [each.name for each in LANGUAGES if each.is_json and has_engine()]
+
+
+def answer(question: Question, by_engine: Shown = NOTHING) -> Iterator[dict[str, Any]]:
     """Yield what there is to show, each time more of it; ``trouble`` is why that is not all.
 
-    ``findings`` are the errors alone until ``is_checked`` is there.
+    ``findings`` are the errors alone until ``is_checked`` is there; ``by_engine`` makes what takes
+    the engine.
     """
     shown: dict[str, Any] = {}
     try:
-        for part in _parts(question):
+        for part in _parts(question, by_engine):
             shown = {**shown, **part}
             yield shown
     except (KbnfError, MemoryError, RecursionError) as error:
@@ -125,201 +187,110 @@ def answer(question: Question) -> Iterator[dict[str, Any]]:
 
 
 def _trouble(error: BaseException) -> str:
-    return _clip(str(error)) or f"this is too much for the page ({type(error).__name__})"
+    return clip(str(error)) or f"this is too much for the page ({type(error).__name__})"
 
 
-def _parts(question: Question) -> Iterator[dict[str, Any]]:
-    asked = question.grammar, question.start, question.finish
-    reading = _read(*asked)
-    names = dict.fromkeys(each.name.value for each in reading.document.definitions)
+def _parts(question: Question, by_engine: Shown) -> Iterator[dict[str, Any]]:
+    reading = read(question.language, question.grammar, question.start, question.finish)
     yield {
-        "rules": [_clip(name) for name in [*names][:_RULES]],
-        "start": _clip(reading.start),
+        "rules": _rules(reading),
+        "start": clip(reading.start),
         "finish": reading.finish.value,
-        **_findings(reading.errors),
+        **findings(reading.errors),
     }
-    yield {**_findings(_check(*asked)), "is_checked": True}
-    if not reading.errors:
-        yield _look(question, _use(*asked))
+    asked = question.language, question.grammar, question.start, question.finish
+    yield {**findings(_check(*asked)), "is_checked": True}
+    if reading.errors:
+        return
+    if question.show == "diagram":
+        yield {"diagrams": _diagrams(reading)}
+    elif question.show in by_engine:
+        yield {question.show: by_engine[question.show](question, reading)}
+    elif (target := named(question.show)) is not None:
+        yield {"written": _written(reading, target)}
 
 
 @lru_cache(maxsize=2)
-def _read(text: str, start: str, finish: str) -> "Reading":
-    from kbnf_core.frontend import read_grammar
-
-    source = Source(text, "grammar.kbnf")
+def read(language: str, text: str, start: str, finish: str) -> Reading:
+    """Return the reading of a grammar on the page."""
+    chosen = named(language) or KBNF
+    source = Source(text, f"grammar{chosen.extension or '.json'}")
     wanted = Finish.parse(finish) if finish else None
-    return read_grammar(source, start or None, wanted, LIMITS, imports=_NO_FILES)
+    return read_grammar(
+        source, start or None, wanted, LIMITS, chosen, imports=_NO_FILES, lossy=False
+    )
 
 
 @lru_cache(maxsize=2)
-def _check(text: str, start: str, finish: str) -> list[Diagnostic]:
+def _check(language: str, text: str, start: str, finish: str) -> list[Diagnostic]:
     from kbnf_core.lint.check import findings_of
 
-    return [each for each in findings_of(_read(text, start, finish)) if each.source.text == text]
+    found = findings_of(read(language, text, start, finish))
+    return [each for each in found if each.source.text == text]
 
 
-@dataclass(frozen=True, slots=True)
-class _Usable:
-    """A grammar without errors, and how its texts are derived, unless it is too large for that."""
-
-    grammar: "Grammar"
-    derivations: "Derivations | None"
-
-
-@lru_cache(maxsize=2)
-def _use(text: str, start: str, finish: str) -> _Usable:
-    from kbnf_core import Grammar
-    from kbnf_core.examples.coverage import Derivations
-
-    reading = _read(text, start, finish)
-    grammar = Grammar.of(reading, LIMITS)
-    is_small = grammar.tables.state_count <= _MAX_STATES
-    if reading.grammar is None or reading.is_endless or not is_small:
-        return _Usable(grammar, None)
-    return _Usable(grammar, Derivations(reading.grammar))
+def _rules(reading: Reading) -> list[dict[str, Any]]:
+    """Return the rules in written order, with the places of their first definitions."""
+    source = reading.document.source
+    places: dict[str, Span] = {}
+    for each in reading.document.definitions[:_RULES]:
+        places.setdefault(each.name.value, each.span)
+    return [{"name": clip(name), **place(source, span)} for name, span in places.items()]
 
 
-@lru_cache(maxsize=8)
-def _vocabulary(name: VocabularyName) -> "Vocabulary":
-    return read_vocabulary(Console(), *name)
+def _written(reading: Reading, target: Language) -> dict[str, Any]:
+    """Return a grammar in another language, or in the canonical layout of its own."""
+    if reading.language is target:
+        return {"text": _formatted(reading), "losses": [], "language": target.name}
+    from kbnf_core.convert import convert
 
-
-def _look(question: Question, usable: _Usable) -> dict[str, Any]:
-    """Return what there is to show of the text."""
-    from kbnf_core import Engine
-
-    source = usable.grammar.source
-    engine = Engine(usable.grammar, _vocabulary(question.vocabulary))
-    data = question.text.encode()
-    taken, rejection = _feed(engine, data)
-    shown: dict[str, Any] = {
-        "text": _coloured(usable.derivations, question.text, data[:taken]),
-        "status": _status(engine, rejection),
-        "rejection": None if rejection is None else _explained(rejection, source),
-    }
-    shown["mask"] = _mask(engine, question.find)
-    if question.why:
-        token = re.fullmatch(r"#(\d{1,8})", question.why)
-        what = int(token[1]) if token else question.why
-        explained = _explained(engine.why(what), source)
-        shown["why"] = {"asked": _name(engine.vocabulary, what), **explained}
-    return shown
-
-
-def _feed(engine: "Engine", data: bytes) -> "tuple[int, Explanation | None]":
-    """Feed as much of a text as can come; return how much, and why not all of it."""
-    if not data:
-        return 0, None
+    source = reading.document.source
     try:
-        engine.try_accept_new_bytes(data)
-    except RejectedError as error:
-        why, taken = engine.why(data), error.byte_offset
-        if taken:
-            engine.try_accept_new_bytes(data[:taken])
-        return taken, why
-    return len(data), None
+        done = convert(
+            source.text,
+            reading.language,
+            target,
+            path=source.path,
+            start=reading.start if reading.language.start != reading.start else None,
+            imports=_NO_FILES,
+            limits=LIMITS,
+        )
+    except GrammarError as error:
+        return {"text": None, "losses": list(map(_finding, error.diagnostics[:_FINDINGS]))}
+    losses = [loss.diagnostic(source) for loss in done.losses[:_FINDINGS]]
+    return {"text": done.text, "losses": list(map(_finding, losses)), "language": target.name}
 
 
-def _status(engine: "Engine", rejection: "Explanation | None") -> str:
-    if rejection is not None:
-        return "rejected"
-    if engine.is_finished():
-        return "finished"
-    if engine.can_finish():
-        return "complete"
-    return "stuck" if engine.is_stuck() else "ongoing"
+def _formatted(reading: Reading) -> str | None:
+    """Return a text of KBNF in its canonical layout; other languages have none."""
+    if reading.language is not KBNF:
+        return reading.document.source.text
+    from kbnf_core.kbnf.format import format_kbnf
+
+    return format_kbnf(reading.document.source).text
 
 
-def _coloured(derivations: "Derivations | None", text: str, taken: bytes) -> dict[str, Any]:
-    """Return the accepted part of a text in parts with their rules, and the rest."""
-    accepted = taken.decode("utf-8", "ignore")
-    parts = None if derivations is None else derivations.parts(taken, _MAX_STEPS)
-    if parts is None:
-        return {"parts": [[accepted, -1]], "paths": [], "rest": text[len(accepted) :]}
-    decoder = getincrementaldecoder("utf-8")("ignore")
-    paths: dict[tuple[str, ...], int] = {}
-    pieces = [
-        [decoder.decode(taken[part.start : part.end]), paths.setdefault(part.rules, len(paths))]
-        for part in parts
-    ]
-    return {
-        "parts": [piece for piece in pieces if piece[0]],
-        "paths": [[name[:80] for name in path] for path in paths],
-        "rest": text[len(accepted) :],
-    }
+def _diagrams(reading: Reading) -> list[dict[str, Any]]:
+    """Return railroad diagrams, each an ``svg`` element without style, with the rule's name."""
+    from kbnf_core.kbnf.diagram import Drawing, collect_rules
 
-
-def _mask(engine: "Engine", find: str) -> dict[str, Any]:
-    """Return the mask: the tokens of its smaller side, or those that are searched for."""
-    vocabulary = engine.vocabulary
-    engine.compute_allowed_token_ids()
-    allowed = set(engine.get_allowed_token_ids_from_last_computation())
-    every = _all_ids(vocabulary)
-    # Before the end of a text, special tokens that nothing names are refused: they count, too.
-    refused = len(every) - len(allowed)
-    side = "found" if find else "allowed" if len(allowed) <= refused else "refused"
-    if find:
-        listed = [each for each in every if find in _name(vocabulary, each)]
-    else:
-        listed = [each for each in every if (each in allowed) is (side == "allowed")]
-    first = nsmallest(_TOKENS, listed, key=lambda each: _order(vocabulary, each))
-    return {
-        "allowed": len(allowed),
-        "total": len(every),
-        "side": side,
-        "count": len(listed),
-        "tokens": [
-            {
-                "id": each,
-                "text": _clip(_name(vocabulary, each)),
-                "special": vocabulary.is_special(each),
-                "allowed": each in allowed,
-            }
-            for each in first
-        ],
-    }
-
-
-def _all_ids(vocabulary: "Vocabulary") -> list[int]:
-    return [each for each in range(vocabulary.size) if each in vocabulary]
-
-
-def _order(vocabulary: "Vocabulary", token_id: int) -> tuple[bool, int, bytes, int]:
-    """Return the key that sorts special tokens first, then short ones."""
-    data = vocabulary.token(token_id) or b""
-    return not vocabulary.is_special(token_id), len(data), data, token_id
-
-
-def _name(vocabulary: "Vocabulary", what: int | str) -> str:
-    if isinstance(what, str):
-        return escaped(what.encode())
-    if vocabulary.is_special(what):
-        return vocabulary.token_string(what) or "end of sequence"
-    return escaped(vocabulary.token(what) or b"")
-
-
-def _explained(why: "Explanation", source: Source) -> dict[str, Any]:
-    places = sorted(why.places, key=lambda place: (place.span, place.rules))
-    return {
-        "allowed": why.allowed,
-        "reason": _clip(why.reason),
-        "expected": _clip(describe_bytes(why.expected)) if places else "",
-        "places": list(_places(places, source)),
-        "more": max(0, len(places) - _PLACES),
-    }
-
-
-def _places(places: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str, Any]]:
-    for place, _ in zip(places, range(_PLACES), strict=False):
-        yield {
-            "path": [name[:80] for name in place.rules],
-            "symbol": _clip(source.slice(place.span), 80),
-            **_at(source, place.span),
+    if reading.meaning is not None:
+        # It has no rules as written: those of its KBNF are drawn.
+        reading = read(KBNF.name, reading.meaning.write(), "", "")
+    document = reading.document
+    names = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
+    return [
+        {
+            "rule": rule.name,
+            "used_by": list(rule.used_by),
+            "svg": Drawing(rule, document.source, "#rule-{}").svg(**names),
         }
+        for rule in collect_rules(document)[:_DIAGRAMS]
+    ]
 
 
-def _findings(found: Sequence[Diagnostic]) -> dict[str, Any]:
+def findings(found: Sequence[Diagnostic]) -> dict[str, Any]:
+    """Return the first findings as the page shows them, and how many more there are."""
     return {
         "findings": [_finding(each) for each in found[:_FINDINGS]],
         "more": max(0, len(found) - _FINDINGS),
@@ -332,35 +303,82 @@ def _finding(finding: Diagnostic) -> dict[str, Any]:
         "code": finding.code,
         "name": finding.rule.name,
         "severity": finding.severity.label,
-        "message": _clip(finding.message + label),
-        "notes": [_clip(each) for each in finding.notes],
-        "helps": [_clip(each) for each in finding.helps],
+        "message": clip(finding.message + label),
+        "notes": [clip(each) for each in finding.notes],
+        "helps": [clip(each) for each in finding.helps],
         "fixes": [
             {
-                "message": _clip(fix.message),
+                "message": clip(fix.message),
                 "safe": fix.safe,
                 "edits": [
-                    {**_at(finding.source, edit.span), "replacement": edit.replacement}
+                    {**place(finding.source, edit.span), "replacement": edit.replacement}
                     for edit in fix.edits
                 ],
             }
             for fix in finding.fixes
         ],
-        **_at(finding.source, finding.span),
+        **place(finding.source, finding.span),
     }
 
 
-def _at(source: Source, span: Span) -> dict[str, int]:
+def place(source: Source, span: Span) -> dict[str, int]:
     """Return a place as the page counts it, in UTF-16, and as people do."""
     _, line, column = source.position(span.start)
-    start = _units(source.text[: span.start])
-    end = start + _units(source.slice(span))
+    start, end = (units(source.text, each) for each in span)
     return {"start": start, "end": end, "line": line, "column": column}
 
 
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
+def units(text: str, index: int) -> int:
+    """Return where UTF-16 has the code point at ``index``."""
+    return index + bisect_left(_long_characters(text), index)
 
 
-def _clip(text: str, limit: int = _CLIPPED) -> str:
+@lru_cache(maxsize=4)
+def _long_characters(text: str) -> list[int]:
+    return [index for index, each in enumerate(text) if each > "\uffff"]
+
+
+def clip(text: str, limit: int = _CLIPPED) -> str:
+    """Return a text, cut where it is longer than a message should be."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def begin() -> dict[str, Any]:
+    """Return what the page offers, whatever it begins with."""
+    files = {name: grammar_file(name) for name in grammar_names()}
+    return {
+        "examples": {
+            name: {"grammar": file.read_text(encoding="utf-8"), "texts": texts_beside(file)}
+            for name, file in files.items()
+            if file is not None
+        },
+        "languages": languages(),
+        "written": [each.name for each in WRITTEN],
+    }
+
+
+def texts_beside(file: Path) -> list[tuple[str, bool]]:
+    """Return the first texts of the examples beside a grammar, if there are any."""
+    beside = file.with_suffix(".examples.toml")
+    return texts_of(beside.read_text(encoding="utf-8")) if beside.is_file() else []
+
+
+def texts_of(examples: str) -> list[tuple[str, bool]]:
+    """Return some short texts of a file of examples, and whether each must fit."""
+    try:
+        cases = tomllib.loads(examples)
+    except ValueError:
+        return []
+    return [
+        (text, key == "accept")
+        for key in ("accept", "reject")
+        for text in islice(filter(_is_short, map(_text_of, cases.get(key, []))), _EXAMPLES)
+    ]
+
+
+def _text_of(case: Any) -> Any:
+    return case.get("text") if isinstance(case, dict) else case
+
+
+def _is_short(text: Any) -> bool:
+    return isinstance(text, str) and 0 < len(text) <= _SHORT

@@ -7,14 +7,16 @@ import socket
 from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.init import GRAMMAR
+from kbnf_cli.init import EXAMPLES, GRAMMAR
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
-from kbnf_cli.web.answers import LIMITS, VocabularyName
+from kbnf_cli.web.answers import LIMITS, VocabularyName, read, texts_beside, texts_of
 from kbnf_core.config import Defaults
 from kbnf_core.frontend import read_grammar
 from kbnf_core.languages import KBNF
+from kbnf_core.shipped import grammar_file
 from kbnf_core.text.diagnostics.segments import Role, Segment, visible
 from kbnf_core.text.errors import ConfigError, MissingExtraError
 
@@ -95,22 +97,31 @@ def _label(name: str) -> str:
     return "/".join(Path(name).parts[-2:])
 
 
-def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, str]:
+def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, Any]:
     """Return the grammar that the page begins with, and the settings that it does not hold."""
-    text, start, finish = GRAMMAR, inputs.start or "", inputs.finish or ""
-    if grammar is not None:
-        readable = inputs.text(grammar)
-        if readable.language is KBNF:
-            text = readable.source.text
-            defaults = inputs.settings_source()(inputs.name_of(grammar)).defaults
-            bare, told = (read_grammar(readable.source, defaults=d) for d in (Defaults(), defaults))
-            start = start or (told.start if told.start != bare.start else "")
-            finish = finish or (told.finish.value if told.finish is not bare.finish else "")
-        else:
-            text, start = inputs.grammar(grammar, None).to_kbnf(), ""
+    start, finish = inputs.start or "", inputs.finish or ""
+    if grammar is None:
+        begun = {"grammar": GRAMMAR, "texts": texts_of(EXAMPLES)}
+        return {**begun, "language": KBNF.name, "start": start, "finish": finish}
+    readable = inputs.text(grammar)
+    text, language = readable.source.text, readable.language
+    if language is KBNF:
+        defaults = inputs.settings_source()(inputs.name_of(grammar)).defaults
+        bare, told = (read_grammar(readable.source, defaults=d) for d in (Defaults(), defaults))
+        start = start or (told.start if told.start != bare.start else "")
+        finish = finish or (told.finish.value if told.finish is not bare.finish else "")
+    elif read(language.name, text, start, "").errors:
+        # It may import files, which the page does not.
+        text, start, language = inputs.grammar(grammar, None).to_kbnf(), "", KBNF
     if len(text) > LIMITS.source_bytes:
         raise ConfigError(f"the page takes {LIMITS.source_bytes:,} characters of a grammar")
-    return {"grammar": text, "start": start, "finish": finish}
+    return {
+        "grammar": text,
+        "texts": texts_beside(grammar_file(str(grammar)) or grammar),
+        "language": language.name,
+        "start": start,
+        "finish": finish,
+    }
 
 
 def _listen(host: str) -> socket.socket:

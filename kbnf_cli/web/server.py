@@ -23,22 +23,22 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from kbnf_cli.web.answers import (
-    BadQuestionError,
-    Question,
-    VocabularyName,
-    answer,
-    read_question,
-)
+from kbnf_cli.web import answers
+from kbnf_cli.web.answers import BadQuestionError, Question, VocabularyName, read_question
+from kbnf_cli.web.engine_answers import answer
 from kbnf_cli.worker import Known, Worker
+from kbnf_core.targets.process import installed
 
 TOKEN_HEADER = "X-Kbnf-Token"
 
 PATIENCE = 10.0
 """Seconds that an answer, or any part of a request, may take."""
 
+LONG_PATIENCE = 60.0
+"""The same for what other engines are asked."""
+
 MAX_BODY = 2_000_000
-"""Bytes of a request: the largest grammar and text, with escapes."""
+"""Bytes of a request: the largest grammar and a large list of texts, with escapes."""
 
 MAX_WAITING = 8
 """Questions that wait for the worker."""
@@ -65,6 +65,9 @@ _ASSETS = {
     "/": ("page.html", "text/html"),
     "/page.css": ("page.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
+    "/editor.js": ("editor.js", "text/javascript"),
+    "/words.js": ("words.js", "text/javascript"),
+    "/backend.js": ("backend.js", "text/javascript"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),
 }
 
@@ -200,17 +203,24 @@ class Desk:
     """Answers questions one after the other, in a process that may end without harm."""
 
     def __init__(self, begin: Mapping[str, Any], vocabularies: dict[str, VocabularyName]) -> None:
-        self._begin = {**begin, "vocabularies": list(vocabularies)}
+        self._begin = {
+            **answers.begin(),
+            **begin,
+            "vocabularies": list(vocabularies),
+            "targets": installed(),
+        }
         self._vocabularies = vocabularies
         self._worker = Worker(PATIENCE, PATIENCE)
+        # Other engines take long to start, and nobody waits for them who does not want to.
+        self._engines = Worker(LONG_PATIENCE, LONG_PATIENCE)
         self._waiting = 0
 
     async def begin(self, _: Request) -> Response:
         """Tell the page what it starts with."""
         return JSONResponse(self._begin)
 
-    async def look(self, request: Request) -> Response:
-        """Answer a question about a grammar and a text."""
+    async def ask(self, request: Request) -> Response:
+        """Answer a question about a grammar."""
         try:
             async with asyncio.timeout(PATIENCE):
                 value = json.loads(await _body(request))
@@ -232,15 +242,18 @@ class Desk:
             self._waiting -= 1
 
     async def _answer(self, question: Question) -> dict[str, Any]:
-        outcome = await self._worker.run(answer, question)
+        worker = self._engines if question.show == "targets" else self._worker
+        outcome = await worker.run(answer, question)
         if isinstance(outcome, Known):
             return outcome.value
-        trouble = f"not all of this is known after {PATIENCE:.0f} seconds: {outcome.reason.value}"
+        seconds = f"{worker.patience:.0f} seconds"
+        trouble = f"not all of this is known after {seconds}: {outcome.reason.value}"
         return {**(outcome.so_far or {}), "trouble": trouble}
 
     def end(self) -> None:
-        """End the process."""
+        """End the processes."""
         self._worker.end()
+        self._engines.end()
 
 
 class _TooLargeError(Exception):
@@ -263,7 +276,7 @@ def make_app(desk: Desk, place: Place, token: str) -> Guard:
     routes = [
         *(Route(path, _asset(*asset), methods=["GET"]) for path, asset in _ASSETS.items()),
         Route("/begin", desk.begin, methods=["POST"]),
-        Route("/look", desk.look, methods=["POST"]),
+        Route("/ask", desk.ask, methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), place, token)
 

@@ -88,6 +88,11 @@ def test_a_class_that_is_not_there(kbnf: Kbnf, name: str) -> None:
     assert (result.status, f"cannot import {name}" in result.stderr) == (2, True)
 
 
+def test_a_class_named_by_its_file(kbnf: Kbnf, write: Write) -> None:
+    write("by_file.py", MODEL)
+    assert "`by_file:Person`" in kbnf("convert", "by_file.py:Person").stderr
+
+
 @pytest.mark.skipif(find_spec("pydantic") is None, reason="needs pydantic")
 def test_classes_that_pydantic_takes(kbnf: Kbnf, write: Write) -> None:
     write(

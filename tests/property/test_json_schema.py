@@ -25,7 +25,7 @@ def _fits_pattern(_: object, pattern: str, value: object, __: object) -> Iterato
         yield ValidationError(f"{value!r} does not match")
 
 
-VALIDATOR = extend(Draft202012Validator, {"pattern": _fits_pattern})
+VALIDATOR = extend(Draft202012Validator, {"pattern": _fits_pattern})  # type: ignore[no-untyped-call]
 
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 SCALARS = st.one_of(

@@ -125,7 +125,7 @@ def test_masks_that_are_computed_later_are_found_in_turn() -> None:
     compiler = Compiler(Vocabulary.bytes(), memory=200_000)
     grammars = [compiler.regex(f"[a-z]{{2,{number}}}x") for number in range(10, 20)]
     for grammar in grammars:
-        engine = Engine(grammar, compiler.vocabulary)
+        engine = Engine(grammar, compiler.vocabulary, ahead=False)
         for token in b"abcdefg":
             engine.compute_allowed_token_ids()
             engine.try_accept_new_token(token)

@@ -135,6 +135,10 @@ def test_the_site_builds_without_warnings(tmp_path: Path) -> None:
     made = {file.relative_to(tmp_path).as_posix() for file in tmp_path.rglob("*.html")}
     assert made >= {f"findings/{code}.html" for code in CATALOGUE}
     assert made >= {"index.html", "language.html", "commands/kbnf-check.html", "benchmarks.html"}
+    # The playground is part of the site where what it is built from was installed.
+    shown = (tmp_path / "playground.html").read_text(encoding="utf-8")
+    is_there = (pages.ROOT / "docs" / "page" / "node_modules" / "pyodide").is_dir()
+    assert ("<iframe" in shown) == ("playground/index.html" in made) == is_there
     links = re.findall(
         r'href="(?!https?:|#|mailto:)([^"#]*\.md)',
         "".join(file.read_text(encoding="utf-8") for file in tmp_path.rglob("*.html")),

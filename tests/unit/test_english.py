@@ -31,11 +31,11 @@ INSTEAD = {
 }
 """What to look for, and what the field says instead."""
 
-AVOIDED = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
+AVOIDED = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b".replace(" ", r"\s+"), re.IGNORECASE)
 
 PROSE = (
     "docs/how-it-works/*.md",
-    "docs/page/*.md",
+    "docs/page/**/*.md",
 )
 """Pages that explain an idea at length, which are not searched."""
 

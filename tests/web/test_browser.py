@@ -1,135 +1,267 @@
-"""The page in headless Chromium: typing, findings, colours, the mask, links, and the policy.
+"""The page in headless Chromium, light and dark, wide and as on a phone.
 
-Needs `pip install playwright` and a Chromium, found on the path or named by KBNF_CHROMIUM;
-KBNF_SCREENSHOTS names a folder for pictures of the page, light and dark.
+Pictures of it are compared with those of ``pictures``; ``--update-golden`` writes them anew.
 """
 
-import os
 import re
-import shutil
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs `pip install playwright`")
 
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import expect
 
-from .conftest import Playground
+from .conftest import Open, Playground
 
 pytestmark = pytest.mark.slow
 
+PICTURES = Path(__file__).with_name("pictures")
 WRONG = 'start ::= "Hi " name;\nname ::= [A-Z];\n'
 RIGHT = 'start ::= "Hi " name;\nname ::= #"[A-Z]";\n'
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    named = [os.environ.get("KBNF_CHROMIUM"), *map(shutil.which, ("chromium", "google-chrome"))]
-    program = next(filter(None, named), None)
-    if program is None:
-        pytest.skip("needs a Chromium on the path, or named by KBNF_CHROMIUM")
-    with sync_playwright() as playwright:
-        # In a container there is no second sandbox to be had.
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+@pytest.fixture
+def page(opened: Open, playground: Playground) -> Any:
+    return opened(playground.url)
 
 
-@pytest.fixture(params=["light", "dark"])
-def page(
-    browser: Browser, playground: Playground, request: pytest.FixtureRequest
-) -> Iterator[Page]:
-    """Yield the page of a playground; what its console complains of fails the test."""
-    context = browser.new_context(
-        color_scheme=request.param, viewport={"width": 1280, "height": 800}
+def tab(page: Any, name: str) -> None:
+    page.get_by_role("tab", name=name).click()
+
+
+class Clicks:
+    """Uses a page as a person does, and counts the clicks."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.count = 0
+
+    def press(self, role: str, name: str) -> None:
+        """Click on what is named."""
+        self.count += 1
+        self.page.get_by_role(role, name=name, exact=role == "button").click()
+
+    def write(self, text: str) -> None:
+        """Replace what is written where the cursor is."""
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.type(text)
+
+
+@pytest.fixture
+def clicks(page: Any) -> Iterator[Clicks]:
+    clicks = Clicks(page)
+    yield clicks
+    assert 0 < clicks.count <= 2
+
+
+def test_try_a_text(clicks: Clicks) -> None:
+    clicks.press("tab", "Texts")
+    clicks.write('{"a": [1, true]}')
+    expect(clicks.page.locator("#text-status")).to_have_text("complete")
+    clicks.write('{"a": [1, tr')
+    expect(clicks.page.locator("#text-status")).to_have_text("incomplete")
+
+
+def test_see_its_tree(clicks: Clicks) -> None:
+    clicks.press("tab", "Texts")
+    clicks.write('{"a": [1]}')
+    rows = clicks.page.locator("#tree [role=treeitem]")
+    expect(rows.first).to_contain_text("start")
+    expect(rows.filter(has_text="number")).to_have_text("number 7–8 1")
+
+
+def test_see_why_not(clicks: Clicks) -> None:
+    clicks.press("tab", "Texts")
+    clicks.write('{"a" 1}')
+    expect(clicks.page.locator("#text-status")).to_have_text("does not fit")
+    expect(clicks.page.locator("#problem")).to_contain_text('expected":"')
+    expect(clicks.page.locator("#text-editor .rest")).to_have_text("1}")
+    # The place in the grammar is one more click away.
+    clicks.count += 1
+    clicks.page.locator("#problem .link").first.click()
+    selected = (
+        "g = document.getElementById('grammar'); g.value.slice(g.selectionStart, g.selectionEnd)"
     )
-    page = context.new_page()
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on(
-        "request",
-        lambda sent: (
-            None if sent.url.startswith(playground.address) else complaints.append(sent.url)
-        ),
+    assert clicks.page.evaluate(selected) == "':'"
+
+
+def test_get_gbnf(clicks: Clicks) -> None:
+    clicks.press("button", "To GBNF")
+    expect(clicks.page.locator(".result")).to_contain_text("root ::= value")
+    clicks.press("button", "Copy")
+    assert "root ::= value" in clicks.page.evaluate("navigator.clipboard.readText()")
+
+
+def test_share(clicks: Clicks, opened: Open, playground: Playground) -> None:
+    tab(clicks.page, "Texts")
+    clicks.page.locator("#text").fill("[tru")
+    expect(clicks.page.locator("#text-status")).to_have_text("incomplete")
+    clicks.press("button", "Copy link")
+    expect(clicks.page.locator("#busy")).to_contain_text("copied")
+    link = clicks.page.evaluate("navigator.clipboard.readText()")
+    assert playground.token not in link
+    other = opened(playground.url)
+    other.goto(link)
+    expect(other.locator("#text")).to_have_value("[tru")
+    expect(other.locator("#text-status")).to_have_text("incomplete")
+
+
+@pytest.mark.parametrize(
+    "grammar", ['start ::= "a" foo;', "", "start ::= [a];", 'start ::= "a"\nb ::= "c";']
+)
+def test_a_grammar_with_an_error_raises_no_alarm(page: Any, grammar: str) -> None:
+    page.evaluate(
+        "alarms = 0; new MutationObserver(() => { alarms += !document.getElementById('trouble')"
+        ".hidden; }).observe(document.getElementById('trouble'), {attributes: true})"
     )
-    page.goto(playground.url)
-    expect(page.locator("#status")).to_have_text("goes on", timeout=60_000)
-    yield page
-    assert complaints == []
-    context.close()
+    page.locator("#grammar").fill("")
+    page.locator("#grammar").press_sequentially(grammar, delay=15)
+    expect(page.locator("#verdict")).to_contain_text("error")
+    expect(page.locator("#findings .error").first).to_be_visible()
+    for name in ("Texts", "Tokens", "Grammar"):
+        tab(page, name)
+        page.wait_for_timeout(200)
+    assert page.evaluate("alarms") == 0
+    expect(page.locator("#trouble")).to_be_hidden()
 
 
-def picture(page: Page, name: str) -> None:
-    """Keep a picture of the page where a folder is named for it."""
-    folder = os.environ.get("KBNF_SCREENSHOTS")
-    if folder:
-        scheme = page.evaluate("matchMedia('(prefers-color-scheme: dark)').matches")
-        page.screenshot(path=Path(folder) / f"{name}-{'dark' if scheme else 'light'}.png")
-
-
-def test_a_text_is_coloured_and_the_mask_follows(page: Page) -> None:
-    page.locator("#text").fill('{"a": [1, tr')
-    expect(page.locator("#mask")).to_have_text('"u"')
-    expect(page.locator("#legend")).to_contain_text("number")
-    number = page.locator("#text-back span").filter(has_text=re.compile("^1$"))
-    colon = page.locator("#text-back span").filter(has_text=re.compile("^:$"))
-    assert number.get_attribute("class") != colon.get_attribute("class")
-    page.locator("#why").fill("x")
-    expect(page.locator("#explained")).to_contain_text("cannot come")
-    picture(page, "mask")
-
-
-def test_a_text_that_does_not_fit_is_marked(page: Page) -> None:
-    page.locator("#text").fill('{"a" 1')
-    expect(page.locator("#status")).to_have_text("does not fit")
-    expect(page.locator("#text-back .rest")).to_have_text("1")
-    expect(page.locator("#rejection")).to_contain_text("expected")
-    picture(page, "rejected")
-
-
-def test_a_finding_is_shown_and_fixed(page: Page) -> None:
+def test_a_finding_is_shown_and_fixed(page: Any) -> None:
     page.locator("#grammar").fill(WRONG)
-    expect(page.locator("#grammar-back mark.error")).to_have_text("[A-Z]")
-    expect(page.locator("#status")).to_have_text("the grammar cannot be used")
-    picture(page, "error")
+    expect(page.locator("#grammar-editor .error")).to_have_text(["[", "A-Z", "]"])
+    expect(page.locator("#grammar-editor .wrong")).to_have_count(1)
+    page.get_by_role("button", name="line 2, column 10").click()
     page.get_by_role("button", name="Fix: write").click()
-    assert page.locator("#grammar").input_value() == RIGHT
+    expect(page.locator("#grammar")).to_have_value(RIGHT)
     expect(page.locator("#findings")).not_to_contain_text("error")
 
 
-def test_markup_in_a_grammar_stays_text(page: Page) -> None:
-    page.locator("#grammar").fill('start ::= "<img src=x onerror=alert(1)>" <b>;')
-    expect(page.locator("#findings .error").first).to_be_visible()
-    assert page.locator("main img, main b").count() == 0
+def test_node_text_and_rule_are_lit_together(page: Any) -> None:
+    tab(page, "Texts")
+    page.locator("#text").fill('{"a": true}')
+    expect(page.locator("#text-status")).to_have_text("complete")
+    page.locator("#tree [role=treeitem]").filter(has_text="string").first.hover()
+    lit = page.locator("#text-editor .lit")
+    expect(lit.first).to_be_visible()
+    assert "".join(lit.all_text_contents()) == '"a"'
+    grammar = "".join(page.locator("#grammar-editor .lit").all_text_contents())
+    assert grammar.startswith("string ::=")
+    # The other way round: the cursor in the text lights the node.
+    page.locator("#text").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#tree .lit")).to_contain_text("value")
+    # And by keys in the tree.
+    page.locator("#tree [role=treeitem]").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#tree .lit")).to_contain_text("value 0–11")
 
 
-def test_the_address_holds_the_state_and_never_the_token(
-    page: Page, playground: Playground
-) -> None:
+def test_a_list_of_texts_is_tested(page: Any) -> None:
+    tab(page, "Texts")
+    expect(page.locator("#passed")).to_have_text("8/8")
+    page.get_by_role("button", name="Add text").click()
+    page.keyboard.type("[1,]")
+    expect(page.locator("#passed")).to_have_text("8/9")
+    page.locator("#texts li.chosen .must").click()
+    expect(page.locator("#passed")).to_have_text("9/9")
+    page.get_by_role("button", name="Add random texts").click()
+    expect(page.locator("#passed")).to_have_text(re.compile(r"^(1\d)/\1$"))
+    count = page.locator("#texts li").count()
+    page.locator("#texts li.chosen").get_by_role("button", name="Remove").click()
+    expect(page.locator("#passed")).to_have_text(f"{count - 1}/{count - 1}")
+    page.locator("#grammar").fill("start ::= 'x';")
+    expect(page.locator("#passed")).to_contain_text(f"/{count - 1}")
+    expect(page.locator("#texts .tick.false").first).to_be_visible()
+
+
+def test_the_mask_follows_the_text(page: Any) -> None:
+    tab(page, "Tokens")
+    page.keyboard.type('{"a": [1, tr')
+    expect(page.locator("#mask")).to_have_text('"u"')
+    page.locator("#why").fill("x")
+    expect(page.locator("#explained")).to_contain_text("is refused")
+    page.get_by_role("button", name="Append").click()
+    expect(page.locator("#prefix")).to_have_value('{"a": [1, true')
+    page.locator("#prefix").fill('{"a" 1')
+    expect(page.locator("#prefix-status")).to_have_text("does not fit")
+    expect(page.locator("#prefix-editor .rest")).to_have_text("1")
+
+
+def test_rules_are_drawn_and_lead_to_the_grammar(page: Any) -> None:
+    page.get_by_role("button", name="Diagram").click()
+    expect(page.locator("figure")).to_have_count(14)
+    page.locator("figure a").filter(has_text="member").first.click()
+    selected = (
+        "g = document.getElementById('grammar'); g.value.slice(g.selectionStart, g.selectionEnd)"
+    )
+    assert page.evaluate(selected).startswith("member")
+
+
+def test_a_converted_grammar_is_edited_in_its_language(page: Any) -> None:
     page.locator("#grammar").fill(RIGHT)
+    page.get_by_role("button", name="To GBNF").click()
+    page.get_by_role("button", name="Edit this text").click()
+    expect(page.locator("#language")).to_have_value("GBNF")
+    expect(page.locator("#verdict")).to_have_text("no findings")
+    expect(page.locator("#grammar-editor .defined").first).to_have_text("root")
+
+
+def test_an_example_comes_with_texts(page: Any) -> None:
+    page.locator("#example").select_option("arithmetic")
+    tab(page, "Texts")
+    expect(page.locator("#passed")).to_have_text(re.compile(r"^(\d+)/\1$"))
+
+
+def test_tabs_are_moved_through_by_keys(page: Any) -> None:
+    page.get_by_role("tab", name="Grammar").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Texts")).to_be_focused()
+    expect(page.locator("#panel-texts")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    expect(page.locator("#panel-tokens")).to_be_visible()
+
+
+def test_markup_in_a_grammar_stays_text(page: Any) -> None:
+    page.locator("#grammar").fill('start ::= "<img src=x onerror=alert(1)>" a;\na ::= "</svg><b>";')
+    page.get_by_role("button", name="Diagram").click()
+    expect(page.locator("figure").first).to_contain_text("<img src=x")
+    assert page.locator("main img, main b, main script").count() == 0
+
+
+def test_the_address_holds_the_state_and_never_the_token(page: Any, playground: Playground) -> None:
+    page.locator("#grammar").fill(RIGHT)
+    tab(page, "Texts")
     page.locator("#text").fill("Hi ü")
-    expect(page.locator("#status")).to_have_text("does not fit")
+    expect(page.locator("#text-status")).to_have_text("does not fit")
     link = page.url
     assert "#state=" in link
     assert playground.token not in link
     page.reload()
     expect(page.locator("#text")).to_have_value("Hi ü")
-    expect(page.locator("#status")).to_have_text("does not fit")
-    # Another tab does not know the token: it asks for the address that was printed.
-    other = page.context.new_page()
-    other.goto(link)
+    expect(page.locator("#text-status")).to_have_text("does not fit")
+
+
+def test_a_link_without_the_token_asks_for_it(browser: Any, playground: Playground) -> None:
+    context = browser.new_context()
+    other = context.new_page()
+    other.goto(playground.address)
     other.locator("#ask-value").fill(playground.url)
     other.get_by_role("button", name="OK").click()
-    expect(other.locator("#grammar")).to_have_value(RIGHT)
-    expect(other.locator("#status")).to_have_text("does not fit")
-    other.close()
+    expect(other.locator("#verdict")).to_have_text("no findings")
+    context.close()
 
 
-def test_a_script_that_gets_into_the_page_does_not_run(page: Page, playground: Playground) -> None:
-    victim = page.context.new_page()
+def test_a_script_that_gets_into_the_page_does_not_run(
+    browser: Any, playground: Playground
+) -> None:
+    context = browser.new_context()
+    victim = context.new_page()
     victim.goto(playground.address)
     with victim.expect_console_message(lambda said: "Content Security Policy" in said.text):
         victim.evaluate(
@@ -137,4 +269,70 @@ def test_a_script_that_gets_into_the_page_does_not_run(page: Page, playground: P
             " {textContent: 'document.title = 1'}))"
         )
     expect(victim).to_have_title("kbnf playground")
-    victim.close()
+    context.close()
+
+
+def test_a_phone_is_wide_enough(opened: Open, playground: Playground) -> None:
+    page = opened(playground.url, 420, 900)
+    for name in ("Texts", "Tokens", "Grammar"):
+        tab(page, name)
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    page.get_by_role("button", name="Diagram").click()
+    expect(page.locator("figure").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+SHOWN = ("grammar", "diagram", "texts", "tokens", "error")
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 420), ("dark", 420)]
+)
+def test_it_looks_as_it_did(
+    opened: Open, playground: Playground, scheme: str, width: int, request: pytest.FixtureRequest
+) -> None:
+    update = request.config.getoption("--update-golden", default=False)
+    page = opened(playground.url, width, 900, scheme)
+    # Times differ.
+    page.evaluate("document.getElementById('timing').style.visibility = 'hidden'")
+    for name in SHOWN:
+        show(page, name)
+        compare(page.screenshot(), PICTURES / f"{name}-{scheme}-{width}.png", update=update)
+
+
+def show(page: Any, name: str) -> None:
+    match name:
+        case "diagram":
+            page.get_by_role("button", name="Diagram").click()
+            expect(page.locator("figure").last).to_be_visible()
+        case "texts":
+            tab(page, "Texts")
+            page.locator("#text").fill('{"a": [1, true, "x"], "b": nul')
+            expect(page.locator("#text-status")).to_have_text("incomplete")
+            page.locator("#tree [role=treeitem]").filter(has_text="array").hover()
+        case "tokens":
+            tab(page, "Tokens")
+            page.locator("#prefix").fill('{"a": [1, tr')
+            expect(page.locator("#mask")).to_have_text('"u"')
+        case "error":
+            tab(page, "Grammar")
+            page.get_by_role("button", name="Findings").click()
+            page.locator("#grammar").fill(WRONG)
+            expect(page.locator("#findings .error")).to_be_visible()
+    page.wait_for_timeout(400)
+
+
+def compare(shot: bytes, file: Path, *, update: bool) -> None:
+    """Compare a picture with the stored one, at half size; letters may differ a little."""
+    images = pytest.importorskip("PIL.Image", reason="needs `pip install pillow`")
+    found = images.open(BytesIO(shot)).convert("RGB")
+    found = found.resize((found.width // 2, found.height // 2))
+    if update:
+        found.quantize(64).save(file, optimize=True)
+    stored = images.open(file).convert("RGB")
+    assert found.size == stored.size, file.name
+    small = (found.width // 2, found.height // 2)
+    both = [image.convert("L").resize(small).tobytes() for image in (found, stored)]
+    differing = sum(abs(one - two) > 24 for one, two in zip(*both, strict=True))
+    assert differing <= 0.01 * small[0] * small[1], f"{file.name}: {differing} pixels differ"

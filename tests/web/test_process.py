@@ -42,7 +42,7 @@ def test_it_serves_on_loopback_until_it_is_interrupted() -> None:
     assert begun["grammar"] == JSON.read_text(encoding="utf-8")
     assert (begun["start"], begun["vocabularies"]) == ("value", ["bytes"])
     question = {"grammar": begun["grammar"], "text": "[1", "vocabulary": "bytes"}
-    assert ask(playground, "look", question)["status"] == "ongoing"
+    assert ask(playground, "ask", question)["is_checked"]
     status, told = playground.interrupt()
     assert status == 0
     assert told == "open this address in a browser; Ctrl-C ends the server\n"
@@ -71,7 +71,7 @@ def test_connections_without_a_request_keep_nobody_out(playground: Playground) -
             idle = stack.enter_context(socket.create_connection(("127.0.0.1", port), 30))
             if index % 2:
                 idle.sendall(b"GET / HTTP/1.1\r\nHost: 127")
-        assert ask(playground, "look", question)["status"] == "ongoing"
+        assert ask(playground, "ask", question)["is_checked"]
 
 
 def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:

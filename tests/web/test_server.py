@@ -14,7 +14,8 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
 from kbnf_cli.web import answers, server
-from kbnf_cli.web.answers import Question, answer
+from kbnf_cli.web.answers import Question
+from kbnf_cli.web.engine_answers import answer
 from kbnf_cli.web.server import Desk, Place, make_app
 
 OWN = "http://127.0.0.1:8123"
@@ -32,20 +33,28 @@ def client() -> Iterator[TestClient]:
     desk.end()
 
 
-def look(client: TestClient, **fields: str) -> dict[str, Any]:
-    """Ask about a grammar and a text."""
-    reply = client.post("/look", json={"vocabulary": "bytes", **fields}, headers=ASK)
+def ask(client: TestClient, **fields: Any) -> dict[str, Any]:
+    """Ask about a grammar."""
+    reply = client.post("/ask", json={"vocabulary": "bytes", **fields}, headers=ASK)
     assert reply.status_code == 200, reply.text
     value: dict[str, Any] = reply.json()
     return value
 
 
-def asked(grammar: str) -> Question:
+def tokens(client: TestClient, **fields: Any) -> dict[str, Any]:
+    """Ask what may follow a text."""
+    value: dict[str, Any] = ask(client, show="tokens", **fields)["tokens"]
+    return value
+
+
+def asked(grammar: str, show: str = "findings") -> Question:
     """Return the question about a grammar alone."""
-    return Question(grammar, "", "", "", "", "", ("bytes", ()))
+    return Question(grammar, show=show)
 
 
-@pytest.mark.parametrize("path", ["/", "/page.css", "/page.js", "/icon.svg"])
+@pytest.mark.parametrize(
+    "path", ["/", "/page.css", "/page.js", "/editor.js", "/words.js", "/backend.js", "/icon.svg"]
+)
 def test_the_page_needs_no_token_and_loads_nothing_from_elsewhere(
     client: TestClient, path: str
 ) -> None:
@@ -62,7 +71,7 @@ def test_the_page_needs_no_token_and_loads_nothing_from_elsewhere(
     "host",
     ["evil.example:8123", "127.0.0.1", "127.0.0.1:80", "127.0.0.1.evil.example:8123", "", "x@y"],
 )
-@pytest.mark.parametrize("path", ["/", "/look", "/nowhere"])
+@pytest.mark.parametrize("path", ["/", "/ask", "/nowhere"])
 def test_another_host_is_refused(client: TestClient, host: str, path: str) -> None:
     headers = {**ASK, "Host": host, "Origin": f"http://{host}"}
     assert client.post(path, json={}, headers=headers).status_code == 421
@@ -75,14 +84,14 @@ def test_another_host_is_refused(client: TestClient, host: str, path: str) -> No
 )
 def test_another_origin_is_refused(client: TestClient, origin: str | None) -> None:
     headers = {"X-Kbnf-Token": TOKEN, **({} if origin is None else {"Origin": origin})}
-    reply = client.post("/look", json={}, headers=headers)
+    reply = client.post("/ask", json={}, headers=headers)
     assert reply.status_code == 403
     if origin is not None:
         assert client.get("/", headers={"Origin": origin}).status_code == 403
 
 
 @pytest.mark.parametrize("token", [None, "", "wrong", TOKEN[:-1], TOKEN + "x", "\xe9"])
-@pytest.mark.parametrize("path", ["/look", "/begin", "/nowhere"])
+@pytest.mark.parametrize("path", ["/ask", "/begin", "/nowhere"])
 def test_without_the_token_nothing_is_answered(
     client: TestClient, path: str, token: str | None
 ) -> None:
@@ -97,7 +106,7 @@ def test_without_the_token_nothing_is_answered(
     "headers", [ASK, {**ASK, "Host": "evil.example:8123"}, {**ASK, "Origin": "null"}, {}]
 )
 def test_there_is_no_websocket(client: TestClient, headers: dict[str, str]) -> None:
-    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/look", headers=headers):
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ask", headers=headers):
         pass
 
 
@@ -119,61 +128,138 @@ def test_no_path_leads_to_a_file(client: TestClient, path: str) -> None:
 
 def test_no_preflight_is_granted(client: TestClient) -> None:
     asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
-    reply = client.options("/look", headers=asked)
+    reply = client.options("/ask", headers=asked)
     assert reply.status_code == 403
     assert "access-control-allow-origin" not in reply.headers
 
 
-def test_a_text_is_coloured_by_rule(client: TestClient) -> None:
-    found = look(client, grammar=SUM, text="12+3")
-    named = [(text, found["text"]["paths"][index]) for text, index in found["text"]["parts"]]
-    assert named == [("12", ["start", "term"]), ("+", ["start"]), ("3", ["start", "term"])]
-    assert (found["status"], found["findings"], found["rules"]) == (
-        "complete",
-        [],
-        ["start", "term"],
-    )
+def test_texts_have_a_status_and_the_chosen_one_a_tree(client: TestClient) -> None:
+    found = ask(client, grammar=SUM, show="texts", texts=["12+3", "1+", "x", ""], chosen=0)["texts"]
+    assert found["statuses"] == ["complete", "incomplete", "rejected", "incomplete"]
+    assert [
+        (each["depth"], each["rule"], each["start"], each["end"]) for each in found["nodes"]
+    ] == [
+        (0, "start", 0, 4),
+        (1, "term", 0, 2),
+        (1, "term", 3, 4),
+    ]
+    assert found["problem"] is None
+    assert found["rest"] == 4
+
+
+def test_of_an_incomplete_text_the_tree_has_what_is_certain(client: TestClient) -> None:
+    found = ask(client, grammar=SUM, show="texts", texts=["1+"])["texts"]
+    assert [(each["rule"], each["open"]) for each in found["nodes"]][:2] == [
+        ("start", True),
+        ("term", False),
+    ]
+    assert (found["problem"]["allowed"], found["problem"]["expected"]) == (True, '"0"-"9"')
+
+
+def test_why_a_text_does_not_fit_is_explained(client: TestClient) -> None:
+    found = ask(client, grammar=SUM, show="texts", texts=["", "1+é"], chosen=1)["texts"]
+    assert (found["statuses"][1], found["rest"]) == ("rejected", 2)
+    [place] = found["problem"]["places"]
+    assert place["path"] == ["start", "term"]
+    assert SUM[place["start"] : place["end"]] == '#"[0-9]{1,3}"'
+
+
+def test_nodes_are_counted_as_a_page_counts_them(client: TestClient) -> None:
+    grammar = "start ::= a '!'; a ::= '😀' | 'é';"
+    *_, node = ask(client, grammar=grammar, show="texts", texts=["😀!"])["texts"]["nodes"]
+    # In UTF-16, the emoji counts twice.
+    assert (node["rule"], node["start"], node["end"]) == ("a", 0, 2)
+    *_, node = ask(client, grammar=grammar, show="texts", texts=["é!"])["texts"]["nodes"]
+    assert (node["start"], node["end"]) == (0, 1)
+
+
+def test_samples_fit(client: TestClient) -> None:
+    drawn = ask(client, grammar=SUM, show="samples", seed=1)["samples"]
+    assert len(drawn) == 5
+    statuses = ask(client, grammar=SUM, show="texts", texts=drawn)["texts"]["statuses"]
+    assert set(statuses) == {"complete"}
 
 
 def test_the_smaller_side_of_the_mask_is_listed(client: TestClient) -> None:
-    few = look(client, grammar=SUM, text="12+")["mask"]
+    few = tokens(client, grammar=SUM, text="12+")["mask"]
     assert (few["side"], few["allowed"]) == ("allowed", 10)
     assert [each["text"] for each in few["tokens"]] == [f'"{digit}"' for digit in range(10)]
-    many = look(client, grammar="start ::= #'[^x]';", text="", finish="eos")["mask"]
+    many = tokens(client, grammar="start ::= #'[^x]';", text="", finish="eos")["mask"]
     assert many["side"] == "refused"
     assert '"x"' in {each["text"] for each in many["tokens"]}
     assert many["count"] == many["total"] - many["allowed"]
 
 
 def test_tokens_are_found_by_their_text(client: TestClient) -> None:
-    mask = look(client, grammar=SUM, text="1", find="+")["mask"]
+    mask = tokens(client, grammar=SUM, text="1", find="+")["mask"]
     assert [(each["text"], each["allowed"]) for each in mask["tokens"]] == [('"+"', True)]
 
 
-def test_what_does_not_fit_is_explained(client: TestClient) -> None:
-    found = look(client, grammar=SUM, text="1+é", why="#43")
-    assert (found["status"], found["text"]["rest"]) == ("rejected", "é")
-    [place] = found["rejection"]["places"]
-    assert place["path"] == ["start", "term"]
-    assert SUM[place["start"] : place["end"]] == '#"[0-9]{1,3}"'
+def test_a_token_is_explained_and_forced_text_is_told(client: TestClient) -> None:
+    found = tokens(client, grammar=SUM, text="1+é", why="#43")
+    assert (found["status"], found["rest"]) == ("rejected", 2)
     assert (found["why"]["asked"], found["why"]["allowed"]) == ('"+"', False)
+    forced = tokens(client, grammar="start ::= 'ab' 'é' ('c' | 'd');", text="a")["forced"]
+    assert forced == {"text": "bé", "shown": '"bé"'}
+
+
+def test_a_grammar_is_drawn_and_written_in_other_languages(client: TestClient) -> None:
+    drawn = ask(client, grammar=SUM, show="diagram")["diagrams"]
+    assert [(each["rule"], each["used_by"]) for each in drawn] == [
+        ("start", []),
+        ("term", ["start"]),
+    ]
+    assert all(each["svg"].startswith("<svg") for each in drawn)
+    written = ask(client, grammar=SUM, show="GBNF")["written"]
+    assert written["text"].startswith("root ::= term")
+    assert ask(client, grammar="start::='a';", show="KBNF")["written"]["text"] == "start ::= 'a';\n"
+    lossy = ask(client, grammar="start ::= except!('b') 'b';", show="GBNF")["written"]
+    assert lossy["losses"]
+    back = ask(client, grammar=written["text"], language="GBNF", show="KBNF")["written"]
+    assert "start ::=" in back["text"]
+
+
+def test_other_languages_are_read(client: TestClient) -> None:
+    schema = '{"type": "object", "properties": {"a": {"type": "integer"}}}'
+    found = ask(client, grammar=schema, language="JSON Schema", show="texts", texts=['{"a": 1}'])
+    assert found["texts"]["statuses"] == ["complete"]
+    assert ask(client, grammar=schema, language="JSON Schema", show="diagram")["diagrams"]
+    found = ask(client, grammar="start: A\nA: /x/", language="Lark", show="texts", texts=["x"])
+    assert found["texts"]["statuses"] == ["complete"]
+
+
+def test_the_page_begins_with_what_there_is_to_choose(client: TestClient) -> None:
+    begun = client.post("/begin", json={}, headers=ASK).json()
+    assert begun["examples"]["json"]["texts"][0] == ["{}", True]
+    assert "Lark" in begun["languages"]
+    assert begun["written"] == ["KBNF", "GBNF", "Lark"]
+    assert begun["vocabularies"] == ["bytes"]
+
+
+@pytest.mark.parametrize("grammar", ['start ::= "a" foo;', "", "start ::= [a];", "a ::= ;", "é"])
+@pytest.mark.parametrize("show", ["findings", "texts", "tokens", "diagram", "GBNF"])
+def test_a_grammar_with_an_error_is_no_trouble(client: TestClient, grammar: str, show: str) -> None:
+    found = ask(client, grammar=grammar, show=show, texts=["a"])
+    assert "trouble" not in found
+    assert found["is_checked"]
+    assert "error" in {each["severity"] for each in found["findings"]}
+    assert not found.keys() & {"texts", "tokens", "diagrams", "written"}
 
 
 def test_places_are_counted_as_a_page_counts_them(client: TestClient) -> None:
-    [finding] = look(client, grammar='start ::= "😀" [0-9];')["findings"]
+    [finding] = ask(client, grammar='start ::= "😀" [0-9];')["findings"]
     [edit] = finding["fixes"][0]["edits"]
     # In UTF-16, the emoji counts twice.
     assert (edit["start"], edit["end"], finding["column"]) == (15, 20, 15)
 
 
 def test_a_grammar_cannot_import(client: TestClient) -> None:
-    found = look(client, grammar='%import common.INT\nstart ::= "a";')
+    found = ask(client, grammar='%import common.INT\nstart ::= "a";')
     assert found["findings"][0]["severity"] == "error"
-    assert "mask" not in found
 
 
 def test_a_grammar_that_takes_too_much_work_is_reported(client: TestClient) -> None:
-    found = look(client, grammar='start ::= #"(a|b)*a(a|b){25}";')
+    found = ask(client, grammar='start ::= #"(a|b)*a(a|b){25}";')
     assert [each["code"] for each in found["findings"]] == ["E203"]
     assert found["is_checked"]
 
@@ -182,7 +268,7 @@ def test_findings_are_kept_where_the_grammar_is_too_large_to_be_used(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(answers, "LIMITS", replace(answers.LIMITS, grammar_states=3))
-    *_, found = answer(asked("start ::= 'long' 'er';\n\nb ::= 'b';"))
+    *_, found = answer(asked("start ::= 'long' 'er';\n\nb ::= 'b';", "tokens"))
     assert "more than 3 states" in found["trouble"]
     assert [each["code"] for each in found["findings"]] == ["W101"]
 
@@ -200,7 +286,7 @@ def test_a_failure_keeps_what_was_known(monkeypatch: pytest.MonkeyPatch) -> None
 
     monkeypatch.setattr(answers, "_check", fail)
     *_, last = answer(asked(SUM))
-    assert last["rules"] == ["start", "term"]
+    assert [each["name"] for each in last["rules"]] == ["start", "term"]
     assert "is_checked" not in last
     assert last["trouble"] == "this is too much for the page (MemoryError)"
 
@@ -209,7 +295,7 @@ def test_a_worker_that_ends_is_no_answer() -> None:
     desk = Desk({}, {"bytes": ("bytes", ())})
     with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
         desk._worker.end()
-        found = look(other, grammar=SUM)
+        found = ask(other, grammar=SUM)
     assert list(found) == ["trouble"]
     assert "ended" in found["trouble"]
 
@@ -219,14 +305,18 @@ def test_a_text_that_takes_too_long_keeps_the_findings(
 ) -> None:
     desk = Desk({}, {"bytes": ("bytes", ())})
     with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as impatient:
-        look(impatient, grammar=SUM)
+        ask(impatient, grammar=SUM)
         monkeypatch.setattr(desk._worker, "patience", 2.0)
         monkeypatch.setattr(desk._worker, "turn", 2.0)
-        found = look(impatient, grammar=HARD, text="a" * 5_000)
+        found = ask(impatient, grammar=HARD, show="texts", texts=["a" * 20_000] * 90)
         assert "seconds" in found["trouble"]
-        assert (found["rules"], found["is_checked"]) == (["start", "s"], True)
+        assert ([each["name"] for each in found["rules"]], found["is_checked"]) == (
+            ["start", "s"],
+            True,
+        )
         monkeypatch.undo()
-        assert look(impatient, grammar=SUM, text="1")["status"] == "complete"
+        found = ask(impatient, grammar=SUM, show="texts", texts=["1"])
+        assert found["texts"]["statuses"] == ["complete"]
     desk.end()
 
 
@@ -242,11 +332,18 @@ def test_a_text_that_takes_too_long_keeps_the_findings(
         (b'{"vocabulary": "bytes", "text": "\\ud800"}', 400),
         (b'{"vocabulary": "bytes", "text": "%s"}' % (b"x" * 20_001), 400),
         (b'{"vocabulary": "bytes", "grammar": "%s"}' % (b"x" * 200_001), 400),
+        (b'{"language": "Perl"}', 400),
+        (b'{"show": "passwords"}', 400),
+        (b'{"texts": "a"}', 400),
+        (b'{"texts": [1]}', 400),
+        (b'{"texts": [%s""]}' % (b'"",' * 100), 400),
+        (b'{"chosen": -1}', 400),
+        (b'{"seed": 1e400}', 400),
         (b"x" * (server.MAX_BODY + 1), 413),
     ],
 )
 def test_what_is_no_question_is_refused(client: TestClient, body: bytes, status: int) -> None:
-    assert client.post("/look", content=body, headers=ASK).status_code == status
+    assert client.post("/ask", content=body, headers=ASK).status_code == status
 
 
 def test_a_body_of_unknown_length_is_cut_off(client: TestClient) -> None:
@@ -258,7 +355,7 @@ def test_a_body_of_unknown_length_is_cut_off(client: TestClient) -> None:
             seen += 1
             yield b"x" * 1_000_000
 
-    assert client.post("/look", content=endless(), headers=ASK).status_code == 413
+    assert client.post("/ask", content=endless(), headers=ASK).status_code == 413
 
 
 @pytest.mark.parametrize(

@@ -5,20 +5,23 @@
 Nodes and automata are Python's; what is compiled is the way over them, and the columns of edges.
 """
 
+from importlib import import_module
+
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from kbnf_core.ir import (NEVER, Call, Choice, Counted, Literal, Regular, Repeat, Sequence, Token)
-from kbnf_core.lower.facts import FACTS
 from kbnf_core.lower.texts import choice_of
 from kbnf_core.kbnf import tree
 
 ctypedef vector[int32_t] Ints
 ctypedef pair[int32_t, int32_t] Ends
 
-cdef object _NEVER = NEVER, _FACTS = FACTS
+cdef object _NEVER = NEVER
+# The table of facts, found when it is first needed: its module asks for this one.
+cdef object _FACTS = None
 cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
 cdef type _Counted = Counted, _Repeat = Repeat, _Sequence = Sequence, _Token = Token
 
@@ -75,7 +78,7 @@ def meaning_of(root, leaf, defined, budget):
 
 
 def parts_of(root):
-    """See ``analyse``."""
+    """See ``facts``."""
     cdef list found = [], stack = [root], callees = []
     while stack:
         node = stack.pop()
@@ -116,7 +119,8 @@ cdef int _of_automaton(dfa) except -1:
 
 
 def facts_of(nodes, known):
-    """See ``analyse``."""
+    """See ``facts``."""
+    global _FACTS
     cdef vector[int] values
     cdef Py_ssize_t first, i
     cdef int found
@@ -148,6 +152,8 @@ def facts_of(nodes, known):
             found = FILLED
         values.resize(first)
         values.push_back(found)
+    if _FACTS is None:
+        _FACTS = import_module("kbnf_core.lower.facts").FACTS
     return _FACTS[values.back() & NULLABLE][values.back() >> 1]
 
 

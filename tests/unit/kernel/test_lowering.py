@@ -1,5 +1,7 @@
 """Lowering, compiled and as it is written in Python: the same results for any grammar."""
 
+import subprocess
+import sys
 from array import array
 from collections.abc import Callable
 from dataclasses import replace
@@ -171,3 +173,13 @@ def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: i
 
 def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:
     assert {name for name in vars(compiled) if name in PLAIN} == set(PLAIN)
+
+
+@pytest.mark.parametrize("first", ["kbnf_core.grammar", "kbnf_core.lower.facts"])
+def test_the_compiled_form_is_used_whatever_is_imported_first(first: str) -> None:
+    # A circle of imports would leave the plain form in use, and nobody would see.
+    code = (
+        f"import {first}; from kbnf_core.lower.chosen_kernel import LOWERING as found; print(found)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "_lowering" in run.stdout

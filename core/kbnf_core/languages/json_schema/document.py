@@ -186,6 +186,10 @@ class Document:
         resolver = registry.resolver_with_root(resource)
         return resolver.in_subresource(resource) if _has_id(self._value) else resolver
 
+    def is_whole(self, schema: Json) -> bool:
+        """Tell whether a schema is the document as a whole."""
+        return schema is self._value
+
     def place(self, at: Ref) -> Place:
         """Return the schema that an expression names."""
         return self._places[at]

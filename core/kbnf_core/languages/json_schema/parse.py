@@ -269,6 +269,8 @@ def _said(writer: Writer) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
     """Tell whether a text ends where its value ends: all but numbers do."""
+    if isinstance(root, Ref) and _contents(schemas, root).get("type") == "object":
+        return True
     alias = schemas.alias(root) if isinstance(root, Ref) else root
     if isinstance(alias, AnyOf) and all(_says_object(schemas, part) for part in alias.parts):
         # Without reading them: those that are known have not been.

@@ -15,50 +15,44 @@ content are one rule.
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
+from itertools import chain
 from threading import Lock
+from typing import NoReturn, cast
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import calls
+from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.build_tree import Form, Rules, call, known, meaning, repeated
-from kbnf_core.languages.json_schema.document import Document
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, Expression, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths, counted
-from kbnf_core.languages.json_schema.options import Options
-from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.normal_form import NormalForm
+from kbnf_core.languages.json_schema.options import Options, Order
+from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import ProblemError
-from kbnf_core.languages.json_schema.schemas import Schemas, is_void
+from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_void
+from kbnf_core.languages.json_schema.simple_schemas import (
+    LARGEST,
+    MANY_TEXTS,
+    Part,
+    SimpleSchemas,
+)
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter, quoted
 from kbnf_core.languages.json_schema.writer import Writer, reachable
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
-
-LARGEST = 100_000
-"""Characters of a schema that is remembered."""
 
 ALL = 2_000_000
 """Characters of all the schemas that are remembered; their rules take some five times as much."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """The meaning of the rules of a sub-schema, the one called ``start`` first.
-
-    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took.
-    """
-
-    start: str
-    bodies: Mapping[str, ir.Node]
-    shared: tuple[str, ...]
-    work: int
 
 
 class Parts:
@@ -79,10 +73,10 @@ class Parts:
                 self._known.move_to_end(key)
             return part
 
-    def keep(self, key: str, part: Part) -> None:
-        """Remember a part."""
+    def keep(self, key: str, part: Part, *, is_new: bool = True) -> None:
+        """Remember a part, which need not be new: one may have several keys."""
         with self._lock:
-            self.made += 1
+            self.made += is_new
             if key not in self._known:
                 self._size += len(key)
             self._known[key] = part
@@ -141,6 +135,14 @@ def prefix_of(key: str) -> str:
     return f"part_{blake2b(key.encode(errors='surrogatepass'), digest_size=16).hexdigest()}_"
 
 
+class _NeedsPlaceError(Exception):
+    """A rule needs a name of its own in the grammar, or something is to be said of a place."""
+
+
+def _refuse_name(said: str) -> NoReturn:
+    raise _NeedsPlaceError(said)
+
+
 class RunWriter(Writer):
     """Writes rules for a program to run; alternatives that are known are not written again."""
 
@@ -155,6 +157,8 @@ class RunWriter(Writer):
         super().__init__(document, options, prefix, schemas, prelude)
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
+        # Calls of the rules of parts; equal alternatives are one.
+        self._parts_called: dict[str, Form] = {}
         # Whose schemas the rules are that have none of their own.
         self._owners: dict[str, Expression] = {}
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
@@ -207,14 +211,84 @@ class RunWriter(Writer):
 
     @cached_property
     def _settings(self) -> str:
-        return f"{self.options!r} {self.schemas.document.dialect}"
+        return f"{self.options!r} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
 
     def _fresh_for_text(self, wish: str) -> str:
         # What counts characters is one rule for all of a grammar.
         self._is_shareable = False
         return self._names.fresh(wish)
 
+    @cached_property
+    def _simple(self) -> SimpleSchemas | None:
+        """Who writes simple schemas; None where other words count in them, or another order."""
+        document = self.schemas.document
+        if self.options.order is not Order.DECLARED or document.dialect == "draft-03":
+            return None
+        return SimpleSchemas(
+            self.prelude, self.options, self._settings, self.schemas.budget, document, PARTS,
+            self._scalar_part, self._use,
+        )  # fmt: skip
+
+    def _scalar_part(self, name: str, contents: dict[str, Json]) -> Part | None:
+        """Return the rules of a string or number; None where something is to be said of it.
+
+        Errors and notes need the place in the schema, which the other way knows.
+        """
+        schemas = self.schemas
+        before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
+        rules: dict[str, Form] = {}
+        collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
+        writer = RunScalars(self.prelude, collected, self.limits, _refuse_name)
+        try:
+            read = Reader(schemas, Place(contents, "", None), self.options).read()
+            parts = [
+                part
+                for shape in cast(Iterator[NormalForm], read)
+                for part in chain(*shape.values())
+            ]
+            form = writer.write(cast(Restricted, parts[0]), name) if len(parts) == 1 else None
+            if form is None or schemas.notes[notes:] or schemas.losses[losses:]:
+                return None
+            if isinstance(form, tree.Reference) and form.name.value in rules:
+                form = rules.pop(form.name.value)
+            budget = Budget(DEFAULT_LIMITS.work)
+            bodies = {each: meaning(body, budget) for each, body in {name: form, **rules}.items()}
+        except (ProblemError, LimitError, _NeedsPlaceError):
+            return None
+        finally:
+            del schemas.notes[notes:], schemas.losses[losses:]
+        called = {each.nonterminal for body in bodies.values() for each in calls(body)}
+        return Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
+
+    def _use(self, part: Part) -> None:
+        for name in part.shared:
+            self.prelude.use(name)
+        self.bodies.update(part.bodies)
+        self._check_count()
+
+    def _simply(self, expression: Expression) -> Form | None:
+        """Return a call of the rule of a simple object; None for all else."""
+        if not isinstance(expression, Ref) or self._simple is None:
+            return None
+        name = self._simple.rule(self.schemas.document.place(expression))
+        if name is None:
+            return None
+        self._known.setdefault(expression, name)
+        return self._parts_called.setdefault(name, call(name))
+
+    def place(self, expression: Expression, wish: str) -> Form | None:
+        """Return how a value is written where it stands in another; None if there is none."""
+        is_new = isinstance(expression, Ref) and expression not in self._known
+        form = self._simply(expression) if is_new else None
+        return super().place(expression, wish) if form is None else form
+
+    def _body(self, expression: Expression) -> Form:
+        form = self._simply(expression)
+        return super()._body(expression) if form is None else form
+
     def _alternative(self, expression: Expression, wish: str) -> Form | None:
+        if expression not in self._known and (form := self._simply(expression)) is not None:
+            return form
         key = None
         if self._is_whole and isinstance(expression, Ref) and expression not in self._known:
             expression = self._referred(expression)
@@ -229,9 +303,7 @@ class RunWriter(Writer):
             PARTS.keep(key, part)
         else:
             self.schemas.budget.spend(part.work)
-        for name in part.shared:
-            self.prelude.use(name)
-        self.bodies.update(part.bodies)
+        self._use(part)
         self._known[expression] = part.start
         return call(part.start)
 
@@ -256,16 +328,12 @@ class RunWriter(Writer):
         if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
             return None
         try:
-            bodies = writer._meanings(reachable(start, writer._rules))
+            bodies = writer._meanings(reachable(start, writer._rules)) | writer.bodies
         except ProblemError:
             return None
         called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
         shared = tuple(name for name in called if name not in bodies)
         return Part(start, bodies, shared, schemas.budget.spent - before)
-
-
-MANY_TEXTS = 12
-"""Listed strings of which one automaton is made, instead of a node for each."""
 
 
 FEWER = 2

@@ -7,14 +7,15 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
-from kbnf_core.languages.json_schema.run_writer import PARTS, Part, Parts
+from kbnf_core.languages.json_schema.run_writer import PARTS, Parts
+from kbnf_core.languages.json_schema.simple_schemas import Part
 
 BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}
 
 
 def tool(name: str, **more: Any) -> dict[str, Any]:
-    """Return the schema of a call."""
+    """Return the schema of a call: two objects, and each is a part."""
     arguments = {"type": "object", "properties": {name: {"type": "string"}, **more}}
     properties = {"name": {"const": name}, "arguments": arguments}
     return {"type": "object", "properties": properties, "required": ["name", "arguments"]}
@@ -47,12 +48,27 @@ def accepts(grammar: Grammar, text: str) -> bool:
 
 
 def test_a_second_set_converts_only_what_is_new() -> None:
-    assert made(tools("a", "b", "c")) == 3
-    assert made(tools("c", "d", "a")) == 1
+    assert made(tools("a", "b", "c")) == 2 * 3
+    assert made(tools("c", "d", "a")) == 2 * 1
+
+
+def test_objects_of_one_content_are_one_rule_wherever_they_are() -> None:
+    point = {"type": "object", "properties": {"x": {"type": "number", "title": "x"}}}
+    line = {"type": "object", "properties": {"from": point, "to": {**point, "default": {}}}}
+    assert made(line) == 2
+    assert made({"type": "array", "items": {**point, "description": "a corner"}}) == 0
+    assert made({**line, "required": ["to"]}) == 1
+    assert made({**point, "additionalProperties": {"type": "number"}}) == 1
+
+
+def test_a_tool_that_says_more_is_a_part_as_a_whole() -> None:
+    dated = tool("a", when={"format": "date"}, where=INNER)
+    assert made({"anyOf": [dated, tool("b")]}) == 1 + 1 + 2
+    assert made({"anyOf": [tool("b"), dated]}) == 0
 
 
 def test_tools_behind_references_are_known_too() -> None:
-    assert made(tools("a", "b")) == 2
+    assert made(tools("a", "b")) == 4
     named = {"anyOf": [{"$ref": "#/$defs/B"}, {"$ref": "#/$defs/A"}]}
     assert made({**named, "$defs": {"A": tool("a"), "B": tool("b")}}) == 0
 
@@ -60,10 +76,10 @@ def test_tools_behind_references_are_known_too() -> None:
 def test_what_is_referred_to_belongs_to_a_tool() -> None:
     caller = tool("a", inner={"$ref": "#/$defs/I"})
     schema = {"anyOf": [caller, tool("b")], "$defs": {"I": INNER}}
-    assert made(schema) == 2
+    assert made(schema) == 5
     assert made({**schema, "title": "else"}) == 0
     other = {**schema, "$defs": {"I": {"type": "null"}}}
-    assert made(other) == 1
+    assert made(other) == 2
     text = '{"name":"a","arguments":{"inner":%s}}'
     assert accepts(Grammar.from_json_schema(other), text % "null")
     assert not accepts(Grammar.from_json_schema(other), text % '{"v":1}')
@@ -75,9 +91,9 @@ def test_options_and_drafts_tell_tools_apart(options: dict[str, Any]) -> None:
     Grammar.from_json_schema(tools("a", "b"))
     before = PARTS.made
     Grammar.from_json_schema(tools("a", "b"), **options)
-    assert PARTS.made == before + 2
+    assert PARTS.made == before + 4
     old = {**tools("a", "b"), "$schema": "http://json-schema.org/draft-04/schema#"}
-    assert made(old) == 2
+    assert made(old) == 4
 
 
 def test_known_tools_give_the_same_automata_and_text() -> None:
@@ -95,11 +111,12 @@ def test_known_tools_give_the_same_automata_and_text() -> None:
 def test_texts_of_one_kind_are_one_rule_for_all_tools() -> None:
     dated = [tool(name, when={"type": "string", "format": "date-time"}) for name in "abc"]
     rules = Grammar.from_json_schema({"anyOf": dated}).rules.rules
-    assert sum(name.startswith("text_") for name in rules) == 1 + 3 + 1  # and three sets of names
+    assert sum(name.startswith("string_") for name in rules) == 1
 
 
 def test_what_there_is_to_say_is_said_each_time() -> None:
     lossy = {"anyOf": [tool("a", x={"type": "string", "contentEncoding": "base64"}), tool("b")]}
+    made(tools("b"))
     assert made(lossy) == made(lossy) == 0
     broken = {"anyOf": [tool("a", x={"type": "string", "pattern": "(?=a)b(?<=c)\\1"}), tool("b")]}
     for _ in range(2):

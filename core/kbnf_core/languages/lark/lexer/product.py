@@ -11,7 +11,8 @@ know what came before. What the lexer looks at is kept whole, or else up to the 
 at all (``Assembly``), as the limits permit: each needs fewer variants.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
@@ -597,7 +598,7 @@ class Assembly:
             definitions.append(definition(name(key), body, place))
         definitions += [definition(*each) for each in writer.definitions]
         families = {name(key): wanted_name(key) for key in bodies} | writer.families
-        definitions = merge_variants(definitions, families)
+        definitions = _start_written_out(merge_variants(definitions, families), families)
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
         if many and lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
@@ -622,6 +623,29 @@ def _explosion(before: int, after: int, lexed: Lexed) -> str:
         f" ({lexed.lexing.value}) ends them; `--lexing scannerless` keeps them few, and takes any"
         f" cut into lexemes{loss}"
     )
+
+
+def _start_written_out(
+    definitions: list[tree.Definition], families: Mapping[str, str]
+) -> list[tree.Definition]:
+    """Return the rules without the variant of the start that only the first rule calls."""
+    top, *rest = definitions
+    used = Counter(name.value for each in definitions for name in tree.uses_in(each.body))
+    parts = top.body.items if isinstance(top.body, tree.Sequence) else (top.body,)
+    called = {each.name.value for each in parts if isinstance(each, tree.Reference)}
+    own = families.get(top.name.value, top.name.value)
+    bodies = {
+        each.name.value: each.body
+        for each in rest
+        if (name := each.name.value) in called and used[name] == 1 and families.get(name) == own
+    }
+    written = [
+        bodies.get(each.name.value, each) if isinstance(each, tree.Reference) else each
+        for each in parts
+    ]
+    body = build_tree.sequence(written, top.body.span)
+    left = [each for each in rest if each.name.value not in bodies]
+    return [definition(top.name.value, body, top.span), *left] if bodies else definitions
 
 
 def _calls(body: tree.Expression, name: str) -> bool:

@@ -1,6 +1,6 @@
 // Runs the toolkit beside the page, so that the page never waits for it.
 
-import { start } from "./calls.mjs";
+import { start } from "./toolkit.js";
 import { loadPyodide } from "./pyodide/pyodide.mjs";
 
 async function begin() {
@@ -11,10 +11,10 @@ async function begin() {
 
 const ready = begin();
 
-self.onmessage = async ({ data: { id, call } }) => {
+self.onmessage = async ({ data: { id, value } }) => {
   try {
     const run = await ready;
-    self.postMessage({ id, value: run(...call) });
+    self.postMessage({ id, value: run(value) });
   } catch (error) {
     self.postMessage({ id, failure: String(error) });
   }

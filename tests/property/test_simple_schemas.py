@@ -1,0 +1,144 @@
+"""Simple schemas are written straight to rules: the language is that of the text for people.
+
+That text comes from the other writer, by the normal form, and is read again as KBNF.
+"""
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kbnf_core import AcceptTokenResult, Engine, Grammar, GrammarError, Vocabulary
+from kbnf_core.convert import from_json_schema
+from kbnf_core.languages.json_schema import Options
+from kbnf_core.languages.json_schema.options import Standard, Whitespace
+from kbnf_core.languages.json_schema.run_writer import PARTS, RunWriter
+from kbnf_testing.schemas import json_schema_grammar
+
+BYTES = Vocabulary.bytes()
+NAMES = ("a", "ab", "b", 'q"', "n\n", "é", "\U0001f600", "")
+OPTIONS = (
+    Options(),
+    Options(whitespace=Whitespace.COMPACT),
+    Options(closed=True, item_separator=", ?"),
+    Options(standard=Standard.LLGUIDANCE, whitespace=Whitespace.FLEXIBLE),
+    Options(allowed_escapes='"\\'),
+)
+
+TYPES = st.sampled_from(["string", "number", "integer", "boolean", "null", "array", "object"])
+TEXTS = st.lists(st.sampled_from([*NAMES, *map(str, range(20))]), min_size=1, unique=True)
+LEAVES = st.one_of(
+    st.just(True),
+    st.builds(dict, description=st.just("anything")),
+    st.builds(dict, type=TYPES),
+    st.builds(dict, type=st.lists(TYPES, min_size=1, max_size=3, unique=True)),
+    st.builds(dict, enum=TEXTS),
+    st.builds(dict, type=st.just("string"), const=st.sampled_from(NAMES)),
+    st.just({"$ref": "#/$defs/point"}),
+    st.just({"type": "string", "maxLength": 2}),
+    st.just({"type": "string", "pattern": "^[a-q]+$", "minLength": 2}),
+    st.just({"type": "string", "format": "date"}),
+    st.just({"type": "number", "minimum": 0, "exclusiveMaximum": 12}),
+    st.just({"type": "integer", "multipleOf": 4}),
+    # Not simple, so that an object with it is written by the other writer.
+    st.just({"not": {"type": "string"}}),
+)
+
+
+@st.composite
+def objects(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
+    names = draw(st.lists(st.sampled_from(NAMES), max_size=5, unique=True))
+    found: dict[str, Any] = {"type": "object", "properties": {name: draw(inner) for name in names}}
+    if draw(st.booleans()) and names:
+        found["required"] = draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
+    if draw(st.booleans()):
+        others: st.SearchStrategy[Any] = st.one_of(st.booleans(), inner)
+        found["additionalProperties"] = draw(others)
+    return found
+
+
+def arrays(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    bounds = st.fixed_dictionaries(
+        {}, optional={"minItems": st.integers(0, 2), "maxItems": st.integers(0, 3)}
+    )
+    return st.builds(lambda item, more: {"type": "array", "items": item, **more}, inner, bounds)
+
+
+def unions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.builds(dict, anyOf=st.lists(inner, min_size=1, max_size=3))
+
+
+SCHEMAS = objects(
+    st.recursive(
+        LEAVES, lambda inner: st.one_of(objects(inner), arrays(inner), unions(inner)), max_leaves=6
+    )
+)
+DEFINED = {"point": {"type": "object", "properties": {"x": {"type": "integer"}}}}
+
+
+def differ(left: Grammar, right: Grammar, seed: int) -> bytes | None:
+    """Walk at random through both; return a prefix after which other bytes may come."""
+    choose = random.Random(seed)
+    engines = [Engine(grammar, BYTES) for grammar in (left, right)]
+    prefix = b""
+    while len(prefix) < 60:
+        for engine in engines:
+            engine.compute_allowed_token_ids()
+        ours, theirs = (engine.get_allowed_token_ids_from_last_computation() for engine in engines)
+        if ours != theirs:
+            return prefix
+        ours = [token for token in ours if token < 256]
+        # Letters of the names, so that a walk does not leave them at once.
+        wanted = [token for token in ours if token in b'{}[]",:abqnx1\\'] or ours
+        if not wanted:
+            return None
+        token = choose.choice(wanted)
+        prefix += bytes([token])
+        found = [engine.try_accept_new_token(token) for engine in engines]
+        if AcceptTokenResult.Finished in found:
+            return None if found[0] is found[1] else prefix
+    return None
+
+
+@given(SCHEMAS, st.sampled_from(OPTIONS), st.integers(0, 1_000))
+def test_simple_schemas_have_the_language_of_the_text_for_people(
+    schema: dict[str, Any], options: Options, seed: int
+) -> None:
+    text = json.dumps({**schema, "$defs": DEFINED})
+    try:
+        read = Grammar(from_json_schema(text, options).text)
+    except GrammarError:
+        # An array has fewer items than it must have, where it must be.
+        with pytest.raises(GrammarError):
+            json_schema_grammar(text, options)
+        return
+    for _ in range(2):  # made, and known
+        grammar = json_schema_grammar(text, options)
+        walks = [differ(grammar, read, seed + number) for number in range(4)]
+        assert walks == [None] * 4
+        assert grammar.finish == read.finish
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_counted_does_not_depend_on_what_is_known(
+    known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not known:
+        monkeypatch.setattr(PARTS, "find", lambda _: None)
+    spent = []
+    made = RunWriter.rules_for
+
+    def counted(self: RunWriter, root: Any) -> Any:
+        rules = made(self, root)
+        spent.append(self.schemas.budget.spent)
+        return rules
+
+    monkeypatch.setattr(RunWriter, "rules_for", counted)
+    point = DEFINED["point"]
+    for _ in range(2):
+        schema = {"anyOf": [{"type": "object", "properties": {"a": point}}, point]}
+        json_schema_grammar(json.dumps(schema))
+    assert spent[0] == spent[1] > 0

@@ -1,0 +1,137 @@
+"""The page's own functions, in Node: words, colours, and questions that take too long."""
+
+import json
+from typing import Any
+
+import pytest
+
+from .conftest import ROOT, STATIC, run_in_node
+
+WHOLE: dict[str, Any] = {"findings": [], "more": 0, "is_checked": True}
+
+
+def call(module: str, *calls: list[Any]) -> list[Any]:
+    """Return what functions of a module of the page return."""
+    found: list[Any] = json.loads(
+        run_in_node("modules.mjs", str(STATIC / module), json.dumps(calls))
+    )
+    return found
+
+
+def test_nothing_known_is_never_shown_as_nothing_wrong() -> None:
+    error = {"severity": "error"}
+    answers = [
+        WHOLE,
+        {**WHOLE, "findings": [error, error, {"severity": "info"}], "more": 7},
+        {"findings": [], "more": 0, "trouble": "too slow"},
+        {"trouble": "no answer"},
+    ]
+    verdicts = call("words.js", *(["verdictOf", answer] for answer in answers))
+    assert verdicts == [
+        ["no findings", "complete"],
+        ["2 errors, 1 info", "error"],
+        ["", ""],
+        ["", ""],
+    ]
+    notes = call("words.js", *(["findingsNote", answer] for answer in answers))
+    assert notes == ["No findings.", "7 more", *["Not everything was checked."] * 2]
+
+
+def test_a_status_is_in_the_words_of_the_manual() -> None:
+    statuses = ["complete", "finished", "incomplete", "rejected", None]
+    assert call("words.js", *(["statusOf", each] for each in statuses)) == [
+        "complete",
+        "complete",
+        "incomplete",
+        "does not fit",
+        "",
+    ]
+
+
+def coloured(text: str, language: str) -> list[tuple[str, str]]:
+    [found] = call("editor.js", ["words", text, language])
+    return [(text[each["start"] : each["end"]], each["name"]) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        (
+            "KBNF",
+            "a ::= #'[\\']' b; (* c\n; *) 'd'",
+            [
+                ("a", "defined"),
+                ("::=", "sign"),
+                ("#'[\\']'", "regex"),
+                ("b", "rule"),
+                (";", "sign"),
+                ("(* c\n; *)", "comment"),
+                ("'d'", "string"),
+            ],
+        ),
+        ("KBNF", "(* a\nb", [("(* a\nb", "comment")]),
+        (
+            "GBNF",
+            'root ::= [a"] "b" # c',
+            [
+                ("root", "defined"),
+                ("::=", "sign"),
+                ('[a"]', "regex"),
+                ('"b"', "string"),
+                ("# c", "comment"),
+            ],
+        ),
+        (
+            "Lark",
+            '?a.2: /b\\//i "c"i // d',
+            [
+                ("?a.2", "defined"),
+                (":", "sign"),
+                ("/b\\//i", "regex"),
+                ('"c"i', "string"),
+                ("// d", "comment"),
+            ],
+        ),
+        (
+            "ABNF",
+            'a = %x41-5A "b" ; c',
+            [
+                ("a", "defined"),
+                ("=", "sign"),
+                ("%x41-5A", "regex"),
+                ('"b"', "string"),
+                ("; c", "comment"),
+            ],
+        ),
+        ("JSON Schema", '{"a": "b"}', [('"a"', "rule"), ('"b"', "string")]),
+    ],
+)
+def test_words_have_colours(language: str, text: str, expected: list[tuple[str, str]]) -> None:
+    assert coloured(text, language) == expected
+
+
+def test_pieces_have_the_names_of_all_ranges() -> None:
+    ranges = [
+        {"start": 1, "end": 4, "name": "a"},
+        {"start": 3, "end": 99, "name": "b"},
+        {"start": 2, "end": 2, "name": "empty"},
+    ]
+    [found] = call("editor.js", ["pieces", "012345", ranges])
+    assert [(each["start"], each["end"], each["names"]) for each in found] == [
+        (0, 1, []),
+        (1, 3, ["a"]),
+        (3, 4, ["a", "b"]),
+        (4, 6, ["b"]),
+    ]
+
+
+def test_a_question_behind_a_slow_one_is_answered() -> None:
+    seen = json.loads(run_in_node("waiting.mjs", str(ROOT / "docs" / "page" / "backend.js")))
+    # The worker of the slow question is replaced.
+    assert seen == {
+        "asked": ["slow", "newest"],
+        "workers": 2,
+        "first": "first",
+        "slow": "This takes too long in a browser: try the command on your own machine.",
+        "newest": {"is_checked": True},
+    }
