@@ -44,7 +44,7 @@ def test_terminals_are_those_of_lark(library: str, name: str) -> None:
 
 
 def test_rules_of_libraries_are_refused() -> None:
-    with pytest.raises(GrammarError, match="E422") as caught:
+    with pytest.raises(GrammarError) as caught:
         from_lark("start: file_input\n%import python.file_input")
     (finding,) = [f for f in caught.value.diagnostics if f.code == "E422"]
     assert finding.source.slice(finding.span) == "file_input"

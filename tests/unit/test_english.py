@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 INSTEAD = {
     r"stands?(?! for\b)|stood": "is, is allowed",
     r"perhaps": "optional, may",
-    r"behind": "after",
+    r"(?<!look-)behind": "after",
     r"remarks?": "note, info",
     r"look(?:s|ed|ing)? after": "manage",
     r"mend(?:s|ed|ing)?": "fix",

@@ -379,7 +379,7 @@ def no_definition(source: Source, statement: Statement) -> Diagnostic:
             helps = (_COMMENT,) if first.value in _COMMENT_MARKS else (_RULE,)
             following = words[1].value if len(words) > 1 else ""
             if first.value == "%":
-                message = f"unexpected `%{following}`"
+                message = f"unexpected {shown(first.value + following)}"
                 helps = (_DIRECTIVES.get(following, "KBNF has no directives: " + _RULE),)
             return Diagnostic(
                 "E001", message, source, span_of(first), "expected a rule", (), (), helps
