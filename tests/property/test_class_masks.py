@@ -25,7 +25,7 @@ def masks() -> ClassMasks:
     return ClassMasks(real_vocabulary())
 
 
-@pytest.mark.parametrize("chunk", seeds(2500, ordinary=3, ci=24))
+@pytest.mark.parametrize("chunk", seeds(2500, ordinary=3, ci=16))
 def test_masks_are_what_can_be_accepted(masks: ClassMasks, chunk: int) -> None:
     random = Random(chunk)
     before = masks.compared

@@ -65,6 +65,7 @@ def wheel(built: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(next(built.glob("*.whl")))
 
 
+@pytest.mark.slow
 def test_archives_are_built_again_to_the_same_bytes(built: Path, tmp_path: Path) -> None:
     # Whether Cython writes the same twice is what the slow test shows.
     build(tmp_path, NO_COMPILER, umask=0o077, translated=built / "copy/build/core")
