@@ -101,7 +101,7 @@ def judge(case: Case, options: Options) -> Outcome:
             outcome.passed += 1
         elif accepted:
             outcome.wrong.append(text)
-        elif grammar is not None and fits_in_another_order(grammar, text, orders):
+        elif grammar is not None and in_accepted_order(grammar, text, orders):
             outcome.reordered.append(text)
         else:
             outcome.left_out.append(text)
@@ -133,13 +133,32 @@ def declared_orders(schema: Any) -> list[list[str]]:
     return found
 
 
-def fits_in_another_order(grammar: Grammar, text: str, orders: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a value is accepted with the members of its objects in another order.
+def in_accepted_order(grammar: Grammar, text: str, orders: Sequence[Sequence[str]]) -> str | None:
+    """Return a value with the members of its objects in an order that is accepted; None for none.
 
     Tried first, for each object, is the order of the ``properties`` that have most of its names.
     """
-    engine = _Ordered(orders).written(Engine(grammar, BYTES), json.loads(text))
-    return engine is not None and (engine.is_finished() or engine.can_finish())
+    found = _Ordered(orders).written(_Text(Engine(grammar, BYTES)), json.loads(text))
+    if found is None or not (found.engine.is_finished() or found.engine.can_finish()):
+        return None
+    return found.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text and the engine behind it."""
+
+    engine: Engine
+    text: str = ""
+
+    def read(self, more: str) -> "_Text | None":
+        """Return the text with more of it; None where that is not accepted."""
+        engine = copy.copy(self.engine)
+        try:
+            engine.try_accept_new_bytes(more.encode(errors="surrogatepass"))
+        except EngineError:
+            return None
+        return _Text(engine, self.text + more)
 
 
 class _Ordered:
@@ -149,27 +168,27 @@ class _Ordered:
         self._orders = orders
         self._tries = MOST_TRIES
 
-    def written(self, engine: Engine, value: Any) -> Engine | None:
-        """Return the engine behind a value; None where no order that was tried is accepted."""
+    def written(self, before: _Text, value: Any) -> _Text | None:
+        """Return the text with a value; None where no order that was tried is accepted."""
         if isinstance(value, dict):
-            found = _read(engine, "{")
+            found = before.read("{")
             return found and self._members(found, self._in_order(value), "")
         if not isinstance(value, list):
-            return _read(engine, json.dumps(value, ensure_ascii=False))
-        found = _read(engine, "[")
+            return before.read(json.dumps(value, ensure_ascii=False))
+        found = before.read("[")
         for place, item in enumerate(value):
-            found = found and _read(found, ", " if place else "")
+            found = found and found.read(", " if place else "")
             found = found and self.written(found, item)
-        return found and _read(found, "]")
+        return found and found.read("]")
 
-    def _members(self, engine: Engine, members: list[tuple[str, Any]], comma: str) -> Engine | None:
+    def _members(self, before: _Text, members: list[tuple[str, Any]], comma: str) -> _Text | None:
         if not members:
-            return _read(engine, "}")
+            return before.read("}")
         for place, (name, item) in enumerate(members):
             self._tries -= 1
             if self._tries < 0:
                 return None
-            found = _read(engine, f"{comma}{json.dumps(name, ensure_ascii=False)}: ")
+            found = before.read(f"{comma}{json.dumps(name, ensure_ascii=False)}: ")
             found = found and self.written(found, item)
             rest = [*members[:place], *members[place + 1 :]]
             found = found and self._members(found, rest, ", ")
@@ -182,15 +201,6 @@ class _Ordered:
         # What the order does not name comes as others have it, else as it was written.
         wanted = dict.fromkeys([*chain.from_iterable(near), *value])
         return [(name, value[name]) for name in wanted if name in value]
-
-
-def _read(engine: Engine, text: str) -> Engine | None:
-    found = copy.copy(engine)
-    try:
-        found.try_accept_new_bytes(text.encode(errors="surrogatepass"))
-    except EngineError:
-        return None
-    return found
 
 
 def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
