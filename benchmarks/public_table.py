@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 from time import process_time, thread_time
 from typing import Any, TextIO
 
@@ -147,15 +148,47 @@ def run(
     while True:
         begun = ["", ""]
         with subprocess.Popen(command, env=alone, stdout=subprocess.PIPE, text=True) as process:
+            watch = _Watch(process.pid)
             for text in process.stdout or ():
                 begun = text.rstrip("\n").split("\t")
+                watch.begin()
+            watch.is_over.set()
         if not process.returncode or not begun[0]:
             sys.exit(process.returncode)
         schema, name = begun
-        status = "timeout" if process.returncode == -signal.SIGXCPU else "crash"
+        status = "timeout" if watch.is_late else "crash"
         with out.open("a", encoding="utf-8") as file:
             line = {"schema": schema, "engine": name, "status": status, "wrong": [], "mb": 0.0}
             file.write(json.dumps(line) + "\n")
+
+
+class _Watch:
+    """Ends a process that takes too long: compiled code sees no signal.
+
+    A limit that the system keeps (``RLIMIT_CPU``) would make the clock of the process coarse.
+    """
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._began = 0.0
+        self.is_late = False
+        self.is_over = Event()
+        Thread(target=self._look, daemon=True).start()
+
+    def begin(self) -> None:
+        """Count from now."""
+        self._began = self._spent()
+
+    def _spent(self) -> float:
+        fields = Path(f"/proc/{self._process}/stat").read_text(encoding="ascii").rsplit(")")[-1]
+        return sum(map(int, fields.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def _look(self) -> None:
+        while not self.is_over.wait(1):
+            if self._spent() - self._began > SECONDS:
+                self.is_late = True
+                os.kill(self._process, signal.SIGKILL)
+                return
 
 
 def _run(folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int) -> None:
@@ -184,61 +217,95 @@ def _write(
     case = read_case(path)
     for name in names:
         print(case.name, name, sep="\t", flush=True)
-        # Compiled code sees no signal: a process that is in it for too long ends.
-        resource.setrlimit(resource.RLIMIT_CPU, (int(process_time()) + SECONDS, -1))
         line = judge(case, name, builds[name], setting)
         file.write(json.dumps(line, ensure_ascii=False) + "\n")
         file.flush()
 
 
 @main.command()
-@click.argument("out", type=click.Path(path_type=Path, exists=True))
+@click.argument("outs", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--into", type=click.Path(path_type=Path, exists=True), help="A page with the marks.")
 @click.option("--figures", type=click.Path(path_type=Path), help="A folder for SVG files.")
 @click.option("--causes", is_flag=True, help="List what is refused and judged wrongly.")
-def summarise(out: Path, figures: Path | None, causes: bool) -> None:
-    """Print the table of OUT."""
-    lines: dict[str, list[Line]] = defaultdict(list)
-    for line in read_lines(out):
-        lines[line["engine"]].append(line)
-    _print_verdicts(lines)
-    common = set.intersection(
-        *({each["schema"] for each in found if "first_us" in each} for found in lines.values())
+def summarise(
+    outs: tuple[Path, ...], into: Path | None, figures: Path | None, causes: bool
+) -> None:
+    """Print the tables of files that `run` wrote, or put them into a page of the docs."""
+    written = []
+    for out in outs:
+        lines: dict[str, list[Line]] = defaultdict(list)
+        for line in read_lines(out):
+            lines[line["engine"]].append(line)
+        pooled = _pooled(lines)
+        written += [*_verdicts(lines), "", *_times(lines, pooled), ""]
+        if causes:
+            _print_causes(lines)
+        if figures is not None:
+            figures.mkdir(exist_ok=True)
+            for key, label, _ in KINDS:
+                file = figures / f"{out.stem}_{key}.svg"
+                file.write_text(draw(label, pooled[key]), encoding="utf-8")
+    text = "\n".join(written)
+    if into is None:
+        print(text)
+        return
+    before, rest = into.read_text(encoding="utf-8").split(BEGIN)
+    _, behind = rest.split(END)
+    into.write_text(f"{before}{BEGIN}\n{text}{END}{behind}", encoding="utf-8")
+
+
+BEGIN, END = "<!-- made by benchmarks.public_table -->", "<!-- end of the public table -->"
+
+KINDS = (
+    ("first_us", "text to first mask, ms", 1e3),
+    ("cold_us", "step, first texts, us", 1),
+    ("warm_us", "step, known texts, us", 1),
+)
+
+
+def _common(lines: Mapping[str, Sequence[Line]]) -> set[str]:
+    """Return the schemas that all engines take."""
+    return set.intersection(
+        *({each["schema"] for each in found if "warm_us" in each} for found in lines.values())
     )
-    print(f"\nTimes over the {len(common):,} schemas that all of them take:\n")
+
+
+def _pooled(lines: Mapping[str, Sequence[Line]]) -> dict[str, dict[str, Any]]:
+    """Return the times of each kind and engine, over the schemas that all engines take."""
+    common = _common(lines)
+    return {
+        key: {
+            name: np.hstack([each[key] for each in found if each["schema"] in common]) / unit
+            for name, found in lines.items()
+        }
+        for key, _, unit in KINDS
+    }
+
+
+def _times(
+    lines: Mapping[str, Sequence[Line]], pooled: Mapping[str, Mapping[str, Any]]
+) -> Iterator[str]:
     heads = " | ".join(f"p{mark:g}" for mark in MARKS)
-    print(f"| processor time | mean | {heads} | max |\n" + "|---" * (len(MARKS) + 3) + "|")
-    kinds = (
-        ("first_us", "text to first mask, ms", 1e3),
-        ("cold_us", "step, first texts, us", 1),
-        ("warm_us", "step, known texts, us", 1),
-    )
-    pooled: dict[str, dict[str, Any]] = {}
-    for key, label, unit in kinds:
-        for name, found in lines.items():
-            chosen = [each[key] for each in found if each["schema"] in common]
-            times = np.hstack(chosen) / unit
-            pooled.setdefault(key, {})[name] = times
+    count = len(_common(lines))
+    yield f"| processor time, {count:,} schemas that all of them take | mean | {heads} | max |"
+    yield "|---" * (len(MARKS) + 3) + "|"
+    for key, label, _ in KINDS:
+        for name, times in pooled[key].items():
             marks = [times.mean(), *np.percentile(times, MARKS), times.max()]
-            print(f"| {label}, {name} | " + " | ".join(f"{mark:.2f}" for mark in marks) + " |")
-    if causes:
-        _print_causes(lines)
-    if figures is not None:
-        figures.mkdir(exist_ok=True)
-        for key, label, _ in kinds:
-            (figures / f"{key}.svg").write_text(draw(label, pooled[key]), encoding="utf-8")
+            yield f"| {label}, {name} | " + " | ".join(f"{mark:,.2f}" for mark in marks) + " |"
 
 
-def _print_verdicts(lines: Mapping[str, Sequence[Line]]) -> None:
+def _verdicts(lines: Mapping[str, Sequence[Line]]) -> Iterator[str]:
     heads = (
         *("pass", "order", "refused", "valid rejected", "invalid accepted"),
         *("timeout", "memory", "crash"),
     )
-    print("| engine | schemas | " + " | ".join(heads) + " | most MB |")
-    print("|---" * (len(heads) + 3) + "|")
+    yield "| engine | schemas | " + " | ".join(heads) + " | most MB |"
+    yield "|---" * (len(heads) + 3) + "|"
     for name, found in lines.items():
         counts = Counter(each["status"] for each in found)
         cells = " | ".join(f"{counts[head]:,}" for head in heads)
-        print(f"| {name} | {len(found):,} | {cells} | {max(each['mb'] for each in found):.0f} |")
+        yield f"| {name} | {len(found):,} | {cells} | {max(each['mb'] for each in found):.0f} |"
 
 
 def _print_causes(lines: Mapping[str, Sequence[Line]]) -> None:
