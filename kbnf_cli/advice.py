@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from kbnf_cli.models import is_model_name
 from kbnf_core.text.errors import SourceError
 
 _NO_FILE = ("no such file", "file name too long")
@@ -37,6 +38,8 @@ def _hints(name: str) -> Iterator[str]:
         piped = f"printf %s {shlex.quote(name)}"
         yield f"a JSON Schema is read from a file or stdin: `{piped} | kbnf convert -`"
         yield "--text of the commands match and mask takes a text itself"
+    elif is_model_name(name):
+        yield f"a class of Python is converted to a grammar first: `kbnf convert {name}`"
     elif _PATTERN.search(name):
         from kbnf_core.kbnf.printer import spell_regex
 
@@ -45,6 +48,8 @@ def _hints(name: str) -> Iterator[str]:
             yield (
                 f"a regular expression is part of a grammar: `printf %s {grammar} | kbnf explain -`"
             )
+            piped = f"printf %s {shlex.quote(name)}"
+            yield f"or it is converted from stdin: `{piped} | kbnf convert --from regex -`"
     else:
         near = _similar(name)
         if near is not None:
