@@ -9,7 +9,7 @@ from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.text.source import Span
 
-RULES = (Rule("W004", "triple-quotes", "Three quotes are an empty text and the start of the next."),)
+RULES = (Rule("W004", "triple-quotes", "Three quotes do not begin a text."),)
 NEEDS = Needs.DOCUMENT
 
 
