@@ -88,7 +88,9 @@ def parse(
     opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
     console.diagnostics(opened.losses)
     kept = None if rules is None else _known_rules(opened, rules)
-    texts = [Text("<text>", given.encode("utf-8", "surrogateescape"))] if given is not None else None
+    texts = (
+        [Text("<text>", given.encode("utf-8", "surrogateescape"))] if given is not None else None
+    )
     status = Exit.CLEAN
     for text in texts or read_texts(console, files, by_line):
         try:
