@@ -39,6 +39,8 @@ _LONGEST_REMARK = 240
 _NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
 """A title that can be the name of a rule."""
 
+_SPACE = re.compile(r"[\s_-]+")
+
 
 class ReadableWriter(Writer):
     """Writes rules for a person to read; ``comments`` are what to say of them, by name.
@@ -61,6 +63,7 @@ class ReadableWriter(Writer):
         self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
+        self._members: set[str] = set()
         self.comments: dict[str, str] = {}
 
     def write(self, root: Expression) -> list[tree.Definition]:
@@ -77,7 +80,8 @@ class ReadableWriter(Writer):
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
         found = tidied(start, written, self.comments.keys() | behind.keys())
-        order = [name for name in in_order(start, found, self.comments) if name not in behind]
+        ordered = in_order(start, found, self.comments, self._members)
+        order = [name for name in ordered if name not in behind]
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
@@ -97,9 +101,10 @@ class ReadableWriter(Writer):
             form = self.place(value, f"{rule}{_VALUE}")
             if form is None:
                 return None
+            self._members.add(rule)
             self.rules.add(rule, sequence(text(spell_text(name)), self.prelude.colon, form))
             self._spans[rule] = self._span(value)
-            self._remark(rule, value)
+            self._remark(rule, value, name)
             self._properties[key] = placed(call(rule), self._spans[rule])
         return self._properties[key]
 
@@ -131,40 +136,52 @@ class ReadableWriter(Writer):
             self._remark(self._known[expression], expression)
         return form
 
-    def _remark(self, rule: str, expression: Expression) -> None:
-        """Comment on a rule: where its schema stands, and what the schema says of itself."""
+    def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
+        """Comment on a rule: where its schema stands, and what the schema says of itself.
+
+        A member has none where there is no more to say than its ``name``, in whatever case.
+        """
         place = self._schema_of(expression)
         if place is None:
             return
         told = [place.contents.get(keyword) for keyword in ("title", "description")]
         said = [" ".join(each.split()).rstrip(".") for each in told if isinstance(each, str)]
+        if name is not None and not place.contents.get("properties"):
+            said = [each for each in said if each.casefold() != _SPACE.sub(" ", name).casefold()]
+            if not any(said):
+                return
         remark = textwrap.shorten(". ".join(each for each in said if each), _LONGEST_REMARK)
         pointer = self._pointer(place.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
-def in_order(start: str, rules: Mapping[str, Form], titles: Container[str]) -> list[str]:
+def in_order(
+    start: str, rules: Mapping[str, Form], titles: Container[str], members: Container[str]
+) -> list[str]:
     """Return the rules in the order in which a reader meets them, depth first.
 
-    A rule without a title is part of one with a title, and stands behind that.
+    A rule without a title is part of one with a title, and stands behind that; ``members`` stand
+    behind all other parts of theirs.
     """
     found: dict[str, None] = {}
     pending = [start]
     while pending:
-        name = pending.pop()
-        if name in found:
-            continue
-        group = {name: None}
+        heads = [pending.pop()]
         inner: dict[str, None] = {}
-        parts = [name]
-        while parts:
-            part = parts.pop()
-            found[part] = None
-            called = [each for each in dict.fromkeys(called_by(rules[part])) if each not in found]
-            inner.update((each, None) for each in called if each in titles)
-            own = [each for each in called if each not in titles and each not in group]
-            group.update((each, None) for each in own)
-            parts.extend(reversed(own))
+        while heads:
+            parts = [heads.pop()]
+            behind: dict[str, None] = {}
+            while parts:
+                part = parts.pop()
+                if part in found:
+                    continue
+                found[part] = None
+                called = list(dict.fromkeys(called_by(rules[part])))
+                inner.update((each, None) for each in called if each in titles)
+                own = [each for each in called if each not in titles]
+                behind.update((each, None) for each in own if each in members)
+                parts.extend(each for each in reversed(own) if each not in members)
+            heads.extend(reversed(behind))
         pending.extend(reversed(inner))
     return list(found)
 
