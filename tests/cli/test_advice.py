@@ -31,7 +31,7 @@ def run_in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]
         (("sample", "jsno"), "did you mean `json`?"),
         (("sample", "g.kbnff"), "did you mean `g.kbnf`?"),
         (("sample", "what"), "`kbnf help grammars`"),
-        (("sample", "m:Order"), "a class of Python is converted to a grammar first"),
+        (("sample", "m:Order"), "imports a class, as do check and diff"),
     ],
 )
 def test_what_is_no_file_gets_an_answer_that_says_how(

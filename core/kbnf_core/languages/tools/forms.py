@@ -20,6 +20,7 @@ from kbnf_core.text.json_text import Json
 INVALID = "E824"
 REFUSED = "W825"
 LEFT_OUT = "I826"
+TEXT_MARKERS = "I828"
 
 
 @dataclass(frozen=True, slots=True)
