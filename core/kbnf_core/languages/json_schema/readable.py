@@ -8,16 +8,17 @@ are left out in the end.
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from types import MappingProxyType
 
+from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.printer import print_expression as print_form
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
     call,
     definition,
+    distinct,
     placed,
     sequence,
     text,
@@ -25,7 +26,7 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.notations import Notations, replaced
+from kbnf_core.languages.json_schema.notations import Notations, rebuilt, replaced
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.writer import Writer
@@ -118,13 +119,6 @@ class ReadableWriter(Writer):
         is_name = isinstance(title, str) and _NAME.fullmatch(title)
         return super()._alternative(expression, str(title) if is_name else hint)
 
-    def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
-        # Two that differ only in their places are one.
-        found: dict[str, Form] = {}
-        for form in forms:
-            found.setdefault(print_form(form), form)
-        return found.values()
-
     def _span(self, expression: Expression) -> Span:
         """Return the place of a schema; what several say together has none of its own."""
         if not isinstance(expression, Ref):
@@ -193,22 +187,22 @@ def in_order(
 
 
 def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[str, Form]:
-    """Return rules of the same texts, without those of nothing and those of one use as a whole.
+    """Return rules of the same texts, without those of the empty text and second names of one rule.
 
     ``kept`` are names that stay, ``start`` is the rule that is not called.
     """
     found = dict(rules)
-    while unsatisfiable := {
-        name for name, form in found.items() if form is EMPTY and name != start
-    }:
-        for name in unsatisfiable:
+    while empty := {name for name, form in found.items() if form is EMPTY and name != start}:
+        for name in empty:
             del found[name]
 
-        def left(leaf: tree.Leaf, unsatisfiable: Container[str] = unsatisfiable) -> Form:
-            is_unsatisfiable = isinstance(leaf, tree.Reference) and leaf.name.value in unsatisfiable
-            return EMPTY if is_unsatisfiable else leaf
+        def left(leaf: tree.Leaf, empty: Container[str] = empty) -> Form:
+            is_empty = isinstance(leaf, tree.Reference) and leaf.name.value in empty
+            return EMPTY if is_empty else leaf
 
         found = {name: replaced(form, left) for name, form in found.items()}
+    # Parts that differ as they are run may be written alike.
+    found = {name: fold(form, tree.children, _once) for name, form in found.items()}
     calls = Counter(called for form in found.values() for called in called_by(form))
     for name in list(found):
         form = found.get(name)
@@ -218,6 +212,15 @@ def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[
                 break
             form = found[name] = found.pop(only)
     return found
+
+
+def _once(form: Form, parts: list[Form]) -> Form:
+    """Return a form without branches that are written twice."""
+    own = list(tree.children(form))
+    kept = list(distinct(parts)) if isinstance(form, tree.Alternation) else parts
+    if kept == own:
+        return form
+    return placed(rebuilt(form, kept, lambda leaf: leaf), form.span)
 
 
 def called_by(form: Form) -> list[str]:

@@ -865,10 +865,7 @@ class Writer:
 
     def _either(self, parts: Iterable[Expression], hint: str) -> Form | None:
         forms = [form for part in parts if (form := self._alternative(part, hint)) is not None]
-        return alternation(self._distinct(forms)) if forms else None
-
-    def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
-        return dict.fromkeys(forms)
+        return alternation(dict.fromkeys(forms)) if forms else None
 
     @cached_property
     def _simple(self) -> SimpleSchemas | None:

@@ -225,6 +225,14 @@ def test_loops_of_digits_and_blanks_in_patterns_have_an_end(pattern: str) -> Non
     assert {each.code for each in check(any_digits.text, "x.kbnf")} & {"I303", "W302"}
 
 
+def test_what_is_run_has_a_text_however_many_states_it_has() -> None:
+    """Grammar.from_json_schema takes it."""
+    some = "^z9((.){10,10}){10,10}z9$"
+    patterns = [some, "^([a-z][0-9])+$", "((c1d3g3).{4,8}){6,6}", "(t|8){10,10}..$"]
+    schema = {"type": "string", "allOf": [{"pattern": pattern} for pattern in patterns]}
+    assert from_json_schema(json.dumps(schema)).text.count("::=") > 4_000
+
+
 def test_a_long_run_that_a_schema_asks_for_is_kept() -> None:
     schema = {"type": "string", "pattern": "^[0-9]+$", "minLength": 100}
     completion = Engine(Grammar.from_json_schema(schema), Vocabulary.bytes()).shortest_completion()
