@@ -37,7 +37,7 @@ from kbnf_core.text.errors import EmptyGrammarError, EngineError, KbnfError
 
 PASS_BAR, TIME_BAR = 0.96, 5.0
 MOST_ORDERS = 6
-MOST_TRIES = 5_000
+MOST_TRIES = 20_000
 BYTES = Vocabulary.bytes()
 DIALECTS = {
     "draft3": "http://json-schema.org/draft-03/schema#",
@@ -173,7 +173,11 @@ class _Ordered:
         """Return the text with a value; None where no order that was tried is accepted."""
         if isinstance(value, dict):
             found = before.read("{")
-            return found and self._members(found, self._in_order(value), "")
+            orders = self._in_orders(value)
+            tried = (found and self._in_this_order(found, members) for members in orders)
+            return next(filter(None, tried), None) or (
+                found and self._members(found, orders[0], "")
+            )
         if not isinstance(value, list):
             return before.read(json.dumps(value, ensure_ascii=False))
         found = before.read("[")
@@ -182,26 +186,39 @@ class _Ordered:
             found = found and self.written(found, item)
         return found and found.read("]")
 
+    def _in_this_order(self, before: _Text, members: list[tuple[str, Any]]) -> _Text | None:
+        found: _Text | None = before
+        for place, member in enumerate(members):
+            found = found and self._member(found, member, ", " if place else "")
+        return found and found.read("}")
+
+    def _member(self, before: _Text, member: tuple[str, Any], comma: str) -> _Text | None:
+        self._tries -= 1
+        if self._tries < 0:
+            return None
+        found = before.read(f"{comma}{json.dumps(member[0], ensure_ascii=False)}: ")
+        return found and self.written(found, member[1])
+
     def _members(self, before: _Text, members: list[tuple[str, Any]], comma: str) -> _Text | None:
         if not members:
             return before.read("}")
-        for place, (name, item) in enumerate(members):
-            self._tries -= 1
-            if self._tries < 0:
-                return None
-            found = before.read(f"{comma}{json.dumps(name, ensure_ascii=False)}: ")
-            found = found and self.written(found, item)
+        for place, member in enumerate(members):
+            found = self._member(before, member, comma)
             rest = [*members[:place], *members[place + 1 :]]
             found = found and self._members(found, rest, ", ")
             if found:
                 return found
         return None
 
-    def _in_order(self, value: dict[str, Any]) -> list[tuple[str, Any]]:
+    def _in_orders(self, value: dict[str, Any]) -> list[list[tuple[str, Any]]]:
+        """Return the members in some orders: each is of one ``properties``, and then of others."""
         near = sorted(self._orders, key=lambda order: -len(value.keys() & set(order)))[:MOST_ORDERS]
-        # What the order does not name comes as others have it, else as it was written.
-        wanted = dict.fromkeys([*chain.from_iterable(near), *value])
-        return [(name, value[name]) for name in wanted if name in value]
+        found: dict[tuple[str, ...], None] = {}
+        for order in [*near, []]:
+            # What the order does not name comes as others have it, else as it was written.
+            wanted = dict.fromkeys([*order, *chain.from_iterable(near), *value])
+            found[tuple(name for name in wanted if name in value)] = None
+        return [[(name, value[name]) for name in names] for names in found]
 
 
 def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:

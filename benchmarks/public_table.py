@@ -19,13 +19,13 @@ import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
 from time import process_time, thread_time
-from typing import Any, TextIO
+from typing import Any
 
 import click
 import numpy as np
@@ -46,12 +46,12 @@ MARKS = (50, 90, 99, 99.9)
 Line = dict[str, Any]
 
 
-def judge(case: Case, name: str, build: Build, setting: Setting) -> Line:
-    """Return the line of a schema and an engine."""
+def judge(case: Case, name: str, build: Build, setting: Setting, first: bool) -> Line:
+    """Return the line of a schema and an engine, or with ``first`` that of the first mask alone."""
     line: Line = {"schema": case.name, "engine": name, "status": "pass", "wrong": []}
     before = resident()
     try:
-        _measure(line, case, build, setting)
+        _measure(line, case, build, setting, first)
     except RefusedError as error:
         line |= {"status": "refused", "reason": " ".join(str(error).split())[:200]}
     except MemoryError:
@@ -60,11 +60,13 @@ def judge(case: Case, name: str, build: Build, setting: Setting) -> Line:
     return line
 
 
-def _measure(line: Line, case: Case, build: Build, setting: Setting) -> None:
+def _measure(line: Line, case: Case, build: Build, setting: Setting, first: bool) -> None:
     began = process_time()
     begin = build(case.schema)
     begin().mask()
     line["first_us"] = round(1e6 * (process_time() - began), 1)
+    if first:
+        return
     line["cold_us"], line["warm_us"] = [], []
     taken = []
     for text, valid in case.values:
@@ -135,13 +137,20 @@ def main() -> None:
 @click.option("--engine", multiple=True, default=(OURS, LLGUIDANCE), help="Engines to measure.")
 @click.option("--number", type=int, help="Draw so many schemas.")
 @click.option("--seed", default=1, help="Which ones are drawn.")
+@click.option("--first", is_flag=True, help="Measure the first masks alone.")
 @click.option("--here", is_flag=True, hidden=True, help="In this process, which may die.")
 def run(
-    folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int, here: bool
+    folder: Path,
+    out: Path,
+    engine: tuple[str, ...],
+    number: int | None,
+    seed: int,
+    first: bool,
+    here: bool,
 ) -> None:
     """Write a line for each schema of FOLDER and each engine to OUT."""
     if here:
-        _run(folder, out, engine, number, seed)
+        _run(folder, out, engine, number, seed, first)
         return
     command = [sys.executable, "-m", "benchmarks.public_table", *sys.argv[1:], "--here"]
     alone = {**os.environ, "RAYON_NUM_THREADS": "1"}
@@ -191,7 +200,9 @@ class _Watch:
                 return
 
 
-def _run(folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int) -> None:
+def _run(
+    folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int, first: bool
+) -> None:
     done = {(line["schema"], line["engine"]) for line in read_lines(out)}
     setting = read_setting()
     builds, missing = make_builds(setting, engine)
@@ -207,19 +218,15 @@ def _run(folder: Path, out: Path, engine: tuple[str, ...], number: int | None, s
         paths = Random(seed).sample(paths, min(number, len(paths)))  # noqa: S311 - a sample
     with out.open("a", encoding="utf-8") as file:
         for place, path in enumerate(paths):
-            names = list(builds)[:: -1 if place % 2 else 1]
-            _write(file, [n for n in names if (path.stem, n) not in done], path, builds, setting)
-
-
-def _write(
-    file: TextIO, names: Iterable[str], path: Path, builds: Mapping[str, Build], setting: Setting
-) -> None:
-    case = read_case(path)
-    for name in names:
-        print(case.name, name, sep="\t", flush=True)
-        line = judge(case, name, builds[name], setting)
-        file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        file.flush()
+            names = [
+                n for n in list(builds)[:: -1 if place % 2 else 1] if (path.stem, n) not in done
+            ]
+            for name in names:
+                case = read_case(path)
+                print(path.stem, name, sep="\t", flush=True)
+                line = judge(case, name, builds[name], setting, first)
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.flush()
 
 
 @main.command()
@@ -237,7 +244,7 @@ def summarise(
         for line in read_lines(out):
             lines[line["engine"]].append(line)
         pooled = _pooled(lines)
-        written += [*_verdicts(lines), "", *_times(lines, pooled), ""]
+        written += [*_verdicts(lines), "", *_times(pooled), ""]
         if causes:
             _print_causes(lines)
         if figures is not None:
@@ -263,36 +270,29 @@ KINDS = (
 )
 
 
-def _common(lines: Mapping[str, Sequence[Line]]) -> set[str]:
-    """Return the schemas that all engines take."""
-    return set.intersection(
-        *({each["schema"] for each in found if "warm_us" in each} for found in lines.values())
-    )
-
-
 def _pooled(lines: Mapping[str, Sequence[Line]]) -> dict[str, dict[str, Any]]:
     """Return the times of each kind and engine, over the schemas that all engines take."""
-    common = _common(lines)
-    return {
-        key: {
-            name: np.hstack([each[key] for each in found if each["schema"] in common]) / unit
-            for name, found in lines.items()
+    found: dict[str, dict[str, Any]] = {}
+    for key, _, unit in KINDS:
+        common = set.intersection(
+            *({each["schema"] for each in own if key in each} for own in lines.values())
+        )
+        found[key] = {
+            name: np.hstack([each[key] for each in own if each["schema"] in common] or [0]) / unit
+            for name, own in lines.items()
         }
-        for key, _, unit in KINDS
-    }
+    return found
 
 
-def _times(
-    lines: Mapping[str, Sequence[Line]], pooled: Mapping[str, Mapping[str, Any]]
-) -> Iterator[str]:
+def _times(pooled: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     heads = " | ".join(f"p{mark:g}" for mark in MARKS)
-    count = len(_common(lines))
-    yield f"| processor time, {count:,} schemas that all of them take | mean | {heads} | max |"
-    yield "|---" * (len(MARKS) + 3) + "|"
+    yield f"| processor time, schemas that all take | number | mean | {heads} | max |"
+    yield "|---" * (len(MARKS) + 4) + "|"
     for key, label, _ in KINDS:
         for name, times in pooled[key].items():
             marks = [times.mean(), *np.percentile(times, MARKS), times.max()]
-            yield f"| {label}, {name} | " + " | ".join(f"{mark:,.2f}" for mark in marks) + " |"
+            cells = " | ".join(f"{mark:,.2f}" for mark in marks)
+            yield f"| {label}, {name} | {len(times):,} | {cells} |"
 
 
 def _verdicts(lines: Mapping[str, Sequence[Line]]) -> Iterator[str]:
