@@ -206,9 +206,9 @@ class _Failing(Engine):
     def _mask_here(self) -> Any:
         raise WorkLimitError(1, "a mask")
 
-    def fill_draft_bitmask(self, out: Any, row: int, draft: Any) -> None:
+    def fill_draft_bitmask(self, out: Any, row: Any, draft: Any) -> int:
         del out, row, draft
-        self._mask_here()
+        raise WorkLimitError(1, "a mask")
 
 
 def failing() -> Engine:
@@ -250,7 +250,8 @@ def test_exllama_closes_a_text_whose_mask_fails_and_leaves_nothing_free() -> Non
 
     def ends() -> list[int]:
         bits = filter_.get_next_logit_mask().numpy().view(np.uint8)
-        return np.flatnonzero(np.unpackbits(bits, bitorder="little")).tolist()
+        found: list[int] = np.flatnonzero(np.unpackbits(bits, bitorder="little")).tolist()
+        return found
 
     filter_.accept_token(0)
     sound, filter_._engine = filter_._engine, failing()
@@ -307,7 +308,9 @@ def test_a_worker_that_dies_refuses_one_grammar_and_no_other() -> None:
     with Compiler(VOCABULARY, workers=1) as compiler:
         first = compiler.submit("regex", PATTERN).result()
         assert LlamaProcessor(first, VOCABULARY) is not None
-        compiler._workers[0]._process.kill()
+        process = compiler._workers[0]._process
+        assert process is not None
+        process.kill()
         second = compiler.submit("regex", PATTERN + "a").result()
         processor = LlamaProcessor(second, VOCABULARY)
         masked = processor(np.array([1]), np.zeros(WIDTH, np.single))
