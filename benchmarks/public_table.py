@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from time import process_time, thread_time
@@ -28,11 +29,12 @@ from typing import Any, TextIO
 import click
 import numpy as np
 
-from benchmarks.coverage import declared_orders
-from benchmarks.maskbench import Build, Case, RefusedError, Session, read_case
+from benchmarks.coverage import declared_orders, in_accepted_order
+from benchmarks.maskbench import Build, Case, RefusedError, Session, grammar_of, read_case
 from benchmarks.measure import PROCESSOR_CLOCK, resident
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
+from kbnf_core.text.errors import KbnfError
 
 SECONDS = 120
 MEMORY = 4 << 30
@@ -91,7 +93,10 @@ def _accepts(session: Session, tokens: Sequence[int], times: list[float]) -> boo
 
 
 def _fits_reordered(begin: Any, text: str, schema: Any, setting: Setting) -> bool:
-    """Tell whether a value is taken with its members in the order of the schema."""
+    """Tell whether a value is taken with its members in the order of the schema.
+
+    That is the order of ``properties``, or one that this library takes by default.
+    """
     orders = declared_orders(schema)
 
     def ordered(value: Any) -> Any:
@@ -103,8 +108,10 @@ def _fits_reordered(begin: Any, text: str, schema: Any, setting: Setting) -> boo
         names = [*(name for name in best if name in value), *value]
         return {name: ordered(value[name]) for name in dict.fromkeys(names)}
 
-    written = json.dumps(ordered(json.loads(text)), ensure_ascii=False)
-    return written != text and _accepts(begin(), setting.encode(written), [])
+    written: set[str | None] = {json.dumps(ordered(json.loads(text)), ensure_ascii=False)}
+    with suppress(KbnfError):
+        written.add(in_accepted_order(grammar_of(json.dumps(schema)), text, orders))
+    return any(_accepts(begin(), setting.encode(each), []) for each in written - {text} if each)
 
 
 def read_lines(path: Path) -> Iterator[Line]:
