@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
+    from kbnf_core.parse.calls import CallParser, CallReader
+    from kbnf_core.parse.follow import ValueReader
     from kbnf_core.parse.parser import Parser
     from kbnf_core.parse.tree import Tree
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -464,17 +466,46 @@ class Grammar:
     def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
         """Return the JSON value of a whole text, as ``json.loads`` has it.
 
-        With ``partial`` the text may be the beginning of one, and the value is what is certain of
-        it: strings as far as they are known, numbers once they are over; None where nothing is.
-        Raises ``ParseError`` for a text that does not fit the grammar, or is no JSON.
+        Of a structural tag, or of calls of tools in the format of a model, it is the list of free
+        text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
+        text may be the beginning of one, and the value is what is certain of it: strings as far as
+        they are known, numbers once they are over; None where nothing is. Raises ``ParseError`` for
+        a text that does not fit the grammar, or is no JSON.
         """
-        from kbnf_core.parse.values import NOTHING_YET, JsonReader
-
         data = text.encode() if isinstance(text, str) else bytes(text)
         self.parser.check(data, partial=partial)
-        reader = JsonReader()
-        reader.feed(data, final=not partial)
-        return None if reader.value is NOTHING_YET else reader.value
+        reader = self.value_reader()
+        reader.feed(data)
+        if not partial:
+            reader.finish()
+        return reader.value
+
+    def value_reader(
+        self, vocabulary: "Vocabulary | None" = None
+    ) -> "CallReader | ValueReader":
+        """Return what reads the value of one text that comes in pieces.
+
+        ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
+        it with ``partial``. Where that is a list, ``deltas`` returns what is new since the last
+        call. What does not fit the schemas of tools is not refused.
+        """
+        from kbnf_core.parse.calls import CallReader
+        from kbnf_core.parse.follow import ValueReader
+
+        parser = self._call_parser
+        return ValueReader(vocabulary) if parser is None else CallReader(parser, vocabulary)
+
+    @cached_property
+    def _call_parser(self) -> "CallParser | None":
+        """What parses texts to calls; None where the value of a text is one of JSON."""
+        if self.reading.marked is None:
+            return None
+        from kbnf_core.lower.translate import translate
+        from kbnf_core.parse.calls import CallParser
+
+        marked = self.reading.marked()
+        rules, _ = translate(marked.document, self.start, self._limits)
+        return self._build(lambda: CallParser(rules, marked.marks, self._limits))
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":

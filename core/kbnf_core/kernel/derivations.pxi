@@ -426,6 +426,8 @@ cdef class Trace:
     cdef _Place cut
     cdef size_t before_cut
     cdef readonly size_t said
+    # Up to which byte nothing begins or ends in any derivation but what was said.
+    cdef readonly int32_t front
 
     def __init__(self, Derivations known, size_t most):
         self.known = known
@@ -435,6 +437,11 @@ cdef class Trace:
 
     def __len__(self):
         return self.symbols.size()
+
+    @property
+    def settled(self):
+        """The place that what is certain is looked for from: all derivations go through it."""
+        return max(self.cut.at, 0)
 
     @property
     def size(self):
@@ -449,6 +456,7 @@ cdef class Trace:
         twin.states, twin.symbols = self.states, self.symbols
         twin.offsets, twin.tokens = self.offsets, self.tokens
         twin.cut, twin.before_cut, twin.said = self.cut, self.before_cut, self.said
+        twin.front = self.front
         return twin
 
     def __copy__(self):
@@ -506,6 +514,7 @@ cdef class Trace:
             self.tokens.resize(size + 1)
         self.cut = _Place(-1, _BEGIN, 0, ~0)
         self.before_cut = self.said = 0
+        self.front = 0
 
     def expected(self):
         """Return the byte classes that fit next."""
@@ -1088,6 +1097,7 @@ cdef class Trace:
         cdef vector[_Event] events
         cdef _Event event
         cdef size_t i, count = self.before_cut
+        self.front = self.offset(self.symbols.size())
         for i in range(region.places.size()):
             if _is_same(region.places[i], self.cut):
                 current.push_back(_Progress(i, _NOTHING, 0))
@@ -1097,6 +1107,7 @@ cdef class Trace:
                 if i == 0:
                     event = events[current[0].done]
                 elif memcmp(&event, &events[current[i].done], sizeof(_Event)) != 0:
+                    self._end_at(region, current)
                     return 0
             count += 1
             if count > self.said:
@@ -1109,13 +1120,19 @@ cdef class Trace:
     cdef bint _go_to_events(
         self, _Region* region, vector[_Progress]& current, size_t count
     ) except -1:
-        """Take all ways to their next event; tell whether each has one."""
+        """Take all ways to their next event; tell whether each has one.
+
+        The one that is least far goes on, so that all are seen where they are at one place.
+        """
         cdef vector[_Progress] reached
         cdef vector[_Event] events
         cdef unordered_set[int32_t] seen
         cdef _Progress one
         cdef size_t i, first
         cdef int32_t link
+        for one in current:
+            if one.link == _NOTHING:
+                seen.insert(one.node)
         while not current.empty():
             if reached.empty() and self._is_one_place(region, current):
                 self.cut = region.places[current[0].node]
@@ -1123,7 +1140,7 @@ cdef class Trace:
                 self.before_cut = count
             first = 0
             for i in range(1, current.size()):
-                if region.places[current[i].node].at < region.places[current[first].node].at:
+                if _is_before(region.places[current[i].node], region.places[current[first].node]):
                     first = i
             one = current[first]
             current[first] = current.back()
@@ -1134,14 +1151,26 @@ cdef class Trace:
                     reached.push_back(one)
                     continue
                 one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0)
-            if not seen.insert(one.node).second:
+                if seen.insert(one.node).second:
+                    current.push_back(one)
                 continue
             if region.places[one.node].kind == _ORIGIN:
+                # The others have an event to come, or are at the end as well.
+                self._end_at(region, reached)
                 return False
             for link in range(<int32_t> region.links[one.node].size()):
                 current.push_back(_Progress(one.node, link, 0))
         current.swap(reached)
         return not current.empty()
+
+    cdef int _end_at(self, _Region* region, vector[_Progress]& waiting) except -1:
+        """Let what is certain end at the first event that some ways wait for."""
+        cdef vector[_Event] events
+        cdef _Progress one
+        for one in waiting:
+            self._events_of(region, one, events)
+            self.front = min(self.front, events[one.done].offset)
+        return 0
 
     cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) noexcept:
         """Whether all ways are at one place of the text, whatever is open to its right."""
@@ -1353,6 +1382,13 @@ cdef bint _is_settled(_Region* region, int32_t frame) noexcept:
             return False
         frame = region.around[frame][0]
     return True
+
+
+cdef bint _is_before(_Place one, _Place other) noexcept:
+    """Whether one configuration is less far in the text than another; nodes are before items."""
+    if one.at != other.at or one.kind == other.kind:
+        return one.at < other.at
+    return one.kind == _NODE or other.kind == _ORIGIN
 
 
 cdef bint _is_same(_Place one, _Place other) noexcept:

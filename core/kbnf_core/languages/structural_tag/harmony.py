@@ -13,12 +13,14 @@ EXAMPLE = (
     "<|channel|>commentary to=functions.get_weather<|constrain|>json<|message|>"
     '{"city": "Paris"}<|call|>'
 )
-_CALLS = (
+CALLS = (
     "<|channel|>commentary to=functions.{}<|constrain|>json<|message|>",
     " to=functions.{}<|channel|>commentary <|constrain|>json<|message|>",
     " to=functions.{}<|channel|>commentary json<|message|>",
 )
 _SEPARATOR = "<|start|>assistant"
+REASONING = "<|channel|>analysis<|message|>"
+"""What leads reasoning."""
 
 
 def parameters(function: Mapping[str, Any]) -> Any:
@@ -36,7 +38,7 @@ def messages(
          "end": "<|call|>"}
         for function in functions
         for content in [{"type": "json_schema", "json_schema": parameters(function)}]
-        for begin in _CALLS
+        for begin in CALLS
     ]  # fmt: skip
     texts = [_message("final")] if choice in ("auto", "none") else []
     texts += [] if reasoning == "disabled" else [_message("analysis")]

@@ -17,6 +17,9 @@ EXAMPLE = (
     "<|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>"
 )
 """A call behind a response that is empty."""
+CALL = f'{_OPEN}call tool="{{}}" index="'
+"""What leads the number of a call; ``{}`` is the name of the tool."""
+AFTER_REASONING = f"{_CLOSE}think{_SEP}"
 
 
 def messages(
@@ -64,7 +67,7 @@ def _call(function: Mapping[str, Any]) -> Format:
     after = {"type": "const_string", "value": f'"{_SEP}'}
     return {
         "type": "tag",
-        "begin": f'{_OPEN}call tool="{function["name"]}" index="',
+        "begin": CALL.replace("{}", function["name"]),
         "content": {"type": "sequence", "elements": [index, after, arguments]},
         "end": f"{_CLOSE}call{_SEP}",
     }
