@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Grammar
-from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, Loss, Marked, Parsed, Reader, Request, Rules
+from kbnf_core.kbnf.parsed import (
+    NO_OPTIONS,
+    Conversion,
+    Loss,
+    Marked,
+    Parsed,
+    Reader,
+    Request,
+    Rules,
+)
 from kbnf_core.kbnf.pragmas import Pragmas, read_pragmas
 from kbnf_core.kbnf.tree import Document, Expression
 from kbnf_core.text.budget import Budget

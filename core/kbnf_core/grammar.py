@@ -89,6 +89,9 @@ class Grammar:
 
     _read: Callable[[], Reading]
 
+    _values: Callable[[], str | None] | None = None
+    """What values are made of, where that does not come from reading the text."""
+
     ahead: "Ahead | None" = None
     """Who works ahead for its engines unless they say otherwise; a ``Compiler`` sets it."""
 
@@ -228,6 +231,7 @@ class Grammar:
         grammar.finish = finish
         grammar._limits = limits
         grammar._stored = stored
+        grammar._values = None if stored is None else stored.values
         grammar._read = read or partial(read_grammar, source, start, finish, limits)
         grammar.__dict__["tables"] = tables
         return grammar
@@ -359,7 +363,7 @@ class Grammar:
         """Pickle KBNF and the settings in force; caches are not carried."""
         path = self.source.path
         parts = (type(self), self.to_kbnf(), self.start_in_kbnf, self.finish, path, self._limits)
-        return _restore, parts
+        return _restore, (*parts, self.values_as_text)
 
     @property
     def limits(self) -> Limits:
@@ -480,9 +484,7 @@ class Grammar:
             reader.finish()
         return reader.value
 
-    def value_reader(
-        self, vocabulary: "Vocabulary | None" = None
-    ) -> "CallReader | ValueReader":
+    def value_reader(self, vocabulary: "Vocabulary | None" = None) -> "CallReader | ValueReader":
         """Return what reads the value of one text that comes in pieces.
 
         ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
@@ -495,16 +497,30 @@ class Grammar:
         parser = self._call_parser
         return ValueReader(vocabulary) if parser is None else CallReader(parser, vocabulary)
 
+    @property
+    def values_as_text(self) -> str | None:
+        """What values are made of, for an artifact; None where that is JSON."""
+        from kbnf_core.languages.structural_tag.stored import dump
+
+        if self._values is not None:
+            return self._values()
+        return None if self.reading.marked is None else dump(self.reading.marked())
+
     @cached_property
     def _call_parser(self) -> "CallParser | None":
         """What parses texts to calls; None where the value of a text is one of JSON."""
-        if self.reading.marked is None:
-            return None
+        from kbnf_core.languages.structural_tag.stored import load
         from kbnf_core.lower.translate import translate
         from kbnf_core.parse.calls import CallParser
 
-        marked = self.reading.marked()
-        rules, _ = translate(marked.document, self.start, self._limits)
+        if self._values is None:
+            marked = None if self.reading.marked is None else self.reading.marked()
+        else:
+            text = self._values()
+            marked = None if text is None else load(text, self._limits)
+        if marked is None:
+            return None
+        rules, _ = translate(marked.document, "start", self._limits)
         return self._build(lambda: CallParser(rules, marked.marks, self._limits))
 
     @cached_property
@@ -516,10 +532,18 @@ class Grammar:
 
 
 def _restore(
-    kind: type[Grammar], text: str, start: str, finish: Finish, path: str | None, limits: Limits
+    kind: type[Grammar],
+    text: str,
+    start: str,
+    finish: Finish,
+    path: str | None,
+    limits: Limits,
+    values: str | None,
 ) -> Grammar:
     """Return a grammar that was pickled."""
-    return kind(text, start=start, finish=finish, path=path, limits=limits)
+    grammar = kind(text, start=start, finish=finish, path=path, limits=limits)
+    grammar._values = lambda: values
+    return grammar
 
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")

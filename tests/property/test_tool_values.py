@@ -1,6 +1,7 @@
 """Calls of tools read back from texts, in whatever pieces these come."""
 
 import copy
+import json
 from collections.abc import Iterator
 from random import Random
 from typing import Any
@@ -8,17 +9,16 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.languages.structural_tag.models import PRESETS
 from kbnf_core.languages.structural_tag.presets import NAMES
 from kbnf_testing import tool_texts
 
-FEW, MANY = 6, 200
+FEW, MANY = 2, 200
 
 
 def grammar_of(preset: str, reasoning: str = "auto") -> Grammar:
-    return Grammar.from_tools(
-        tool_texts.TOOLS, tool_calls=preset, reasoning=reasoning, lossy=True
-    )
+    return Grammar.from_tools(tool_texts.TOOLS, tool_calls=preset, reasoning=reasoning, lossy=True)
 
 
 def texts_of(preset: str, number: int) -> Iterator[tuple[str, list[Any], Random]]:
@@ -77,8 +77,6 @@ def check(grammar: Grammar, text: str, value: list[Any], random: Random) -> None
 
 def put_together(deltas: list[Any]) -> list[Any]:
     """Return the value that the parts of deltas make."""
-    from json import loads
-
     found: list[Any] = []
     kinds: list[Any] = []
     for delta in deltas:
@@ -95,7 +93,7 @@ def put_together(deltas: list[Any]) -> list[Any]:
             kinds.append(delta.kind)
     for index, part in enumerate(found):
         if isinstance(part, dict):
-            part["arguments"] = loads(part["arguments"])
+            part["arguments"] = json.loads(part["arguments"])
         elif kinds[index] == "reasoning":
             found[index] = {"reasoning": part}
     return found
@@ -122,10 +120,9 @@ def test_values_are_those_of_a_direct_reading(preset: str) -> None:
         assert tool_texts.read_directly(preset, text) == value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 def test_samples_are_read_as_they_are_directly(preset: str) -> None:
-    from kbnf_core.examples.sampling import sample_texts
-
     grammar = grammar_of(preset)
     engine = Engine(grammar, Vocabulary.bytes())
     for data in sample_texts(engine, 4, 1, 80).texts:

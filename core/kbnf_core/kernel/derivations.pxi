@@ -426,6 +426,9 @@ cdef class Trace:
     cdef _Place cut
     cdef size_t before_cut
     cdef readonly size_t said
+    # The step to a place that was asked for last; to 0 there is none.
+    cdef size_t step_at
+    cdef _Step* last_step
     # Up to which byte nothing begins or ends in any derivation but what was said.
     cdef readonly int32_t front
 
@@ -507,6 +510,7 @@ cdef class Trace:
 
     def cut_to(self, size_t size):
         """Forget all but the first steps, and what was certain."""
+        self.step_at = 0
         self.states.resize(size + 1)
         self.symbols.resize(size)
         if not self.tokens.empty():
@@ -534,7 +538,13 @@ cdef class Trace:
             self.known.release()
 
     cdef inline _Step* _step(self, size_t at) except NULL:
-        return self.known.step_of(self.states[at - 1], self.symbols[at - 1], self.states[at])
+        # The same one is asked for several times in a row; those that are known stay where they are.
+        if at != self.step_at:
+            self.last_step = self.known.step_of(
+                self.states[at - 1], self.symbols[at - 1], self.states[at]
+            )
+            self.step_at = at
+        return self.last_step
 
     cdef inline _Sources* _sources(self, size_t at) except NULL:
         return self.known.sources_of(self.states[at])
@@ -925,6 +935,8 @@ cdef class Trace:
             self._clear()
             here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
             while here.kind != _BEGIN:
+                if here.kind == _ITEM:
+                    self._skip_back(&here)
                 here.frame = ~(<int32_t> self.opened.size())
                 self._ways(here, NULL, ways)
                 if ways.size() == 1:
@@ -945,6 +957,35 @@ cdef class Trace:
             return self._result()
         finally:
             self.known.release()
+
+    cdef int _skip_back(self, _Place* here) except -1:
+        """Go back over what was read inside of a rule, where nothing is to be chosen or written."""
+        cdef _Sources* sources
+        cdef _Step* step
+        cdef _Option option
+        cdef int32_t number
+        if not self.tokens.empty():
+            return 0
+        while here.at > 0:
+            sources = self._sources(here.at)
+            if self.known.is_entry[sources.items[here.index].state]:
+                return 0
+            step = self._step(here.at)
+            if step.of_item[here.index].size() != 1:
+                return 0
+            number = step.of_item[here.index][0]
+            if step.options[number].size() != 1:
+                return 0
+            option = step.options[number][0]
+            if (
+                option.kind != _READ
+                or self.known.arrive[step.arrivals[number].state]
+                or self.known.before[option.edge]
+            ):
+                return 0
+            here.at -= 1
+            here.index = option.index
+        return 0
 
     # All derivations.
 
@@ -1172,15 +1213,22 @@ cdef class Trace:
             self.front = min(self.front, events[one.done].offset)
         return 0
 
-    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) noexcept:
-        """Whether all ways are at one place of the text, whatever is open to its right."""
+    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) except -1:
+        """Whether all ways have just read the same, whatever is open to its right.
+
+        A way reads to each place of the text once, so it cannot be there again with another call
+        open.
+        """
+        cdef _Place place = region.places[current[0].node]
         cdef size_t i
+        if place.kind != _NODE:
+            return False
         for i in range(current.size()):
             if current[i].link != _NOTHING:
                 return False
-            if not _is_same(region.places[current[i].node], region.places[current[0].node]):
+            if not _is_same(region.places[current[i].node], place):
                 return False
-        return region.places[current[0].node].kind != _ORIGIN
+        return self._step(place.at).options[place.index][0].kind == _READ
 
     cdef int _events_of(self, _Region* region, _Progress one, vector[_Event]& events) except -1:
         """Find the events of a link, in order."""

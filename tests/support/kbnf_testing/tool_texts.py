@@ -44,7 +44,22 @@ CLOCK = {
 SCHEMAS: Mapping[str, dict[str, Any]] = {"get_weather": WEATHER, "clock": CLOCK}
 TOOLS = [{"name": name, "parameters": schema} for name, schema in SCHEMAS.items()]
 
-_PIECES = ["Hello", " ", "\n", "<", "<tool", "{", '"name": ', "é", "😀", "5", "｜", "]<]", "</", "think"]
+_PIECES = [
+    "Hello",
+    " ",
+    "\n",
+    "<",
+    "<tool",
+    "{",
+    '"name": ',
+    "é",
+    "😀",
+    "5",
+    "｜",
+    "]<]",
+    "</",
+    "think",
+]
 _STRINGS = ["Paris", " a ", "", "<b>", "5", "null", '"q"', "a & b", "é😀", "x\ny", "</p", "]<]"]
 _M3 = "]<]minimax[>["
 _D = "｜DSML｜"

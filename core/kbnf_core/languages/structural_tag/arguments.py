@@ -65,9 +65,7 @@ _STYLES: Mapping[str, _Tags] = {
     "deepseek_xml": _flat("deepseek_xml", _DEEPSEEK),
     "deepseek_v4_1_xml": _flat("deepseek_v4_1_xml", _DEEPSEEK),
     "glm_xml": _flat("glm_xml", r"</arg_key>\s*<arg_value>"),
-    "kimi_k3_xml": _flat(
-        "kimi_k3_xml", r'" type="(?P<told>\w+)"<\|sep\|>', is_escaped=True
-    ),
+    "kimi_k3_xml": _flat("kimi_k3_xml", r'" type="(?P<told>\w+)"<\|sep\|>', is_escaped=True),
     "cohere_xml": _Tags(
         r'<cofl:value(?: name="<NAME>")? type="(?P<told>\w+)">',
         "</cofl:value>",
@@ -262,15 +260,23 @@ class _Xml:
             # A string that is not over is kept until its end is found, and said meanwhile.
             is_string = self._text[value.scanned : value.scanned + 1] == '"'
             size = len(self._text)
-            stop = size if is_string else size - _overlap(self._text, value.closing)
+            stop = size - _overlap(self._text, value.closing)
+            stop = size if is_string else len(self._text[:stop].rstrip(_BLANK))
             cut = value.scanned if is_string else stop
-            self._made.append(self._text[value.said : stop])
+            self._say(value, stop)
             self._text, value.said, value.scanned = self._text[cut:], stop - cut, 0
             return False
         end = len(self._text) if end is None else end
-        self._made.append(self._text[value.said : end])
+        self._say(value, len(self._text[:end].rstrip(_BLANK)))
         self._end(end, value.closing)
         return True
+
+    def _say(self, value: _Value, stop: int) -> None:
+        """Pass JSON on, without the space before it."""
+        text = self._text[value.said : stop]
+        text = text if value.is_begun else text.lstrip(_BLANK)
+        value.is_begun = value.is_begun or bool(text)
+        self._made.append(text)
 
     def _either(self, value: _Value, final: bool) -> bool:
         kinds = value.shape.kinds
@@ -293,13 +299,16 @@ class _Xml:
 
     def _end_of_json(self, value: _Value) -> int | None:
         """Return where a value of JSON ends, None where that has not come."""
-        pattern = re.compile(rf'"(?:[^"\\]|\\.)*"|(?P<end>{re.escape(value.closing)})', re.DOTALL)
+        pattern = re.compile(
+            rf'"(?:[^"\\]|\\.)*\\?(?P<quote>"|\Z)|(?P<end>{re.escape(value.closing)})', re.DOTALL
+        )
         for found in pattern.finditer(self._text, value.scanned):
             if found["end"] is not None:
                 return found.start()
+            if not found["quote"]:
+                value.scanned = found.start()
+                break
             value.scanned = found.end()
-        quote = self._text.find('"', value.scanned)
-        value.scanned = quote if quote >= 0 else value.scanned
         return None
 
     def _end(self, at: int, closing: str) -> None:

@@ -184,8 +184,9 @@ def tool_name(head: str) -> str:
 def _heads() -> list[re.Pattern[str]]:
     """Return what leads arguments in each of the known formats, the longest ones first."""
     heads = [*harmony.CALLS, kimi_k3.CALL + '0"<|sep|>']
-    for preset in PRESETS.values():
-        heads.append(preset.begin + (f"0{preset.numbered}" if preset.numbered else ""))
+    heads += [
+        each.begin + (f"0{each.numbered}" if each.numbered else "") for each in PRESETS.values()
+    ]
     heads.sort(key=len, reverse=True)
     parts = [head.partition("{}") for head in heads]
     return [re.compile(rf'{re.escape(a)}([^"<>\n]+){re.escape(b)}') for a, _, b in parts]
@@ -269,9 +270,7 @@ class _Shapes:
             if isinstance(schema, dict) and not is_leaf:
                 self._add_inside(found, schema, pointer, kind or "object")
 
-    def _add_inside(
-        self, found: _Draft, schema: dict[str, Any], pointer: str, kind: str
-    ) -> None:
+    def _add_inside(self, found: _Draft, schema: dict[str, Any], pointer: str, kind: str) -> None:
         if kind == "object":
             for name, (each, where) in self._schemas.members(schema, pointer)[0].items():
                 found.members[name] = self._number(each, where)
