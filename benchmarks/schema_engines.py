@@ -58,7 +58,7 @@ def _xgrammar(setting: Setting) -> Build:
         return _BitsSession(bits.numpy()[0], fill, matcher.accept_token)
 
     def build(schema: Any) -> Callable[[], Session]:
-        compiler = xgrammar.GrammarCompiler(information, cache_enabled=False)
+        compiler = xgrammar.GrammarCompiler(information, max_threads=1, cache_enabled=False)
         try:
             compiled = compiler.compile_json_schema(json.dumps(schema), any_whitespace=True)
         except Exception as error:

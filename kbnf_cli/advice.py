@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from kbnf_cli.files import is_model_name
 from kbnf_core.text.errors import SourceError
 
 _NO_FILE = ("no such file", "file name too long")
@@ -31,6 +32,8 @@ def _hints(name: str) -> Iterator[str]:
         near = _similar(name)
         if near is not None:
             yield f"did you mean `{near}`?"
+    elif is_model_name(name):
+        yield f"`kbnf convert {name}` imports a class, as do check and diff"
     elif "::=" in name:
         yield f"`-` reads a grammar from stdin: `printf %s {shlex.quote(name)} | kbnf explain -`"
     elif _is_object(name):
@@ -45,6 +48,8 @@ def _hints(name: str) -> Iterator[str]:
             yield (
                 f"a regular expression is part of a grammar: `printf %s {grammar} | kbnf explain -`"
             )
+            piped = f"printf %s {shlex.quote(name)}"
+            yield f"or it is converted from stdin: `{piped} | kbnf convert --from regex -`"
     else:
         near = _similar(name)
         if near is not None:

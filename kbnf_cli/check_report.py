@@ -160,8 +160,7 @@ class Outcome:
                 " `--cost`, `--max-states` and `--max-mask-work` look for"
             )
         if survey.targets and self.asked.format_ in FOR_PEOPLE:
-            said = (f"{name} {version} ({how})" for name, version, how in survey.targets)
-            self.console.note(f"asked: {'; '.join(said)}")
+            self._say_who_was_asked(survey)
         left = {id(each) for each in diagnostics}
         counts = (
             each.severity >= report.fail_on and id(each) in left
@@ -169,6 +168,17 @@ class Outcome:
             for each in report.diagnostics
         )
         return Exit.FINDINGS if any(counts) and not self.asked.exit_zero else Exit.CLEAN
+
+    def _say_who_was_asked(self, survey: Survey) -> None:
+        answered = {target for _, _, target, _ in survey.rows}
+        said = [f"{name} {version} ({how})" for name, version, how in survey.targets
+                if name in answered]  # fmt: skip
+        if said:
+            self.console.note(f"asked: {'; '.join(said)}")
+        rest = [name for name, _, _ in survey.targets if name not in answered]
+        if rest:
+            why = "errors, or a grammar that cannot be written in the engine's language"
+            self.console.note(f"not asked: {', '.join(rest)} ({why})")
 
     def _fixable(self, diagnostics: Sequence[Diagnostic]) -> frozenset[int]:
         """Return what ``--fix`` would mend; where it has been at work, what is left it cannot."""

@@ -17,7 +17,7 @@ from kbnf_cli.inputs import (
     own_options,
     read_vocabulary,
 )
-from kbnf_cli.models import is_class, schema_of_model
+from kbnf_cli.models import is_class, of_model, schema_of_model
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.kernel import has_engine
 from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
@@ -206,16 +206,19 @@ class FileCheck:
             language.name,
             self._asked.start,
             self._asked.finish,
-            self._schema_options(language),
+            self._schema_options(subject),
             (defaults.start, defaults.finish and defaults.finish.value),
             vocabulary and (vocabulary.name, vocabulary.fingerprint),
             *(getattr(options, each.name) for each in fields(options) if each.name != "vocabulary"),
         ]
         return self._results.entry(subject.source, settings)
 
-    def _schema_options(self, language: "Language") -> dict[str, Any]:
-        """Return the options that the language of a file is read with."""
-        return dict(own_options(self._asked.schema, language))
+    def _schema_options(self, subject: "_Subject") -> dict[str, Any]:
+        """Return the options that the text of a file, or the schema of a class, is read with."""
+        given = self._asked.schema
+        if is_class(str(subject.file)):
+            given = of_model(given)
+        return dict(own_options(given, subject.language))
 
     def _check(
         self, subject: "_Subject", options: "LintOptions", recording: Recording
@@ -231,7 +234,7 @@ class FileCheck:
             start=self._asked.start,
             finish=self._asked.finish,
             options=options,
-            language_options=self._schema_options(subject.language),
+            language_options=self._schema_options(subject),
             imports=Imports(recording.load, anywhere=True),
             defaults=subject.settings.defaults,
         )

@@ -276,7 +276,7 @@ def report(error: BaseException, console: Console) -> int:
     """Say what ``error`` means to the user and return the exit status."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else Exit.TROUBLE
-    if isinstance(error, KeyboardInterrupt | click.Abort):
+    if _is_interrupt(error):
         console.error("interrupted")
         return Exit.INTERRUPTED
     if os.environ.get(DEBUG_VARIABLE):
@@ -291,6 +291,18 @@ def report(error: BaseException, console: Console) -> int:
         return Exit.TROUBLE
     console.error(*_explain(error))
     return Exit.TROUBLE
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether ``error`` is an interrupt, or came of one.
+
+    Python itself wraps one that comes while a class is made; and what is given up for one can fail.
+    """
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt | click.Abort):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _explain(error: BaseException) -> tuple[str, ...]:

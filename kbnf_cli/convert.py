@@ -19,7 +19,7 @@ from kbnf_cli.converting import (
     refuse_another,
 )
 from kbnf_cli.inputs import is_artifact, read_vocabulary
-from kbnf_cli.models import is_model_name, of_model, schema_of_model
+from kbnf_cli.models import is_class, of_model, schema_of_model
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -208,8 +208,8 @@ def convert_json_schema(
     JSON Pointer; with --lossy it is dropped and listed. FILE may also be MODULE:CLASS, a pydantic
     model or another type that pydantic knows; this runs the module.
     """
-    is_class = len(paths) == 1 and is_model_name(str(paths[0])) and not paths[0].exists()
-    own = of_model(schema) if is_class else schema
+    one_class = len(paths) == 1 and is_class(str(paths[0]))
+    own = of_model(schema) if one_class else schema
 
     def converted(text: str, name: str) -> "Conversion":
         from kbnf_core.languages import JSON_SCHEMA
@@ -217,12 +217,12 @@ def convert_json_schema(
         conversion = convert.convert(
             text, JSON_SCHEMA, path=name, lossy=delivery.lossy, options=own
         )
-        # `kbnf check` does not read schemas, so what there is to remark is said here.
+        # They are about the schema; what is delivered with a text is about the text.
         console.diagnostics(conversion.notes)
         return replace(conversion, notes=())
 
     to_kbnf = Direction(converted, ".kbnf")
-    if is_class:
+    if one_class:
         name = str(paths[0])
         source = Source(schema_of_model(name), name)
         return deliver(console, source, to_kbnf, delivery, delivery.output)

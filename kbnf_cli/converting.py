@@ -90,7 +90,7 @@ formats of tool calls, for --tool-calls; `--tool-calls NAME --to structural-tag`
 
 def listing() -> str:
     """Return a line for each format, and one for each format of tool calls."""
-    from kbnf_core.languages.structural_tag.presets import NAMES
+    from kbnf_core.languages.structural_tag.models import table
 
     width = max(len(each.name) for each in FORMATS)
     lines = (
@@ -98,7 +98,7 @@ def listing() -> str:
         f"  {each.files:<12}  {each.what}\n"
         for each in FORMATS
     )
-    calls = (f"  {name:<{width}}  {models}\n" for name, models in NAMES.items())
+    calls = (f"  {name:<{width}}  {each['models']}\n" for name, each in table().items())
     return "".join((*lines, _CALLS, *calls))
 
 

@@ -5,6 +5,7 @@ ignores; ``exclude`` and ``include`` say more. A file that is named is taken wha
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.source import Source
 
+
+_MODEL = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 
 NEVER = frozenset({"__pypackages__", "node_modules", "site-packages", "venv"})
 """Directories of what others wrote: not looked into, unless ``exclude`` says otherwise."""
@@ -233,6 +236,11 @@ def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
         wanted = ", ".join(f"*{extension}" for extension in choice.extensions)
         note(f"warning: {path}: the directory contains no grammar ({wanted})")
     return found
+
+
+def is_model_name(text: str) -> bool:
+    """Tell whether ``text`` is written as ``module:Class``."""
+    return _MODEL.fullmatch(text) is not None
 
 
 def _why_missing(path: Path) -> str:

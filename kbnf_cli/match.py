@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -26,7 +26,7 @@ from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
 from kbnf_core.text.errors import RejectedError
 
 if TYPE_CHECKING:
-    from kbnf_core import Engine, Explanation
+    from kbnf_core import Engine, Explanation, Tree
 
 SCHEMA = "kbnf.match/1"
 
@@ -35,6 +35,9 @@ _PLACES = 3
 
 _KEY = 12
 """Cells in front of what is expected, and of a place."""
+
+_NARROWEST = 8
+"""Cells that the text of a node has on a terminal, however deep it is."""
 
 _BEFORE, _BEHIND = 40, 24
 """Bytes of a text that are shown before the place where it stops fitting, and behind it."""
@@ -74,6 +77,7 @@ class Verdict:
     epilog=examples(
         "kbnf match json answer.json",
         """kbnf match json --text '{"a": 1}'""",
+        """kbnf match json --text '{"a": x}' --why""",
         "kbnf match g.kbnf --lines < answers.txt",
         "kbnf sample g.kbnf | kbnf match g.kbnf --lines",
     )
@@ -82,6 +86,11 @@ class Verdict:
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--text", "given", metavar="TEXT", multiple=True, help="A text itself; repeatable.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
+@click.option(
+    "--why",
+    is_flag=True,
+    help="Show the tree of what was read before the place where a text does not fit.",
+)
 @format_option(["text", "json"], "How to show what was found.")
 @input_options
 @stdin_option
@@ -95,6 +104,7 @@ def match(
     files: tuple[Path, ...],
     given: tuple[str, ...],
     by_line: bool,
+    why: bool,
     format_: str,
 ) -> int:
     """Test whether texts fit a grammar.
@@ -110,15 +120,28 @@ def match(
         raise click.UsageError("the grammar and a text cannot both come from stdin")
     engine = open_engine(console, inputs, grammar)
     verdicts = []
+    values = []
     for text in (*_given(given), *read_texts(console, files, by_line)):
         verdict = _judge(engine, text)
         verdicts.append(verdict)
-        if format_ == "text":
-            console.data(lines_of(verdict, console.width()))
+        tree = _read_before(engine, verdict) if why else None
+        if format_ == "json":
+            values.append(_value(verdict, tree))
+            continue
+        console.data(lines_of(verdict, console.width()))
+        if tree is not None:
+            for segments in tree_lines(tree, console.width()):
+                console.data([Segment("  "), *segments])
     if format_ == "json":
-        value = {"schema": SCHEMA, "texts": [_value(each) for each in verdicts]}
-        console.text(json.dumps(value) + "\n")
+        console.text(f'{{"schema": "{SCHEMA}", "texts": [{", ".join(values)}]}}\n')
     return Exit.CLEAN if all(each.matches for each in verdicts) else Exit.FINDINGS
+
+
+def _read_before(engine: "Engine", verdict: Verdict) -> "Tree | None":
+    """Return what is certain of the tree before the place where a text does not fit."""
+    if verdict.matches:
+        return None
+    return engine.grammar.parser.partial(verdict.text.data[: verdict.offset])
 
 
 def _given(texts: tuple[str, ...]) -> list[Text]:
@@ -205,6 +228,23 @@ def lines_of(verdict: Verdict, columns: int | None) -> Segments:
     ]
 
 
+def tree_lines(tree: "Tree", columns: int | None) -> Iterator[Segments]:
+    """Yield the lines of a tree: rule, span, and the text of leaves, cut to ``columns`` cells."""
+    for depth, node in tree.walk():
+        indent = "  " * depth
+        end = str(node.end) if node.is_closed else "..."
+        name = node.rule if node.token is None else f"token {node.token}"
+        span = f" {node.start}-{end}"
+        line = [Segment(indent), Segment(name, Role.RULE), Segment(span, Role.SECONDARY)]
+        if len(node) == 1:
+            text = shown(node.data)
+            if columns is not None:
+                room = max(_NARROWEST, columns - len(indent) - len(name) - len(span) - 4)
+                text = text if len(text) <= room else text[: room - 3] + "..."
+            line.append(Segment(f' "{text}"'))
+        yield [*line, Segment("\n")]
+
+
 def _wrapped(text: str, columns: int | None) -> str:
     """Return a text on as many lines as a terminal of ``columns`` cells needs, None for one."""
     if columns is None:
@@ -232,10 +272,10 @@ def position_of(verdict: Verdict) -> tuple[int, int]:
     return first + before.count(b"\n"), len(last) + 1
 
 
-def _value(verdict: Verdict) -> dict[str, Any]:
-    """Return an entry of the object that ``schemas/match.schema.json`` describes."""
+def _value(verdict: Verdict, tree: "Tree | None") -> str:
+    """Return an entry of the object that ``schemas/match.schema.json`` describes, as JSON."""
     line, column = position_of(verdict)
-    return {
+    value = {
         "path": verdict.text.path,
         "line": verdict.text.line,
         "matches": verdict.matches,
@@ -247,3 +287,6 @@ def _value(verdict: Verdict) -> dict[str, Any]:
         },
         "with_line_break": verdict.with_break,
     }
+    written = json.dumps(value)
+    # A tree writes itself, whatever its depth.
+    return written if tree is None else f'{written[:-1]}, "tree": {tree.to_json()}}}'

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -12,16 +11,10 @@ from typing import Any, NoReturn
 
 import click
 
+from kbnf_cli.files import is_model_name
 from kbnf_cli.inputs import GrammarOr
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.text.errors import KbnfError
-
-_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-
-
-def is_model_name(text: str) -> bool:
-    """Tell whether ``text`` is written as ``module:Class``."""
-    return _NAME.fullmatch(text) is not None
 
 
 def schema_of_model(name: str, *, for_engines: bool = False) -> str:

@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import wraps
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kbnf_cli.console import Colour, Console, Verbosity
+from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -16,7 +18,42 @@ if TYPE_CHECKING:
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Value = TypeVar("_Value", bound="DataclassInstance")
 
+FROM_XGRAMMAR = "xgrammar:"
+
+LARGEST_TEMPLATE = 1 << 24
+"""Bytes of a chat template, or of the configuration of a tokenizer, at most."""
+
 FINISHES = ("eager", "token", "eos")
+
+
+class CallFormat(click.ParamType[str]):
+    """A format of tool calls: by its name, from a chat template, or as XGrammar has it."""
+
+    name = "format"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name, or the format as JSON."""
+        path = Path(value)
+        try:
+            if value.startswith(FROM_XGRAMMAR):
+                from kbnf_core.languages.structural_tag.models import from_xgrammar
+
+                return json.dumps(from_xgrammar(value.removeprefix(FROM_XGRAMMAR)))
+            if path.suffix or path.is_dir():
+                return _format_of_template(path)
+        except (KbnfError, UnicodeDecodeError) as error:
+            self.fail(f"{value}: {error}", param, ctx)
+        return str(value)
+
+
+def _format_of_template(path: Path) -> str:
+    from kbnf_core.languages.tools.chat_template import derived_format
+    from kbnf_core.text.files import read_file
+
+    if path.is_dir():
+        names = ("chat_template.jinja", "tokenizer_config.json")
+        path = next((path / each for each in names if (path / each).is_file()), path / names[1])
+    return derived_format(read_file(path, LARGEST_TEMPLATE).decode())
 
 
 def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -253,8 +290,11 @@ schema_options = together(
     _schema_option(
         "--tool-calls",
         metavar="FORMAT",
-        text="List of tools: how calls are written, a format of `kbnf convert --list-formats`."
-        "  [default: a JSON object with name and arguments]",
+        type=CallFormat(),
+        text="List of tools: how calls are written: a format of `kbnf convert --list-formats`; that"
+        " of a chat template, by its file, a tokenizer_config.json, or the folder of a model; or"
+        " `xgrammar:NAME`, as the XGrammar that is installed has it.  [default: a JSON object with"
+        " name and arguments]",
     ),
     _schema_option(
         "--tool-choice",

@@ -1,17 +1,16 @@
 """``kbnf parse``: which rules matched which parts of a text."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.escaped import describe_bytes, shown
+from kbnf_cli.escaped import describe_bytes
 from kbnf_cli.files import STDIN
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, read_vocabulary
-from kbnf_cli.match import Text, Verdict, lines_of, position_of, read_texts
+from kbnf_cli.match import Text, Verdict, lines_of, position_of, read_texts, tree_lines
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -20,14 +19,11 @@ from kbnf_cli.options import (
     input_options,
     stdin_option,
 )
-from kbnf_core.text.diagnostics.segments import Role, Segment, Segments
+from kbnf_core.text.diagnostics.segments import Role, Segment
 from kbnf_core.text.errors import ParseError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
-
-_NARROWEST = 8
-"""Cells that the text of a node has on a terminal, however deep it is."""
 
 
 @click.command(
@@ -92,7 +88,9 @@ def parse(
     opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
     console.diagnostics(opened.losses)
     kept = None if rules is None else _known_rules(opened, rules)
-    texts = [Text("--text", given.encode())] if given is not None else None
+    texts = (
+        [Text("<text>", given.encode("utf-8", "surrogateescape"))] if given is not None else None
+    )
     status = Exit.CLEAN
     for text in texts or read_texts(console, files, by_line):
         try:
@@ -199,23 +197,6 @@ def _show(
             console.data([Segment(f"{where}:\n", Role.TITLE)])
         for segments in tree_lines(tree, console.width()):
             console.data(segments)
-
-
-def tree_lines(tree: "Tree", columns: int | None) -> Iterator[Segments]:
-    """Yield the lines of a tree: rule, span, and the text of leaves, cut to ``columns`` cells."""
-    for depth, node in tree.walk():
-        indent = "  " * depth
-        end = str(node.end) if node.is_closed else "..."
-        name = node.rule if node.token is None else f"token {node.token}"
-        span = f" {node.start}-{end}"
-        line = [Segment(indent), Segment(name, Role.RULE), Segment(span, Role.SECONDARY)]
-        if len(node) == 1:
-            text = shown(node.data)
-            if columns is not None:
-                room = max(_NARROWEST, columns - len(indent) - len(name) - len(span) - 4)
-                text = text if len(text) <= room else text[: room - 3] + "..."
-            line.append(Segment(f' "{text}"'))
-        yield [*line, Segment("\n")]
 
 
 def _s_expression(tree: "Tree") -> str:

@@ -110,6 +110,11 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
         console.text("".join(f"{shown(text)}\n" for text in texts))
     if len(texts) < wish.number and format_ != "json":
         console.note(_why_few(wish, len(texts), total))
+        if total == len(texts) and _is_cut(engine, total):
+            console.note(
+                f"with finish={engine.finish.value} a text ends as soon as it is complete; "
+                "--finish eos draws those that go on"
+            )
     return Exit.CLEAN if texts else Exit.FINDINGS
 
 
@@ -122,6 +127,17 @@ def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]
         return found.texts, count_texts(engine, wish.number) if found.is_all else None
     drawn = sample_texts(engine, wish.number, wish.seed, wish.length)
     return drawn.texts, drawn.total
+
+
+def _is_cut(engine: "Engine", total: int) -> bool:
+    """Return whether there are more texts where only the model ends them."""
+    from kbnf_core import Engine, Finish
+    from kbnf_core.examples.sampling import count_texts
+
+    if engine.finish is Finish.EOS or engine.remaining is not None:
+        return False
+    other = Engine(engine.grammar, engine.vocabulary, finish=Finish.EOS)
+    return count_texts(other, total + 1) != total
 
 
 def _why_few(wish: Wish, number: int, total: int | None) -> str:

@@ -354,7 +354,7 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
 @format_option(_FORMATS, "How to show what became of the examples.")
-@click.option("--coverage", is_flag=True, help="Tell which rules and alternatives no example uses.")
+@click.option("--coverage", is_flag=True, help="Show which rules and alternatives no example uses.")
 @watch_option("Test")
 @file_options
 @vocabulary_options

@@ -271,7 +271,7 @@ class Grammar:
         ``tools`` is a list as requests to OpenAI, Anthropic or Gemini have it, or what a server of
         MCP answers: a list, a dict, or a text of JSON. A call is a JSON object with ``name`` and
         ``arguments``; with ``tool_calls`` it is written in the format of a model
-        (``languages.structural_tag.presets.NAMES``), as ``tool_choice``, ``reasoning`` and
+        (``languages.structural_tag.models.table``), as ``tool_choice``, ``reasoning`` and
         ``single_call`` say. ``tool`` is the name of the only one that is called. The other
         ``options`` are those of ``from_json_schema`` and of ``Grammar.read``. Raises
         ``GrammarError`` for a list with errors and, unless ``lossy``, for a schema that cannot be

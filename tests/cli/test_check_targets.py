@@ -105,6 +105,18 @@ class Bag(BaseModel):
     assert kbnf("check", "--no-cache", "models:Missing").status == 2
 
 
+def test_a_class_is_closed_for_check_as_for_convert(kbnf: Kbnf, write: Write) -> None:
+    pytest.importorskip("pydantic")
+    write("shapes.py", "from pydantic import BaseModel\nclass Dot(BaseModel):\n    x: int\n")
+    assert "no problems" in kbnf("check", "--no-cache", "shapes:Dot").stderr
+    assert "I823" in kbnf("check", "--no-cache", "--open", "shapes:Dot").out
+    result = kbnf("sample", "shapes:Dot")
+    assert (result.status, "`kbnf convert shapes:Dot` imports a class" in result.stderr) == (
+        2,
+        True,
+    )
+
+
 def test_json_is_as_its_schema_says(kbnf: Kbnf, write: Write) -> None:
     file = write("a.schema.json", SCHEMA)
     result = kbnf(*CHECK, "llguidance", "--target", "openai", "--format", "json", file)

@@ -1,6 +1,7 @@
 """``kbnf convert``, and what it shares with the ``convert-*`` commands."""
 
 import json
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 
 from kbnf_core import Grammar
 from kbnf_core.languages import EXTENSIONS, LANGUAGES
-from kbnf_core.languages.structural_tag.presets import NAMES
+from kbnf_core.languages.structural_tag.models import table
 from kbnf_testing.command import Kbnf, Write
 
 GBNF = 'root ::= [0-9]+ "x"\n'
@@ -131,7 +132,7 @@ def test_the_list_has_every_language(kbnf: Kbnf) -> None:
     languages, _, calls = result.out.partition("\n\n")
     rows = {line.split()[0]: line for line in languages.splitlines()}
     assert result.status == 0
-    assert {line.split()[0] for line in calls.splitlines()[1:]} == NAMES.keys()
+    assert {line.split()[0] for line in calls.splitlines()[1:]} == table().keys()
     assert rows.keys() == {
         *(each.name.lower().replace(" ", "-") for each in LANGUAGES),
         "json-schema",
@@ -227,6 +228,30 @@ def test_calls_of_tools_in_the_format_of_a_model(kbnf: Kbnf, write: Write) -> No
 
 
 _TAG = "structural-tag"
+
+_TEMPLATE = (
+    "{% for m in messages %}{{ m.content }}{% for call in m.tool_calls %}"
+    "[CALL]{{ call.function.name }} {{ call.function.arguments | tojson }}[END]"
+    "{% endfor %}{% endfor %}"
+)
+
+
+def test_a_chat_template_says_how_calls_are_written(
+    kbnf: Kbnf, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jinja2")
+    tools = write("tools.json", TOOLS)
+    template = write("chat.jinja", _TEMPLATE)
+    written = kbnf("convert", "--tool-calls", template, tools)
+    assert (written.status, "[CALL]get_time " in written.out) == (0, True)
+    folder = write("m/tokenizer_config.json", json.dumps({"chat_template": _TEMPLATE})).parent
+    assert kbnf("convert", "--tool-calls", folder, tools).out == written.out
+    none = kbnf("convert", "--tool-calls", write("plain.jinja", "{{ messages | length }}"), tools)
+    assert (none.status, "no format of tool calls follows" in none.stderr) == (2, True)
+    assert kbnf("convert", "--tool-calls", "missing.jinja", tools).status == 2
+    monkeypatch.setitem(sys.modules, "xgrammar", None)
+    lacking = kbnf("convert", "--tool-calls", "xgrammar:qwen_3", tools)
+    assert (lacking.status, "not installed" in lacking.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,16 @@ def test_message_and_status(
     assert result.stderr.lstrip("\n") == stderr
 
 
+def test_what_an_interrupt_breaks_is_interrupted(
+    kbnf: Kbnf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrapped = RuntimeError("Error calling __set_name__")
+    wrapped.__cause__ = KeyboardInterrupt()
+    _fail_with(monkeypatch, wrapped)
+    result = kbnf("check", "-")
+    assert (result.status, result.stderr.lstrip("\n")) == (130, "error: interrupted\n")
+
+
 def test_debug_shows_where(kbnf: Kbnf, monkeypatch: pytest.MonkeyPatch) -> None:
     _fail_with(monkeypatch, ZeroDivisionError("oops"))
     monkeypatch.setenv("KBNF_DEBUG", "1")

@@ -84,7 +84,7 @@ def test_a_text_that_does_not_fit(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("parse", write("g.kbnf", LIST), "--text", "[a,1]")
     assert result.status == 1
     assert result.out == (
-        "--text:1:4: does not fit: byte 3 ('1', 0x31) is not expected here\n"
+        "<text>:1:4: does not fit: byte 3 ('1', 0x31) is not expected here\n"
         "  [a,1]\n     ^\n"
         '  expected  "[", "a"-"z"\n'
         "  in        start > item\n"

@@ -48,6 +48,16 @@ def test_shortest_heed_the_way_to_finish(kbnf: Kbnf) -> None:
     assert found.out == "a\naa\naaa\n"
 
 
+def test_texts_that_are_cut_are_said(kbnf: Kbnf) -> None:
+    result = kbnf("sample", "-", stdin=b'start ::= "a"+;')
+    assert (result.out, result.stderr) == (
+        "a\n",
+        "the language has only 1 text\n"
+        "with finish=eager a text ends as soon as it is complete; "
+        "--finish eos draws those that go on\n",
+    )
+
+
 def test_too_few_are_said(kbnf: Kbnf) -> None:
     result = kbnf("sample", "-", stdin=FEW.encode())
     assert (result.status, len(result.out.splitlines())) == (0, 3)

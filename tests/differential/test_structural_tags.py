@@ -15,8 +15,10 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import from_structural_tag
-from kbnf_core.languages.structural_tag.presets import CHOICES, REASONING, tool_calls
-from kbnf_core.languages.structural_tag.presets import EXAMPLES as CALLS
+from kbnf_core.languages.structural_tag.models import CHOICES, REASONING, _plain
+from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_testing import call_formats
+from kbnf_testing.call_formats import EXAMPLES as CALLS
 
 xgrammar = pytest.importorskip("xgrammar", reason="the peer is an extra of the tests")
 
@@ -399,10 +401,33 @@ TIME = {"type": "function", "function": {"name": "get_time", "parameters": {"typ
 FORCED = {"type": "function", "function": {"name": "get_weather"}}
 
 
-def test_all_formats_of_xgrammar_are_presets() -> None:
-    from xgrammar import builtin_structural_tag
+def test_the_formats_that_come_with_the_toolkit_are_those_of_xgrammar() -> None:
+    assert CALLS.keys() == call_formats.registry().keys()
+    assert call_formats.FILE.read_text("utf-8") == call_formats.read()
 
-    assert CALLS.keys() == builtin_structural_tag._structural_tag_registry.keys()
+
+@pytest.mark.parametrize("preset", CALLS)
+def test_a_structural_tag_of_tools_is_xgrammars_own(preset: str) -> None:
+    tools = [WEATHER, TIME]
+    for choice, reasoning, parallel in product((*CHOICES, FORCED), REASONING, (True, False)):
+        theirs = xgrammar.get_model_structural_tag(
+            preset, tools, choice, reasoning, parallel_tool_calls=parallel
+        )
+        name = choice if isinstance(choice, str) else "get_weather"
+        made = tool_calls(preset, tools, choice=name, reasoning=reasoning, parallel=parallel)
+        assert _in_order(made) == _in_order(_plain(theirs.model_dump(mode="json")))
+
+
+def _in_order(value: Any) -> Any:
+    """Return a tag whose tags to choose from are in one order."""
+    if isinstance(value, list):
+        return [_in_order(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {name: _in_order(each) for name, each in value.items()}
+    if "tags" in found:
+        found["tags"] = sorted(found["tags"], key=json.dumps)
+    return found
 
 
 @pytest.mark.parametrize("preset", CALLS)

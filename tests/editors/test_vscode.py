@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from kbnf_cli.lsp.server import ASK_ENGINES
 from kbnf_core.languages import EXTENSIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,6 +38,71 @@ def test_grammars_and_configurations_exist() -> None:
 def test_a_workspace_cannot_choose_what_is_started() -> None:
     (setting,) = manifest()["configuration"]["properties"].values()
     assert setting["scope"] == "machine"
+
+
+_RUN = """
+const told = [], sent = [], deleted = [], registered = {};
+const editor = { document: { languageId: "json", uri: "file:///a.json", save: async () => true } };
+const stubs = {
+  vscode: {
+    commands: { registerCommand: (name, run) => (registered[name] = run) },
+    ProgressLocation: {},
+    window: {
+      activeTextEditor: editor,
+      withProgress: (_, run) => run(),
+      showInformationMessage: (message) => told.push(message),
+      showErrorMessage: (message) => told.push(message),
+    },
+    workspace: {
+      getConfiguration: () => ({ get: () => ["kbnf", "lsp"] }),
+      onDidChangeTextDocument: (run) => (registered.change = run),
+      onDidCloseTextDocument: () => {},
+    },
+  },
+  "vscode-languageclient/node": {
+    ExecuteCommandRequest: { type: "execute" },
+    LanguageClient: class {
+      diagnostics = { delete: (uri) => deleted.push(uri) };
+      start() {}
+      async sendRequest(_, asked) {
+        sent.push(asked);
+        if (sent.length > 1) throw new Error("xgrammar is not installed");
+        return 2;
+      }
+    },
+  },
+};
+const Module = require("module"), load = Module._load;
+Module._load = (name, ...rest) => stubs[name] ?? load(name, ...rest);
+const { activate } = require(process.argv[1]);
+(async () => {
+  await activate({ subscriptions: [] });
+  await registered["kbnf.checkForOtherEngines"]();
+  await registered["kbnf.checkForOtherEngines"]();
+  editor.document.save = async () => false;
+  await registered["kbnf.checkForOtherEngines"]();
+  registered.change({ document: editor.document });
+  registered.change({ document: { languageId: "kbnf" } });
+  console.log(JSON.stringify({ told, sent, deleted }));
+})();
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs Node")
+def test_the_palette_asks_engines() -> None:
+    (contributed,) = manifest()["commands"]
+    command = ["node", "-e", _RUN, str(FOLDER / "extension.js")]
+    ran = subprocess.run(command, check=True, capture_output=True, timeout=60)
+    assert contributed["command"] == "kbnf.checkForOtherEngines"
+    assert json.loads(ran.stdout) == {
+        "told": [
+            "KBNF: 2 findings from other engines",
+            "KBNF: xgrammar is not installed",
+            "KBNF: the file must be saved before engines are asked about it.",
+        ],
+        "sent": [{"command": ASK_ENGINES, "arguments": ["file:///a.json"]}] * 2,
+        "deleted": ["file:///a.json"],
+    }
 
 
 @pytest.mark.slow

@@ -10,9 +10,9 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
-from kbnf_core.languages.structural_tag.models import PRESETS
-from kbnf_core.languages.structural_tag.presets import NAMES
+from kbnf_core.languages.structural_tag.models import table
 from kbnf_testing import tool_texts
+from kbnf_testing.call_models import PRESETS
 
 FEW, MANY = 2, 200
 
@@ -99,7 +99,7 @@ def put_together(deltas: list[Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("preset", NAMES)
+@pytest.mark.parametrize("preset", table())
 def test_what_was_written_is_read_back_in_any_pieces(preset: str) -> None:
     grammar = grammar_of(preset)
     for text, value, random in texts_of(preset, FEW):
@@ -107,7 +107,7 @@ def test_what_was_written_is_read_back_in_any_pieces(preset: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", NAMES)
+@pytest.mark.parametrize("preset", table())
 def test_many_texts_are_read_back_in_any_pieces(preset: str) -> None:
     grammar = grammar_of(preset)
     for text, value, random in texts_of(preset, MANY):

@@ -602,7 +602,7 @@ def test_an_interrupt_while_processes_work() -> None:
     assert process.stderr.readline().startswith("checked ")
     os.killpg(process.pid, signal.SIGINT)
     _, stderr = process.communicate(timeout=30)
-    assert process.returncode in (1, 130)
+    assert process.returncode in (1, 130), stderr
     assert "Traceback" not in stderr
 
 

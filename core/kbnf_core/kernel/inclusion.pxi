@@ -5,7 +5,9 @@
 # that leads to a call, states of the table are searched.
 #
 # What counts characters is in one place after any of them, so one step takes a whole character; it
-# may be a call of what reads one.
+# may be a call of what reads one. Where a few characters lead elsewhere, as the slash of a path and
+# the first letter of a name that is left out, inclusion holds for texts without those, and a walk
+# follows the texts that have some.
 
 cdef enum:
     _FREE = 255
@@ -33,6 +35,9 @@ cdef enum:
     _LEAST_TAKEN = 24
     # Characters that are enough where states of the table are made to count them.
     _ENOUGH = 24
+    # They are made where fewer characters than this are proved, and there are so many nodes to walk.
+    _SHORT = 8
+    _LARGE = 16384
 
 
 cdef struct Known:
@@ -54,10 +59,10 @@ cdef struct Characters:
 cdef struct Reach:
     # How many characters can come, whatever they are, ``without`` some.
     int32_t length
-    # Whether nothing longer can come.
+    # Whether nothing longer can come, of the same.
     bint is_exact
     Characters without
-    # Characters of which some can come, and others not.
+    # Those of them that may come all the same.
     Characters unsure
 
 
@@ -65,7 +70,7 @@ cdef struct After:
     # Zero where this was not searched for.
     int32_t position
     Characters refused
-    # Of characters of several bytes some with these first bytes are refused, and others not.
+    # These may lead elsewhere; of several bytes, some with the same first ones.
     Characters unsure
 
 
@@ -82,7 +87,10 @@ cdef class Inclusion:
     cdef vector[uint8_t] reads
     # By move of the machine's start: the characters that begin with it.
     cdef vector[Characters] beginning
-    # By position: that after any character of the machine but those refused.
+    # What any of them begins with, and how many numbers that are.
+    cdef Characters all_characters
+    cdef int32_t count
+    # By position: that after most characters of the machine.
     cdef unordered_map[int32_t, After] afterwards
     # By pair of a position and a state of the machine. Those of the tables are in an array, of which
     # only the parts that are used take memory.
@@ -137,6 +145,8 @@ cdef class Inclusion:
             only.low = <uint64_t> 1 << number[byte] if number[byte] < 64 else 0
             only.high = <uint64_t> 1 << (number[byte] - 64) if number[byte] >= 64 else 0
             _add_to(&self.beginning[j], only)
+            _add_to(&self.all_characters, only)
+        self.count = _size(self.all_characters)
         return 0
 
     def __dealloc__(self):
@@ -161,11 +171,16 @@ cdef class Inclusion:
 
         What is found out on the way holds for the nodes below, so a good look is worth it here.
         """
-        cdef Reach found = self._count(place)
+        cdef Reach found = self._count(place), together
         if not found.is_exact and found.length < _ENOUGH and not _is_any(found.without):
             found.length = self._length(
                 place, 1, _ENOUGH, min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
             )
+            if place < 0 and found.length < _SHORT and nodes > _LARGE:
+                # Several automata side by side: their states together, one for each character.
+                together = self._count_from(self.explorer.lift(~place))
+                if together.length > found.length:
+                    found = together
         return found
 
     cdef bint loops(self, int32_t place, Characters* refused) except -1:
@@ -203,11 +218,19 @@ cdef class Inclusion:
         return ~<int32_t> (members[0][0] // self.explorer.items.radix) if members.size() == 1 else 0
 
     cdef Reach _count_from(self, int32_t position) except *:
-        cdef int32_t most = _farthest(position)
+        # A count has a position for each character, and each takes a search.
+        cdef bint is_counted = position < 0 and ~position >= self.explorer.items.states
+        cdef int32_t most = _ENOUGH if is_counted else _farthest(position)
         cdef bint is_ambiguous = False
         cdef Reach found
-        cdef Characters refused
+        cdef Characters without
+        # Refused at all positions, so that no text has them.
+        cdef Characters never = self.all_characters
+        # From which on nothing is refused, as far as was looked.
+        cdef vector[int32_t] free
         cdef After* after
+        cdef Known* known
+        cdef size_t i
         memset(&found, 0, sizeof(Reach))
         while found.length < most:
             after = self._after_character(position)
@@ -215,19 +238,32 @@ cdef class Inclusion:
             if after.position == _NONE:
                 found.is_exact = not is_ambiguous
                 break
-            if not found.length:
-                found.without, found.unsure = after.refused, after.unsure
-                _add_to(&found.without, after.unsure)
-            refused = after.refused
-            _add_to(&refused, after.unsure)
-            if after.position == _SEVERAL or not _are_same(found.without, refused):
+            without = found.without
+            _add_to(&without, after.refused)
+            _add_to(&without, after.unsure)
+            if after.position == _SEVERAL or (
+                _is_any(without) and self.count - _size(without) < _LEAST_TAKEN
+            ):
                 break
-            _add_to(&found.unsure, after.unsure)
+            found.without = without
+            never.low &= after.refused.low & ~after.unsure.low
+            never.high &= after.refused.high & ~after.unsure.high
+            if _is_any(after.refused) or _is_any(after.unsure):
+                free.clear()
+            else:
+                free.push_back(position)
             if after.position == position:
                 found.length = _FREE
                 break
             position = after.position
             found.length += 1
+        found.unsure.low = found.without.low & ~never.low
+        found.unsure.high = found.without.high & ~never.high
+        for i in range(free.size()):
+            known = self._known(free[i], 1)
+            known.length = max(
+                known.length, _FREE if found.length == _FREE else <uint8_t> (free.size() - i)
+            )
         return found
 
     cdef inline After* _after_character(self, int32_t position) except NULL:
@@ -247,20 +283,21 @@ cdef class Inclusion:
     cdef int32_t _find_after_character(
         self, int32_t position, bint is_called, After* found_out
     ) except DEAD:
-        """Search from the machine's start until it is there again.
+        """Search from the machine's start until it is there again, and return where most lead.
 
-        Where the position is that of a callee, this is the end of the call.
+        Where the position is that of a callee, this is the end of the call, for all characters.
         """
         cdef vector[Pair] found = vector[Pair](1, Pair(position, 1))
         # By pair: the characters that lead there; and pairs to go on from.
         cdef vector[Characters] leading = vector[Characters](1, Characters(0, 0))
         cdef vector[int32_t] work = vector[int32_t](1, 0)
+        # Where the machine is at its start again, and the characters that lead there.
+        cdef vector[pair[int32_t, Characters]] ends
         cdef vector[Pair]* moves
         cdef Pair reached
-        cdef int32_t after = _NONE
         cdef Characters taken = Characters(0, 0), begun
-        cdef size_t i, j, done = 0
-        found_out.unsure = Characters(0, 0)
+        cdef size_t i, j, most = 0, done = 0
+        found_out.refused = found_out.unsure = Characters(0, 0)
         while done < work.size():
             i = work[done]
             done += 1
@@ -271,28 +308,34 @@ cdef class Inclusion:
                 if is_called and reached.second == 1:
                     reached.first = self._step_to_end(found[i].first, moves[0][j].first)
                 if reached.first == DEAD:
-                    if is_called or (not i and self._can_move(position, moves[0][j].first)):
+                    if is_called:
                         return _SEVERAL
-                    _add_to(&found_out.unsure if i else &found_out.refused, begun)
+                    if i or self._can_move(position, moves[0][j].first):
+                        _add_to(&found_out.unsure, begun)
+                    else:
+                        _add_to(&found_out.refused, begun)
                     continue
                 if i == 0:
                     _add_to(&taken, begun)
-                if reached.second != 1:
+                if reached.second == 1:
+                    _lead_to_end(reached.first, begun, ends)
+                else:
                     self._lead(reached, begun, found, leading, work)
-                elif after == _NONE:
-                    after = reached.first
-                elif after != reached.first:
-                    return _SEVERAL
-        if _is_any(taken) and (
-            after == _NONE or (_is_any(found_out.refused) and _size(taken) < _LEAST_TAKEN)
-        ):
-            # No position was found after what begins, or too little begins.
+        if self._has_calls(position) or (is_called and ends.size() > 1):
             return _SEVERAL
+        if ends.empty():
+            return _SEVERAL if _is_any(taken) or _is_any(found_out.unsure) else _NONE
+        for i in range(1, ends.size()):
+            if _size(ends[i].second) > _size(ends[most].second):
+                most = i
+        for i in range(ends.size()):
+            if i != most:
+                _add_to(&found_out.unsure, ends[i].second)
         # Those that share a number may differ.
         taken.low &= found_out.refused.low
         taken.high &= found_out.refused.high
         _add_to(&found_out.unsure, taken)
-        return _SEVERAL if self._has_calls(position) else after
+        return ends[most].first
 
     cdef int _lead(
         self,
@@ -564,6 +607,19 @@ cdef class Inclusion:
         return True
 
 
+cdef int _lead_to_end(
+    int32_t position, Characters begun, vector[pair[int32_t, Characters]]& ends
+) except -1:
+    """Add a position, or the characters that lead to it, to those that end a search."""
+    cdef size_t i
+    for i in range(ends.size()):
+        if ends[i].first == position:
+            _add_to(&ends[i].second, begun)
+            return 0
+    ends.push_back(pair[int32_t, Characters](position, begun))
+    return 0
+
+
 cdef inline int32_t _farthest(int32_t position) noexcept nogil:
     """How far to search: states of the table are made for it."""
     return _LONGEST if position < 0 else _ENOUGH
@@ -574,25 +630,18 @@ cdef inline bint _is_any(Characters these) noexcept nogil:
 
 
 cdef inline int32_t _size(Characters these) noexcept nogil:
-    cdef int32_t number, count = 0
-    for number in range(128):
-        count += _has_character(these, number)
+    cdef int32_t count = 0
+    while these.low:
+        these.low &= these.low - 1
+        count += 1
+    while these.high:
+        these.high &= these.high - 1
+        count += 1
     return count
 
 
 cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:
     return one.low == other.low and one.high == other.high
-
-
-cdef inline bint _has_character(Characters these, int32_t number) noexcept nogil:
-    return (these.low >> number if number < 64 else these.high >> (number - 64)) & 1
-
-
-cdef inline uint16_t _from_number(Characters these, int32_t first) noexcept nogil:
-    """The characters from a number on."""
-    if first >= 64:
-        return <uint16_t> (these.high >> (first - 64))
-    return <uint16_t> (these.low >> first | (these.high << (64 - first) if first else 0))
 
 
 cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:

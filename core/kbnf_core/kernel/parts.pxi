@@ -38,12 +38,12 @@ cdef class _Part:
     # Sets of characters, and by node the one with those below.
     cdef const uint64_t[:, ::1] sets
     cdef const uint16_t[::1] below
-    # The number of the character that begins with each byte; and how many have one byte alone,
-    # which come first.
+    # The number of the character that begins with each byte.
     cdef object numbers
-    cdef int32_t singles
-    # By node: characters of several bytes before or below, by their numbers from ``singles`` on.
-    cdef const uint16_t[::1] longer
+    # By node: the characters before or below.
+    cdef const uint64_t[:, ::1] around
+    # By number of a character: the bits of the tokens that have it.
+    cdef const uint32_t[:, ::1] having
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
@@ -55,8 +55,6 @@ cdef class _Part:
     cdef int32_t[256] first_child
     cdef _Bytes first
     cdef _Bytes read_first
-    # By token, in the order of the trie: its characters.
-    cdef const uint64_t[:, ::1] characters
 
     cdef int lay_out(self, trie) except -1:
         cdef int32_t i
@@ -81,6 +79,30 @@ cdef class _Part:
         cdef const uint64_t* found = &self.sets[self.below[node], 0]
         return found[0] & these.low or found[1] & these.high
 
+    cdef inline bint has_around(self, int32_t node, const Characters* these) noexcept:
+        """Whether some of these characters are on the way to a node or below it."""
+        cdef const uint64_t* found = &self.around[node, 0]
+        return found[0] & these.low or found[1] & these.high
+
+    cdef void add_without(
+        self, const uint32_t* block, const Characters* without, uint32_t* words, size_t count
+    ) noexcept:
+        """Set the bits of a block but for those of tokens that have some of these characters."""
+        cdef vector[uint32_t] refused = vector[uint32_t](count)
+        cdef const uint32_t* having
+        cdef uint64_t left
+        cdef size_t i
+        cdef int half
+        for half in range(2):
+            left = without.high if half else without.low
+            while left:
+                having = &self.having[64 * half + _lowest(left), 0]
+                for i in range(count):
+                    refused[i] |= having[i]
+                left &= left - 1
+        for i in range(count):
+            words[i] |= block[i] & ~refused[i]
+
     cdef int read(self, each) except -1:
         """Take what an inclusion check needs."""
         cdef const int32_t[:, ::1] machine = each.machine
@@ -93,16 +115,35 @@ cdef class _Part:
         self.machine = each.machine
         self.reading = each.reading
         self.height = each.height
-        self.sets, self.below, self.longer = each.sets, each.below, each.longer
-        self.numbers = each.number
-        self.singles = 0
-        for byte in range(256):
-            self.singles += machine[1, byte] == 1
+        self.sets, self.below, self.around = each.sets, each.below, each.around
+        self.numbers, self.having = each.number, each.having
         return 0
 
 
+cdef struct SharedWalk:
+    # A mask as ``Pool`` stores it, the nodes at which the only nonterminal completes, and what was
+    # counted.
+    vector[int32_t] row
+    vector[int32_t] nodes
+    long long visited
+    long long bits_set
+
+
+cdef enum:
+    # Nodes of a walk that is worth keeping for other grammars; and the bytes of all, at most.
+    _LEAST_SHARED = 64
+    _SHARED_BYTES = 4194304
+
+
 cdef class Parts:
-    """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
+    """A vocabulary, whole and in slices, laid out once for the walkers of all tables.
+
+    Grammars share what depends on none of them: walks of automata that call nothing, as strings and
+    numbers, by what ``ItemSets.describe`` says of these.
+    """
+
+    cdef unordered_map[string, SharedWalk] shared
+    cdef size_t shared_bytes
 
     cdef _Part whole
     cdef list slices
@@ -121,7 +162,7 @@ cdef class Parts:
             part.lay_out(each.part.trie)
             part.nodes = each.part.nodes
             part.number = <int32_t> len(self.slices)
-            part.blocks, part.characters = each.blocks, each.characters
+            part.blocks = each.blocks
             part.fronts = each.fronts
             part.front_count = <int32_t> part.fronts.shape[0]
             part.run = each.run
@@ -131,6 +172,15 @@ cdef class Parts:
         self.depth = trie.max_depth
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
+
+    cdef int share(self, const string& content, const SharedWalk& walk) except -1:
+        """Keep a walk; where there are too many, only from here on."""
+        if self.shared_bytes > _SHARED_BYTES:
+            self.shared.clear()
+            self.shared_bytes = 0
+        self.shared[content] = walk
+        self.shared_bytes += content.size() + 4 * (walk.row.size() + walk.nodes.size())
+        return 0
 
     def row(self, const uint8_t[::1] key):
         """Return the mask that ``Pool.sparse`` tells of."""
@@ -149,26 +199,17 @@ cdef class Parts:
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""
         cdef const uint32_t* block
-        cdef Characters without
         cdef _Part part
         cdef Py_ssize_t i
-        cdef int32_t token
         cdef bint found = False
         for part in self.slices:
             if not taken[part.number].block:
                 continue
             found = True
-            without = taken[part.number].without
             block = &part.blocks[taken[part.number].block - 1, 0]
-            if not _is_any(without):
-                for i in range(self.width):
-                    words[i] |= block[i]
+            if _is_any(taken[part.number].without):
+                part.add_without(block, &taken[part.number].without, words, self.width)
                 continue
-            for i in range(part.token_ids.shape[0]):
-                token = part.token_ids[i]
-                if block[token >> 5] >> (token & 31) & 1:
-                    if not (
-                        part.characters[i, 0] & without.low or part.characters[i, 1] & without.high
-                    ):
-                        words[token >> 5] |= <uint32_t> 1 << (token & 31)
+            for i in range(self.width):
+                words[i] |= block[i]
         return found

@@ -50,6 +50,21 @@ def unite_down_and_up(const int32_t[::1] parent, const uint64_t[:, ::1] own):
     return way, under
 
 
+def mark_tokens(
+    const uint64_t[:, ::1] characters, const int32_t[::1] ids, uint32_t[:, ::1] rows
+):
+    """Set the bit of each token in the rows of its characters."""
+    cdef Py_ssize_t i, half
+    cdef uint64_t left
+    with nogil:
+        for i in range(ids.shape[0]):
+            for half in range(2):
+                left = characters[i, half]
+                while left:
+                    rows[64 * half + _lowest(left), ids[i] >> 5] |= <uint32_t> 1 << (ids[i] & 31)
+                    left &= left - 1
+
+
 def deepest_below(const int32_t[::1] parent, const uint16_t[::1] depth):
     """Return the depth of the deepest node below each, or its own, uint16[n]."""
     cdef Py_ssize_t count = parent.shape[0], node

@@ -44,8 +44,8 @@ cdef class Walker:
     # By class: its bytes; and those with which the walk in progress can begin.
     cdef vector[_Bytes] class_bytes
     cdef _Bytes alive
-    # Of characters of several bytes, those that are not found with the others; see ``Reach``.
-    cdef uint16_t unsure
+    # Characters that are not found with the others, but may come; see ``Reach``.
+    cdef Characters unsure
     cdef readonly long long visited
     # Those set one by one.
     cdef readonly long long bits_set
@@ -86,15 +86,46 @@ cdef class Walker:
         self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
     ) except -1:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
+        cdef ItemSets items = self.explorer.items
         cdef vector[int32_t]* nodes
         cdef vector[int32_t] content
+        cdef string described
+        cdef SharedWalk walk
+        cdef int32_t report
+        cdef bint is_shared
         node_sets._wake()
         nodes = &node_sets.contents.at(roots)
+        is_shared = nodes.size() == 1 and nodes.front() == 0 and items.describe(
+            item_set, self.explorer.classes, described
+        )
+        if is_shared and self.parts.shared.count(described):
+            report = <int32_t> (items.of(item_set).front() % items.radix)
+            self._take_shared(self.parts.shared[described], report, node_sets, rows, found)
+            return 0
+        walk.visited, walk.bits_set = self.visited, self.bits_set
         self._walk(~item_set, nodes.data(), nodes.size())
         self._take_words(content, rows.width)
         found.first = rows.find(content)
         for each in self.completions:
             found.second.push_back(Pair(each.first, node_sets.find(each.second)))
+        walk.visited = self.visited - walk.visited
+        if is_shared and walk.visited >= _LEAST_SHARED:
+            walk.bits_set = self.bits_set - walk.bits_set
+            walk.row = content
+            for each in self.completions:
+                walk.nodes = each.second
+            self.parts.share(described, walk)
+        return 0
+
+    cdef int _take_shared(
+        self, SharedWalk& walk, int32_t report, Pool node_sets, Pool rows, Walked& found
+    ) except -1:
+        """Take over a walk that another grammar made, which counts as much as one's own."""
+        found.first = rows.find(walk.row)
+        if not walk.nodes.empty():
+            found.second.push_back(Pair(report, node_sets.find(walk.nodes)))
+        self.visited += walk.visited
+        self.bits_set += walk.bits_set
         return 0
 
     cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
@@ -151,7 +182,7 @@ cdef class Walker:
     cdef int _walk_part(self, _Part part, Inclusion inclusion) except -1:
         cdef int32_t within = 0
         cdef Reach reach
-        cdef uint16_t unsure = 0
+        cdef Characters unsure = Characters(0, 0)
         if part.token_ids.shape[0] == 0:
             return 0
         if inclusion is not None and _common(&self.alive, &part.read_first) >= _LEAST_TAKEN:
@@ -162,8 +193,9 @@ cdef class Walker:
                 within = _FREE
             elif within:
                 self._admit(part, within, reach)
-            unsure = _from_number(reach.unsure, part.singles) if within else 0
-            if not unsure and (within == _FREE or (reach.is_exact and within == reach.length)):
+            if within:
+                unsure = reach.unsure
+            if not _is_any(unsure) and (within == _FREE or (reach.is_exact and within == reach.length)):
                 return 0
         self.unsure = unsure
         self._walk_children(part, inclusion, within)
@@ -219,7 +251,7 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         cdef ItemSets items = explorer.items
-        if within >= _ENOUGH and not self.unsure:
+        if within >= _ENOUGH and not _is_any(self.unsure):
             # Behind a long way that is proved, little is left.
             inclusion = None
         cdef const uint8_t* classes = explorer.classes
@@ -229,14 +261,15 @@ cdef class Walker:
         cdef const int32_t* token_start = &part.token_start[0]
         cdef int32_t* places = self.places.data()
         cdef int32_t after
-        cdef uint16_t unsure = self.unsure
+        cdef Characters unsure = self.unsure
+        cdef bint is_unsure = _is_any(unsure)
         cdef Characters refused
         cdef bint is_covered
         cdef uint8_t kind
         cdef long long visited = 0
         while node < end:
             if within and depth[node] + part.height[node] <= within:
-                if not unsure or not part.longer[node] & unsure:
+                if not is_unsure or not part.has_around(node, &unsure):
                     node = skip[node]
                     continue
             visited += 1

@@ -15,15 +15,23 @@ The idea is that of LLGuidance's slicer; its containment check works on regular 
 one on the states of any grammar.
 """
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel import Parts, count_starts, deepest_below, read_down, unite_down_and_up
+from kbnf_core.kernel import (
+    Parts,
+    count_starts,
+    deepest_below,
+    mark_tokens,
+    read_down,
+    unite_down_and_up,
+)
 from kbnf_core.mask.bits import Bitmask, pack, word_count
+from kbnf_core.vocab.stored import checked_trie, trie_to_arrays
 from kbnf_core.vocab.trie import Part, TokenTrie, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -59,13 +67,13 @@ class Slice(NamedTuple):
 
     ``blocks``: uint32[k, words], what may be admitted at once: the bits of the tokens of at most
     0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is what the machine reads
-    until it is at its start again. ``characters``: uint64[m, 2], those of each token, a bit for
-    each by its number. ``number``: uint8[256], that of the character that begins with a byte,
-    ``NO_NUMBER`` without one; those of several bytes share numbers by their first. ``sets``:
-    uint64[k, 2], sets of characters by these numbers, and ``below``: uint16[n], the one with those
-    below each node; set 0 has all, and stands for any other where few tokens are. ``longer``:
-    uint16[n], the characters of several bytes on the way to a node or below it, from the first of
-    their numbers on. Without a machine there are none of these.
+    until it is at its start again. ``number``: uint8[256], that of the character that begins with
+    a byte, ``NO_NUMBER`` without one; those of several bytes share numbers by their first.
+    ``having``: uint32[c, words], the tokens that have each character, by its number. ``sets``:
+    uint64[k, 2], sets of characters, a bit for each by its number, and ``below``: uint16[n], the
+    one with those below each node; set 0 has all, and stands for any other where few tokens are.
+    ``around``: uint64[n, 2], those on the way to each node or below it. Without a machine there are
+    none of these.
 
     ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
     order of the trie; what is between two tokens is the difference of two fronts.
@@ -76,11 +84,11 @@ class Slice(NamedTuple):
 
     part: Part
     blocks: Bitmask
-    characters: npt.NDArray[np.uint64]
     number: npt.NDArray[np.uint8]
+    having: Bitmask
     sets: npt.NDArray[np.uint64]
     below: npt.NDArray[np.uint16]
-    longer: npt.NDArray[np.uint16]
+    around: npt.NDArray[np.uint64]
     fronts: Bitmask
     run: int
     machine: Machine | None
@@ -95,9 +103,83 @@ def parts_of(vocabulary: Vocabulary) -> Parts:
     """Return a vocabulary in slices, as walkers take it; all grammars share it."""
     found = _parts.get(vocabulary)
     if found is None:
-        made = Parts(vocabulary.trie, slices_of(vocabulary))
+        made = Parts(vocabulary.trie, _known_slices(vocabulary))
         found = _parts.setdefault(vocabulary, made)
     return found
+
+
+def _known_slices(vocabulary: Vocabulary) -> tuple[Slice, ...]:
+    """Return the slices of a vocabulary, from disk if the vocabulary is kept there."""
+    entry = vocabulary.entry.beside("slices") if vocabulary.entry else None
+    found = entry.recall(lambda arrays: from_arrays(arrays, vocabulary)) if entry else None
+    if found is None:
+        found = slices_of(vocabulary)
+        if entry:
+            entry.keep(to_arrays(found))
+    return found
+
+
+def to_arrays(slices: tuple[Slice, ...]) -> dict[str, npt.NDArray[Any]]:
+    """Return what ``from_arrays`` makes equal slices of."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for place, each in enumerate(slices):
+        arrays |= trie_to_arrays(each.part.trie, f"{place}.trie")
+        arrays[f"{place}.nodes"] = each.part.nodes
+        arrays |= {f"{place}.{name}": getattr(each, name) for name in _STORED}
+    return arrays
+
+
+def from_arrays(
+    arrays: Mapping[str, npt.NDArray[Any]], vocabulary: Vocabulary
+) -> tuple[Slice, ...]:
+    """Return the slices in ``arrays``, which are worked on from then on.
+
+    Raises ``KeyError``, ``VocabularyError`` or ``ValueError`` unless they are all there, and each
+    number in them is within its range: a walk over them reads nothing outside.
+    """
+    machines = (*(MACHINES if len(vocabulary.trie.token_ids) >= LEAST_TOKENS else ()), None)
+    return tuple(
+        _from_arrays(arrays, str(place), machine, vocabulary)
+        for place, machine in enumerate(machines)
+    )
+
+
+def _from_arrays(
+    arrays: Mapping[str, npt.NDArray[Any]],
+    place: str,
+    machine: Machine | None,
+    vocabulary: Vocabulary,
+) -> Slice:
+    trie, nodes = checked_trie(arrays, vocabulary.size, f"{place}.trie"), arrays[f"{place}.nodes"]
+    found = {name: arrays[f"{place}.{name}"] for name in _STORED}
+    count, words = trie.node_count, word_count(vocabulary.size)
+    read = 0 if machine is None else count
+    numbers = numbers_of(machine) if machine is not None else np.full(256, NO_NUMBER, np.uint8)
+    rows = _count(numbers)
+    expected: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
+        "blocks": (np.uint32, (None, words)),
+        "number": (np.uint8, (256,)),
+        "having": (np.uint32, (rows, words if rows else 0)),
+        "sets": (np.uint64, (None, 2)),
+        "below": (np.uint16, (read,)),
+        "around": (np.uint64, (read, 2)),
+        "fronts": (np.uint32, (len(trie.token_ids) // RUN + 1, words)),
+        "reading": (np.uint8, (read,)),
+        "height": (np.uint16, (count,)),
+    }
+    fits = nodes.dtype == np.int32 and nodes.shape == (count,)
+    for name, (kind, shape) in expected.items():
+        array = found[name]
+        lengths = zip(array.shape, shape, strict=True) if array.ndim == len(shape) else [(0, 1)]
+        fits &= array.dtype == kind and all(b is None or a == b for a, b in lengths)
+    fits &= not nodes.size or bool(nodes.min() >= 0 and nodes.max() < vocabulary.trie.node_count)
+    if machine is not None:
+        fits &= bool(found["below"].max(initial=0) < len(found["sets"]))
+        fits &= bool(found["reading"].max(initial=0) < len(machine))
+        fits &= len(found["blocks"]) > 1 and bool((found["number"] == numbers).all())
+    if not fits:
+        raise ValueError("stored slices are damaged")
+    return Slice(Part(trie, nodes), machine=machine, run=RUN, **found)
 
 
 def slices_of(vocabulary: Vocabulary) -> tuple[Slice, ...]:
@@ -122,7 +204,7 @@ def _slice(
     found = _Characters.none()
     if machine is not None:
         blocks = _blocks(part.trie, reading, size)
-        found = _characters(part.trie, machine)
+        found = _characters(part.trie, machine, size)
     fronts, heights = _fronts(part.trie, size), _heights(part.trie)
     return Slice(part, blocks, *found, fronts, RUN, machine, reading, heights)
 
@@ -130,16 +212,16 @@ def _slice(
 class _Characters(NamedTuple):
     """See ``Slice``."""
 
-    characters: npt.NDArray[np.uint64]
     number: npt.NDArray[np.uint8]
+    having: Bitmask
     sets: npt.NDArray[np.uint64]
     below: npt.NDArray[np.uint16]
-    longer: npt.NDArray[np.uint16]
+    around: npt.NDArray[np.uint64]
 
     @classmethod
     def none(cls) -> "_Characters":
-        sets, nodes = np.zeros((0, 2), np.uint64), np.zeros(0, np.uint16)
-        return cls(sets, np.full(256, NO_NUMBER, np.uint8), sets, nodes, nodes)
+        rows, sets = np.zeros((0, 0), np.uint32), np.zeros((0, 2), np.uint64)
+        return cls(np.full(256, NO_NUMBER, np.uint8), rows, sets, np.zeros(0, np.uint16), sets)
 
 
 def _fronts(trie: TokenTrie, size: int) -> Bitmask:
@@ -180,7 +262,12 @@ def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
     return number
 
 
-def _characters(trie: TokenTrie, machine: Machine) -> _Characters:
+def _count(number: npt.NDArray[np.uint8]) -> int:
+    """Return how many numbers characters have."""
+    return len(np.unique(number[number != NO_NUMBER]))
+
+
+def _characters(trie: TokenTrie, machine: Machine, size: int) -> _Characters:
     """Return the characters of tokens and nodes: from the root down, and from the leaves up."""
     number = numbers_of(machine)
     own = np.stack([_bits(number, first) for first in (0, 64)], axis=1)[trie.byte]
@@ -190,16 +277,10 @@ def _characters(trie: TokenTrie, machine: Machine) -> _Characters:
     below = np.zeros(trie.node_count, np.uint16)
     # So many sets are not met; the others stand for all characters.
     below[large] = np.where(which < 2**16 - 1, which + 1, 0)
-    singles = np.count_nonzero(machine[1] == 1)
-    low, high = (way | under).T
-    longer = high >> np.uint64(singles - 64) if singles >= 64 else low >> np.uint64(singles)
-    return _Characters(
-        np.repeat(way, np.diff(trie.token_start), axis=0),
-        number,
-        np.concatenate((np.full((1, 2), ~np.uint64(0)), sets)),
-        below,
-        longer.astype(np.uint16),
-    )
+    having = np.zeros((_count(number), word_count(size)), np.uint32)
+    mark_tokens(np.repeat(way, np.diff(trie.token_start), axis=0), trie.token_ids, having)
+    sets = np.concatenate((np.full((1, 2), ~np.uint64(0)), sets))
+    return _Characters(number, having, sets, below, way | under)
 
 
 def _distinct(
@@ -254,3 +335,6 @@ def _word() -> Machine:
 
 MACHINES = (_word(), _text())
 """The narrower one first: its tokens are left out of the other's slice."""
+
+_STORED = ("blocks", "number", "having", "sets", "below", "around", "fronts", "reading", "height")
+"""The arrays of a slice beside those of its trie."""

@@ -67,15 +67,30 @@ class Engine:
     opens: tuple[str, Any] | None = None
     hint: str = ""
 
-    def distribution(self) -> tuple[str, str] | None:
-        """Return the distribution that is installed, and its version; None where none is."""
+    def version(self) -> str | None:
+        """Return the version that is installed, with the package that brings it; None for none."""
         for module, distribution in self.packages:
             if find_spec(module) is not None:
                 try:
-                    return distribution, version(distribution)
+                    number = version(distribution)
                 except PackageNotFoundError:
-                    return distribution, "unknown"
+                    number = "unknown"
+                if distribution == self.name:
+                    return number
+                return f"{_build_of(module) or 'unknown build'} ({distribution} {number})"
         return None
+
+
+def _build_of(module: str) -> str | None:
+    """Return the build of llama.cpp in a package, where it says that (cyllama does)."""
+    found = find_spec(module)
+    for folder in (found and found.submodule_search_locations) or ():
+        try:
+            said = json.loads(Path(folder, "build_config.json").read_text(encoding="utf-8"))
+            return str(said["versions"]["llama_cpp_version"])
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+    return None
 
 
 _END = 256

@@ -14,7 +14,7 @@ from kbnf_core.languages import GBNF, LARK, Language
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Fault, Finding, Result
 from kbnf_core.targets.ours import Texts
-from kbnf_core.targets.process import Asked, BrokenError, How, version_of
+from kbnf_core.targets.process import Asked, How, version_of
 from kbnf_core.text.errors import KbnfError
 
 LANGUAGES = {"gbnf": GBNF, "lark": LARK}
@@ -35,7 +35,8 @@ def reads_grammars(name: str) -> bool:
 def examine_grammar(grammar: Grammar, asked: Asked) -> Result | None:
     """Ask an engine about a grammar; None where that cannot be written in the engine's language.
 
-    What a conversion cannot keep is found elsewhere (E502). Raises ``NotInstalledError``.
+    Where generation ends is no question here: engines offer their end at every complete text.
+    Raises ``NotInstalledError``.
     """
     name = ENGINES[asked.name].language
     if name is None:
@@ -61,29 +62,22 @@ def _written(grammar: Grammar, language: Language) -> str | None:
         made = convert(grammar.source.text, grammar.language, language, start=grammar.start)
     except KbnfError:
         return None
-    return None if made.losses else made.text
+    return made.text if all(loss.code == "W403" for loss in made.losses) else None
 
 
 def _differences(grammar: Grammar, asked: Asked, version: str) -> Iterator[Finding]:
     texts = Texts(grammar)
     random = Random(0)  # noqa: S311 - the same texts each time
     known = dict.fromkeys((*texts.shortest(_SHORTEST), *texts.drawn(_LENGTHS, random)))
-    rejected = [text for text in known if texts.has(text) and not _takes(asked, text)]
-    misses = dict.fromkeys(_near(list(known), random))
-    taken = [text for text in misses if not texts.has(text) and _takes(asked, text)]
+    rejected = [text for text in known if texts.has(text) and not asked.accepts(text)]
+    misses = dict.fromkeys(near_misses(list(known), random))
+    taken = [text for text in misses if not texts.has(text) and asked.accepts(text)]
     for fault, found in ((Fault.REJECTS, rejected), (Fault.WEAK, taken)):
         for text in sorted(found, key=len)[:_MOST]:
             yield Finding(asked.name, version, fault, "", witness=text)
 
 
-def _takes(asked: Asked, text: str) -> bool:
-    try:
-        return asked.reads(text) is None
-    except BrokenError:
-        return False
-
-
-def _near(texts: list[str], random: Random) -> Iterator[str]:
+def near_misses(texts: list[str], random: Random) -> Iterator[str]:
     """Yield texts that differ from known ones in a character."""
     letters = sorted({letter for text in texts for letter in text} | set('a0 ".\n'))
     for _ in range(_MISSES if texts else 0):

@@ -12,7 +12,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 class Texts:
-    """The texts of a grammar."""
+    """The texts of a grammar, wherever generation would end."""
 
     def __init__(self, grammar: Grammar) -> None:
         self.grammar = grammar
@@ -20,7 +20,7 @@ class Texts:
     @cached_property
     def start(self) -> Engine:
         """An engine at the beginning of a text, not to be moved."""
-        return Engine(self.grammar, Vocabulary.bytes())
+        return Engine(self.grammar, Vocabulary.bytes(), finish="eos")
 
     def read(self, data: bytes) -> int | None:
         """Return None for a text of the grammar, else how many of its bytes one begins with."""
@@ -53,9 +53,9 @@ class Texts:
 
     def drawn(self, lengths: Iterable[int], random: Random) -> Iterator[str]:
         """Yield texts at random, of about these lengths."""
-        vocabulary = self.start.vocabulary
         for length in lengths:
             try:
+                vocabulary = self.start.vocabulary
                 sample = self.start.sample(random, length)
             except KbnfError:
                 return

@@ -74,10 +74,11 @@ def _needed(schema: Json, found: list[Refused], asked: Asked) -> list[Refused]:
 
 def _without(schema: Json, pointer: str) -> Json:
     try:
-        return removed(schema, pointer)
-    except (LookupError, AttributeError, TypeError):
-        # It went with what was left out before.
+        at(schema, pointer)
+    except (LookupError, TypeError, ValueError):
+        # It went with what was left out before, or is an item that has another place now.
         return schema
+    return removed(schema, pointer)
 
 
 @dataclass(frozen=True, slots=True)

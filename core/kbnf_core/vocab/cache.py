@@ -2,20 +2,21 @@
 
 An entry is a container (``kbnf_core.container``) named after the *identity* of the file that was
 read: its real path, size, time and inode, the same of the companion files, the stop ids asked for,
-and the version of the reader. A damaged entry, or one with another identity, is a miss. Entries are
-written atomically, so any number of processes may read and write them; beyond a total size, the
-least recently used are evicted.
+and the version of the reader. What is worked out of a vocabulary alone lies *beside* it, in an entry
+with the same identity. A damaged entry, or one with another identity, is a miss. Entries are written
+atomically, so any number of processes may read and write them; beyond a total size, the least
+recently used are evicted.
 """
 
 import hashlib
 import json
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.files import cache_folder, make_room
@@ -23,10 +24,14 @@ from kbnf_core.version import __version__
 from kbnf_core.vocab.formats import FILES_BESIDE
 
 if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
+    import numpy.typing as npt
+
+    Array = npt.NDArray[Any]
+
+T = TypeVar("T")
 
 LARGEST_TOTAL = 2**29
-"""The total size of all entries, in bytes; one of 131,072 tokens has 9 million."""
+"""The total size of all entries, in bytes; one of 131,072 tokens has 9 million, and 20 beside it."""
 
 SMALLEST_FILE = 2**16
 """In bytes; a smaller file is read as fast as an entry."""
@@ -34,7 +39,7 @@ SMALLEST_FILE = 2**16
 SETTLED = 2.0
 """Seconds after which a file's time tells any later change from what was read."""
 
-FORMAT = 2
+FORMAT = 3
 """Of the entries; raised whenever they, or what the loaders return, change."""
 
 SUFFIX = ".vocabulary"
@@ -42,33 +47,34 @@ SUFFIX = ".vocabulary"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The cache slot of one vocabulary; ``identity`` is the JSON of the files it was read from."""
+    """A slot of the cache; ``identity`` is the JSON of the files that its vocabulary is read from."""
 
     path: Path
     identity: str
 
-    def recall(self) -> "Vocabulary | None":
-        """Return the cached vocabulary, None on a miss."""
-        from kbnf_core.container import digest, read_container
-        from kbnf_core.vocab.stored import from_arrays
+    def beside(self, name: str) -> "Entry":
+        """Return the slot of what follows from the vocabulary, by its name."""
+        return Entry(self.path.with_name(f"{self.path.stem}-{name}{SUFFIX}"), self.identity)
+
+    def recall(self, read: "Callable[[Mapping[str, Array]], T]") -> T | None:
+        """Return what ``read`` makes of the arrays that are here, None on a miss."""
+        from kbnf_core.container import checksum, read_container
 
         try:
             arrays, metadata = read_container(self.path)
-            if metadata != self._metadata(digest(arrays)):
+            if metadata != self._metadata(checksum(arrays)):
                 return None
-            vocabulary = from_arrays(arrays)
+            found = read(arrays)
             os.utime(self.path)
         except (KbnfError, OSError, LookupError, TypeError, ValueError):
             return None
-        return vocabulary
+        return found
 
-    def keep(self, vocabulary: "Vocabulary") -> None:
-        """Store a vocabulary. Best effort; evicts old entries."""
-        from kbnf_core.container import digest, write_container
-        from kbnf_core.vocab.stored import to_arrays
+    def keep(self, arrays: "Mapping[str, Array]") -> None:
+        """Store arrays. Best effort; evicts old entries."""
+        from kbnf_core.container import checksum, write_container
 
-        arrays = to_arrays(vocabulary)
-        metadata = self._metadata(digest(arrays))
+        metadata = self._metadata(checksum(arrays))
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_container(self.path, arrays, metadata)
@@ -77,8 +83,8 @@ class Entry:
             # A cache that cannot be written to is no reason to refuse the vocabulary.
             return
 
-    def _metadata(self, digest: str) -> dict[str, object]:
-        return {"format": FORMAT, "identity": self.identity, "digest": digest}
+    def _metadata(self, checksum: int) -> dict[str, object]:
+        return {"format": FORMAT, "identity": self.identity, "checksum": checksum}
 
 
 def find_entry(file: Path, eos: Collection[int] | None) -> Entry | None:

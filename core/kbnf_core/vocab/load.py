@@ -19,7 +19,7 @@ from typing import NoReturn
 
 from kbnf_core.text.errors import KbnfError, SourceError, VocabularyError
 from kbnf_core.text.files import opened, read_up_to
-from kbnf_core.vocab.cache import find_entry
+from kbnf_core.vocab.cache import Entry, find_entry
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
     Encode,
@@ -116,13 +116,26 @@ def load_vocabulary(
     found = None if os.path.lexists(path) else cached_vocabulary(str(path))
     file = file_of(Path(path) if found is None else found)
     entry = find_entry(file, eos) if cached else None
-    vocabulary = entry.recall() if entry else None
+    vocabulary = _recalled(entry) if entry else None
     if vocabulary is None:
         vocabulary = _load(file, eos)
         if entry:
-            entry.keep(vocabulary)
+            _keep(vocabulary, entry)
+    vocabulary.entry = entry
     vocabulary._encode = _encode_as(file, vocabulary)
     return vocabulary
+
+
+def _recalled(entry: Entry) -> Vocabulary | None:
+    from kbnf_core.vocab.stored import from_arrays
+
+    return entry.recall(from_arrays)
+
+
+def _keep(vocabulary: Vocabulary, entry: Entry) -> None:
+    from kbnf_core.vocab.stored import to_arrays
+
+    entry.keep(to_arrays(vocabulary))
 
 
 def _encode_as(file: Path, vocabulary: Vocabulary) -> Encode:

@@ -39,9 +39,12 @@ def to_arrays(vocabulary: Vocabulary) -> dict[str, Array]:
     }
     arrays: dict[str, Array] = {"ids": packed.ids, "starts": packed.starts, "blob": packed.blob}
     arrays["rest"] = np.frombuffer(json.dumps(rest).encode(), np.uint8)
-    for field in fields(TokenTrie):
-        arrays[f"trie.{field.name}"] = getattr(vocabulary.trie, field.name)
-    return arrays
+    return arrays | trie_to_arrays(vocabulary.trie)
+
+
+def trie_to_arrays(trie: TokenTrie, prefix: str = "trie") -> dict[str, Array]:
+    """Return what ``checked_trie`` makes an equal trie of."""
+    return {f"{prefix}.{field.name}": getattr(trie, field.name) for field in fields(TokenTrie)}
 
 
 def from_arrays(arrays: Mapping[str, Array]) -> Vocabulary:
@@ -53,7 +56,7 @@ def from_arrays(arrays: Mapping[str, Array]) -> Vocabulary:
     rest = json.loads(arrays["rest"].tobytes())
     return Vocabulary.restored(
         _checked_tokens(arrays),
-        _checked_trie(arrays, rest["size"]),
+        checked_trie(arrays, rest["size"]),
         hidden={key: bytes.fromhex(data) for key, data in rest["hidden"]},
         token_strings=dict(rest["strings"]),
         special_tokens=dict(rest["special"]),
@@ -74,8 +77,9 @@ def _checked_tokens(arrays: Mapping[str, Array]) -> PackedTokens:
     return PackedTokens(ids, starts, blob)
 
 
-def _checked_trie(arrays: Mapping[str, Array], size: int) -> TokenTrie:
-    parts = {field.name: arrays[f"trie.{field.name}"] for field in fields(TokenTrie)}
+def checked_trie(arrays: Mapping[str, Array], size: int, prefix: str = "trie") -> TokenTrie:
+    """Return the trie in ``arrays`` over ids below ``size``; raise what ``from_arrays`` does."""
+    parts = {field.name: arrays[f"{prefix}.{field.name}"] for field in fields(TokenTrie)}
     kinds = all(_is_row(part, _DTYPES.get(name, np.int32)) for name, part in parts.items())
     _require(kinds, "a trie of other kinds")
     trie = TokenTrie(**parts)

@@ -23,6 +23,7 @@ from kbnf_core.vocab.validate import (
 )
 
 if TYPE_CHECKING:
+    from kbnf_core.vocab.cache import Entry
     from kbnf_core.vocab.formats import Encode
     from kbnf_core.vocab.packed import Spellings
     from kbnf_core.vocab.trie import TokenTrie
@@ -53,6 +54,9 @@ class Vocabulary:
 
     base: "Vocabulary | None" = None
     """The vocabulary of which this one has the tokens, with other ids that end the sequence."""
+
+    entry: "Entry | None" = None
+    """Where on disk it is kept, and what follows from it beside it; None for nowhere."""
 
     _encode: "Encode | None" = None
 
@@ -185,7 +189,7 @@ class Vocabulary:
         # Views cannot be pickled; they are rebuilt on first use.
         passing = (MappingProxyType, WeakValueDictionary)
         kept = {k: v for k, v in self.__dict__.items() if not isinstance(v, passing)}
-        return kept | ({} if self._encode is _as_bytes else {"_encode": None})
+        return kept | {"entry": None} | ({} if self._encode is _as_bytes else {"_encode": None})
 
     def ending_with(self, eos_token_id: int | Collection[int]) -> "Vocabulary":
         """Return the same tokens with other ids that end the sequence.

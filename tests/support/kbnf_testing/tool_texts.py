@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from kbnf_core.languages.structural_tag.models import PRESETS, Preset
+from kbnf_testing.call_models import PRESETS, Preset
 
 PLACE = {
     "type": "object",

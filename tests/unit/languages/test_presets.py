@@ -7,7 +7,9 @@ import pytest
 
 from kbnf_core import ConfigError
 from kbnf_core.convert import from_structural_tag
-from kbnf_core.languages.structural_tag.presets import EXAMPLES, NAMES, tool_calls
+from kbnf_core.languages.structural_tag.models import table
+from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_testing.call_formats import EXAMPLES
 from kbnf_testing.membership import Language
 
 CITY = {
@@ -29,11 +31,11 @@ def language(preset: str, **settings: Any) -> Language:
 
 
 def test_every_format_names_its_models_and_has_an_example() -> None:
-    assert list(NAMES) == list(EXAMPLES)
-    assert all(NAMES.values())
+    assert table().keys() == EXAMPLES.keys()
+    assert all(each["models"] for each in table().values())
 
 
-@pytest.mark.parametrize("preset", NAMES)
+@pytest.mark.parametrize("preset", EXAMPLES)
 def test_a_format_takes_its_example_and_no_other_tool(preset: str) -> None:
     lead = "\n</think>\n\n\n\n" if preset == "minimax" else ""
     call = lead + EXAMPLES[preset]
@@ -57,7 +59,7 @@ THOUGHTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("preset", [name for name in NAMES if name not in ("llama", "harmony")])
+@pytest.mark.parametrize("preset", [name for name in EXAMPLES if name not in ("llama", "harmony")])
 def test_reasoning_leads_the_calls(preset: str) -> None:
     begin, end = THOUGHTS.get(preset, ("<think>", "</think>"))
     call = EXAMPLES[preset]

@@ -8,7 +8,8 @@ import pytest
 
 from kbnf_core import Engine, Grammar, ParseError, Vocabulary, compile_artifact, load_artifact
 from kbnf_core.languages.structural_tag.marks import tool_name
-from kbnf_core.languages.structural_tag.presets import EXAMPLES, NAMES
+from kbnf_core.languages.structural_tag.models import table
+from kbnf_testing.call_formats import EXAMPLES
 
 CITY = {
     "type": "object",
@@ -29,7 +30,7 @@ def function(begin: str, end: str, schema: Any = CITY, **fields: Any) -> dict[st
     return {"type": "tag", "begin": begin, "content": content, "end": end}
 
 
-@pytest.mark.parametrize("preset", NAMES)
+@pytest.mark.parametrize("preset", table())
 def test_the_example_of_each_preset_is_its_call(preset: str) -> None:
     grammar = Grammar.from_tools(TOOLS, tool_calls=preset)
     lead = "\n</think>\n\n\n\n" if preset == "minimax" else ""

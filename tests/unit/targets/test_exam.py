@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 import kbnf_testing
+from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.targets.check import Panel, check_targets, costs
 from kbnf_core.targets.exam import Exam, Fault, Result, examine, shrunk
+from kbnf_core.targets.grammars import examine_grammar
 from kbnf_core.targets.process import Answer, Asked, How
+from kbnf_core.targets.refusals import _without
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.catalogue import read_page
 from kbnf_core.text.source import Source
@@ -244,3 +247,31 @@ def test_page_examples(code: str, lax: Asked, xgrammar: Asked) -> None:
     asked = lax if code == "E503" else xgrammar
     assert fault in {each.fault for each in examine(Exam(json.loads(wrong)), asked).findings}
     assert fault not in {each.fault for each in examine(Exam(json.loads(right)), xgrammar).findings}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(* kbnf: finish=eager *) start ::= 'a'+ #'.';",
+        "start ::= 'a' #'(?s:.)' 'b';",
+    ],
+)
+def test_grammars_that_an_engine_takes(xgrammar: Asked, text: str) -> None:
+    """Where generation ends is no fault; nor is it that XGrammar does not read ``.``."""
+    result = examine_grammar(Grammar(text), xgrammar)
+    assert result is not None
+    assert result.verdict == "ok"
+
+
+def test_grammars_that_name_tokens(xgrammar: Asked) -> None:
+    """Such a grammar is asked about, and has no texts over the bytes."""
+    result = examine_grammar(Grammar.from_gbnf("root ::= <[1000]> [a-z]"), xgrammar)
+    assert result is not None
+    assert result.verdict == "refuses"
+
+
+def test_a_part_that_went_with_another() -> None:
+    """Items that are left out move those after them: what is left has other pointers."""
+    schema = {"anyOf": [{"type": "string"}, {"const": 1, "minLength": 2}]}
+    assert _without(schema, "/anyOf/1/type") is schema
+    assert _without(schema, "/anyOf/2/type") is schema

@@ -235,9 +235,9 @@ def quote(value: str) -> str:
 
 
 def print_set(points: CodePoints) -> str:
-    """Return one character of a set: ``.`` or a class."""
+    """Return one character of a set, as a class: XGrammar does not read ``.``."""
     if points == ANY:
-        return "."
+        return r"[\u0000-\U0010FFFF]"
     rest = complement(points)
     if points[-1][1] == ANY[-1][1] and len(rest) <= len(points):
         return f"[^{_ranges(rest)}]"

@@ -457,7 +457,7 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
         return []
     message = best.message
     if best.validator == "type" and best.validator_value in (["object", "boolean"], "object"):
-        message = f"a schema is an object, `true` or `false`, not {json.dumps(best.instance)}"
+        message = f"a schema is an object, `true` or `false`, not {_shortened(best.instance)}"
     return [_misused(schema, [str(step) for step in best.absolute_path], message)]
 
 
@@ -478,15 +478,18 @@ def _misused(schema: Json, steps: list[str], message: str) -> Problem:
                 pointer = "".join(f"/{escape(step)}" for step in steps[:number])
                 where = f"{pointer}/{strange[0]}" if isinstance(value, list) else pointer
                 return _mistyped(names[strange[0]], where, is_item=isinstance(value, list))
-            text = constant(value).text
-            shown = text if len(text) <= _SHOWN else "what it is"
-            message = f"`{keyword}` must be {words}, not {shown}"
+            message = f"`{keyword}` must be {words}, not {_shortened(value)}"
             break
     return Problem(INVALID, message[:200], "".join(f"/{escape(step)}" for step in steps))
 
 
 _SHOWN = 60
 """Characters of a value that a message shows."""
+
+
+def _shortened(value: Json) -> str:
+    text = constant(value).text
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
@@ -497,7 +500,7 @@ def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
     meant = Suggestions(TYPES).closest(name.lower()) if isinstance(name, str) else None
     return Problem(
         INVALID,
-        f"there is no type {constant(name).text[:_SHOWN]}; the types are"
+        f"there is no type {_shortened(name)}; the types are"
         f" {', '.join(listed[:-1])} and {listed[-1]}",
         pointer,
         f"did you mean `{meant}`?" if meant else "",

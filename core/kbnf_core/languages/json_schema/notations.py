@@ -4,7 +4,7 @@ What is written has the language of the automaton, as an expression where that i
 where it grows; ``write_scalars`` says which of these functions is asked for which automaton.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
@@ -17,6 +17,7 @@ from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.automata.traversal import fold
+from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.build_tree import (
@@ -66,7 +67,6 @@ class Notations(Notation):
         self._scalars = writer.scalars
         self._prelude = writer.prelude
         self._rules = writer.rules
-        self._limits = writer.limits
         self._builder = Builder()
         # What stands for the rules of strings: calls of rules with names for people, or forms.
         self._texts: dict[str, Form] = {}
@@ -87,7 +87,8 @@ class Notations(Notation):
             form = writer.form(name)
             # The last that is called comes first.
             pending.extend(called(form) if form else ())
-        return {name: form for name, form in writer.with_shared().items() if name in found}
+        rules = {name: form for name, form in writer.with_shared().items() if name in found}
+        return _productive(start, rules)
 
     def _written(self, root: Form) -> Form:
         """Return a form with automata, and counts that no grammar has, as they are written."""
@@ -104,7 +105,7 @@ class Notations(Notation):
             return part
 
         def one(form: Form, parts: list[Form]) -> Form:
-            found = _rebuilt(form, parts, leaf)
+            found = rebuilt(form, parts, leaf)
             return found if found is form or form.span == NOWHERE else placed(found, form.span)
 
         return fold(root, tree.children, one)
@@ -172,7 +173,8 @@ class Notations(Notation):
             edges = [(regex(spelling(points)), to) for points, to in characters.edges[state]]
             return Step(characters.accepting[state], edges)
 
-        return write_linear(0, step, self._rules, hint, self._limits.steps) or EMPTY
+        # What is run has it as it is, so only the work of writing it is bounded.
+        return write_linear(0, step, self._rules, hint, len(characters.edges)) or EMPTY
 
     def _format(self, part: Restricted) -> Form | None:
         """Return a call of a format's rules; None where it has none."""
@@ -261,12 +263,46 @@ def _piece(root: Regex, written: str) -> Form:
     return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
 
 
+def _productive(start: str, rules: dict[str, Form]) -> dict[str, Form]:
+    """Return rules without what has no texts: values that need another one inside, always.
+
+    Where that is so of ``start`` itself they stay as they are; whoever reads them says so.
+    """
+    callees = {name: list(called(form)) for name, form in rules.items()}
+    known = fixpoint(callees, False, lambda name, known: _pruned(rules[name], known) is not None)
+    if all(known.values()) or not known[start]:
+        return rules
+    pruned = {name: _pruned(form, known) for name, form in rules.items()}
+    kept = {name: form for name, form in pruned.items() if form is not None}
+    used = reachable([start], {name: list(called(form)) for name, form in kept.items()})
+    return {name: form for name, form in kept.items() if name in used}
+
+
+def _pruned(root: Form, productive: Mapping[str, bool]) -> Form | None:
+    """Return a form without its parts that have no texts; None if that is all of it."""
+
+    def one(form: Form, parts: list[Form | None]) -> Form | None:
+        if isinstance(form, tree.Reference):
+            return form if productive[form.name.value] else None
+        left = [part for part in parts if part is not None]
+        if left == list(tree.children(form)):
+            return form
+        if isinstance(form, tree.Alternation):
+            return alternation(left) if left else None
+        if isinstance(form, tree.Repetition) and form.low == 0 and not left:
+            return EMPTY
+        return rebuilt(form, left, lambda leaf: leaf) if len(left) == len(parts) else None
+
+    return fold(root, tree.children, one)
+
+
 def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
     """Return a form with ``of(leaf)`` for each leaf, without places, brackets and large counts."""
-    return fold(root, tree.children, lambda form, parts: _rebuilt(form, parts, of))
+    return fold(root, tree.children, lambda form, parts: rebuilt(form, parts, of))
 
 
-def _rebuilt(form: Form, parts: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
+def rebuilt(form: Form, parts: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
+    """Return a form with other parts, or ``of(form)`` of a leaf."""
     match form:
         case tree.Sequence():
             return sequence(*parts)

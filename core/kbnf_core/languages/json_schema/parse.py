@@ -2,12 +2,13 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
+from kbnf_core.ir.analysis import cycles
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
@@ -27,6 +28,7 @@ from kbnf_core.languages.json_schema.parts import PARTS
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
@@ -119,6 +121,9 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     return parse_schema(source, read)
 
 
+_ENDLESS = "every value needs another one inside"
+
+
 def checked(value: Json, text: str, options: Options) -> Options:
     """Return the options that a schema with this text says. Raises ProblemError."""
     problems = check_schema(value, text, options.limits)
@@ -155,7 +160,8 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         from kbnf_core.languages.json_schema.lint import lint_schema
 
         text = read()
-        return tuple(map(text.diagnostic, lint_schema(text.value, text.options)))
+        found = [*lint_schema(text.value, text.options), *_endless(text, rules)]
+        return tuple(map(text.diagnostic, found))
 
     def write() -> str:
         return _written(_readable(read()))
@@ -175,7 +181,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         writer.rules_for(writer.schemas.document.root())
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
-    unsatisfiable = Problem(UNSATISFIABLE, "every value needs another one inside", "")
+    unsatisfiable = Problem(UNSATISFIABLE, _ENDLESS, "")
     return Parsed(
         tree.Document(source, (), ()),
         tuple(map(text.diagnostic, notes)),
@@ -185,6 +191,21 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable)),
         lint=lint,
     )
+
+
+def _endless(text: SchemaText, rules: Mapping[str, ir.Node]) -> Iterator[Problem]:
+    """Yield what has no value because each needs another one inside, once for each circle."""
+    from kbnf_core.languages.json_schema.lint import CONTRADICTION
+
+    facts = analyse(ir.Grammar(START, rules)).facts
+    dead = {name: body for name, body in rules.items() if not facts[name].productive}
+    if not dead or START in dead:
+        return
+    writer = _writer(text)
+    writer.rules_for(writer.schemas.document.root())
+    graph = {name: [each.nonterminal for each in ir.calls(body)] for name, body in dead.items()}
+    for first, *_ in cycles(graph):
+        yield Problem(CONTRADICTION, _ENDLESS, writer.pointer_of(first, rules))
 
 
 def _explained(problem: Problem, text: SchemaText) -> Problem:
@@ -278,7 +299,7 @@ def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
     if isinstance(alias, AnyOf) and all(_says_object(schemas, part) for part in alias.parts):
         # Without reading them: those that are known have not been.
         return True
-    return Type.NUMBER not in schemas.shape(root)
+    return Type.NUMBER not in schemas.some(root)
 
 
 def _says_object(schemas: Schemas, part: Expression) -> bool:

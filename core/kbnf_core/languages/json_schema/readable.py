@@ -8,16 +8,17 @@ are left out in the end.
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Mapping
 from types import MappingProxyType
 
+from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.printer import print_expression as print_form
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
     call,
     definition,
+    distinct,
     placed,
     sequence,
     text,
@@ -25,7 +26,7 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.notations import Notations, replaced
+from kbnf_core.languages.json_schema.notations import Notations, rebuilt, replaced
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.writer import Writer
@@ -37,6 +38,8 @@ _LONGEST_REMARK = 240
 
 _NAME = re.compile(r"[^\W\d][\w .-]{0,40}")
 """A title that can be the name of a rule."""
+
+_SPACE = re.compile(r"[\s_-]+")
 
 
 class ReadableWriter(Writer):
@@ -60,6 +63,7 @@ class ReadableWriter(Writer):
         self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
+        self._members: set[str] = set()
         self.comments: dict[str, str] = {}
 
     def write(self, root: Expression) -> list[tree.Definition]:
@@ -76,7 +80,8 @@ class ReadableWriter(Writer):
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
         found = tidied(start, written, self.comments.keys() | behind.keys())
-        order = [name for name in in_order(start, found, self.comments) if name not in behind]
+        ordered = in_order(start, found, self.comments, self._members)
+        order = [name for name in ordered if name not in behind]
         for title, names in sections.items():
             used = [name for name in names if name in found]
             order += used
@@ -96,9 +101,10 @@ class ReadableWriter(Writer):
             form = self.place(value, f"{rule}{_VALUE}")
             if form is None:
                 return None
+            self._members.add(rule)
             self.rules.add(rule, sequence(text(spell_text(name)), self.prelude.colon, form))
             self._spans[rule] = self._span(value)
-            self._remark(rule, value)
+            self._remark(rule, value, name)
             self._properties[key] = placed(call(rule), self._spans[rule])
         return self._properties[key]
 
@@ -112,13 +118,6 @@ class ReadableWriter(Writer):
         title = None if place is None else place.contents.get("title")
         is_name = isinstance(title, str) and _NAME.fullmatch(title)
         return super()._alternative(expression, str(title) if is_name else hint)
-
-    def _distinct(self, forms: Iterable[Form]) -> Iterable[Form]:
-        # Two that differ only in their places are one.
-        found: dict[str, Form] = {}
-        for form in forms:
-            found.setdefault(print_form(form), form)
-        return found.values()
 
     def _span(self, expression: Expression) -> Span:
         """Return the place of a schema; what several say together has none of its own."""
@@ -137,61 +136,73 @@ class ReadableWriter(Writer):
             self._remark(self._known[expression], expression)
         return form
 
-    def _remark(self, rule: str, expression: Expression) -> None:
-        """Comment on a rule: where its schema stands, and what the schema says of itself."""
+    def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
+        """Comment on a rule: where its schema stands, and what the schema says of itself.
+
+        A member has none where there is no more to say than its ``name``, in whatever case.
+        """
         place = self._schema_of(expression)
         if place is None:
             return
         told = [place.contents.get(keyword) for keyword in ("title", "description")]
         said = [" ".join(each.split()).rstrip(".") for each in told if isinstance(each, str)]
+        if name is not None and not place.contents.get("properties"):
+            said = [each for each in said if each.casefold() != _SPACE.sub(" ", name).casefold()]
+            if not any(said):
+                return
         remark = textwrap.shorten(". ".join(each for each in said if each), _LONGEST_REMARK)
         pointer = self._pointer(place.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
-def in_order(start: str, rules: Mapping[str, Form], titles: Container[str]) -> list[str]:
+def in_order(
+    start: str, rules: Mapping[str, Form], titles: Container[str], members: Container[str]
+) -> list[str]:
     """Return the rules in the order in which a reader meets them, depth first.
 
-    A rule without a title is part of one with a title, and stands behind that.
+    A rule without a title is part of one with a title, and stands behind that; ``members`` stand
+    behind all other parts of theirs.
     """
     found: dict[str, None] = {}
     pending = [start]
     while pending:
-        name = pending.pop()
-        if name in found:
-            continue
-        group = {name: None}
+        heads = [pending.pop()]
         inner: dict[str, None] = {}
-        parts = [name]
-        while parts:
-            part = parts.pop()
-            found[part] = None
-            called = [each for each in dict.fromkeys(called_by(rules[part])) if each not in found]
-            inner.update((each, None) for each in called if each in titles)
-            own = [each for each in called if each not in titles and each not in group]
-            group.update((each, None) for each in own)
-            parts.extend(reversed(own))
+        while heads:
+            parts = [heads.pop()]
+            behind: dict[str, None] = {}
+            while parts:
+                part = parts.pop()
+                if part in found:
+                    continue
+                found[part] = None
+                called = list(dict.fromkeys(called_by(rules[part])))
+                inner.update((each, None) for each in called if each in titles)
+                own = [each for each in called if each not in titles]
+                behind.update((each, None) for each in own if each in members)
+                parts.extend(each for each in reversed(own) if each not in members)
+            heads.extend(reversed(behind))
         pending.extend(reversed(inner))
     return list(found)
 
 
 def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[str, Form]:
-    """Return rules of the same texts, without those of nothing and those of one use as a whole.
+    """Return rules of the same texts, without those of the empty text and second names of one rule.
 
     ``kept`` are names that stay, ``start`` is the rule that is not called.
     """
     found = dict(rules)
-    while unsatisfiable := {
-        name for name, form in found.items() if form is EMPTY and name != start
-    }:
-        for name in unsatisfiable:
+    while empty := {name for name, form in found.items() if form is EMPTY and name != start}:
+        for name in empty:
             del found[name]
 
-        def left(leaf: tree.Leaf, unsatisfiable: Container[str] = unsatisfiable) -> Form:
-            is_unsatisfiable = isinstance(leaf, tree.Reference) and leaf.name.value in unsatisfiable
-            return EMPTY if is_unsatisfiable else leaf
+        def left(leaf: tree.Leaf, empty: Container[str] = empty) -> Form:
+            is_empty = isinstance(leaf, tree.Reference) and leaf.name.value in empty
+            return EMPTY if is_empty else leaf
 
         found = {name: replaced(form, left) for name, form in found.items()}
+    # Parts that differ as they are run may be written alike.
+    found = {name: fold(form, tree.children, _once) for name, form in found.items()}
     calls = Counter(called for form in found.values() for called in called_by(form))
     for name in list(found):
         form = found.get(name)
@@ -201,6 +212,15 @@ def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[
                 break
             form = found[name] = found.pop(only)
     return found
+
+
+def _once(form: Form, parts: list[Form]) -> Form:
+    """Return a form without branches that are written twice."""
+    own = list(tree.children(form))
+    kept = list(distinct(parts)) if isinstance(form, tree.Alternation) else parts
+    if kept == own:
+        return form
+    return placed(rebuilt(form, kept, lambda leaf: leaf), form.span)
 
 
 def called_by(form: Form) -> list[str]:

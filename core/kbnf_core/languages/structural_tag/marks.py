@@ -9,7 +9,8 @@ Free text and calls take turns in one way only (text, then any number of calls, 
 it), so that it is certain at once where text goes on.
 
 The tool is the one that the beginning of the tag around the arguments names, as the formats of
-``models`` have it, or else as such beginnings do: after ``name``, or as the last word.
+``models`` have it, or else as such beginnings do: after ``name``, or as the last word. Text is
+reasoning where the tag around it says so.
 """
 
 import re
@@ -30,15 +31,14 @@ from kbnf_core.languages.json_schema.build_tree import (
     repeated,
 )
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.structural_tag import harmony, kimi_k3
 from kbnf_core.languages.structural_tag.contents import TokenForms, joined, options_of
 from kbnf_core.languages.structural_tag.formats import Token
-from kbnf_core.languages.structural_tag.models import PRESETS
-from kbnf_core.languages.structural_tag.read import Node, Report
+from kbnf_core.languages.structural_tag.models import NAME, filled, key_of, table
+from kbnf_core.languages.structural_tag.read import Node, Report, read_value
 from kbnf_core.languages.structural_tag.schemas import Schemas, constants, format_of
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, Call, Writer
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of
-from kbnf_core.text.limits import Limits
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -183,31 +183,41 @@ def tool_name(head: str) -> str:
 @cache
 def _heads() -> list[re.Pattern[str]]:
     """Return what leads arguments in each of the known formats, the longest ones first."""
-    heads = [*harmony.CALLS, kimi_k3.CALL + '0"<|sep|>']
-    heads += [
-        each.begin + (f"0{each.numbered}" if each.numbered else "") for each in PRESETS.values()
-    ]
-    heads.sort(key=len, reverse=True)
-    parts = [head.partition("{}") for head in heads]
+    heads = {
+        head
+        for each in table().values()
+        for head in _heads_in(filled(each, key_of("auto", "disabled", single=False), [_ANY_TOOL]))
+    }
+    parts = [head.partition(NAME) for head in sorted(heads, key=lambda each: (-len(each), each))]
     return [re.compile(rf'{re.escape(a)}([^"<>\n]+){re.escape(b)}') for a, _, b in parts]
 
 
+_ANY_TOOL = {"name": NAME}
+
+
+def _heads_in(format_: Any) -> Iterator[str]:
+    report = Report(Source("{}", is_json=True))
+    tag = {"type": "structural_tag", "format": format_}
+    nodes = read_value(tag, report, DEFAULT_LIMITS)
+    tags = [(node, part) for node in nodes if node.kind == "tag" for part in node.parts]
+    for node, content in tags:
+        for part in content.parts if content.kind == "sequence" else [content]:
+            if part.kind in OF_SCHEMAS and NAME in _head(node, part):
+                yield _head(node, part)
+
+
 def is_reasoning(tag: Node | None) -> bool:
-    """Tell whether a tag is about what a known format has as reasoning."""
-    if tag is None:
+    """Tell whether a tag is about reasoning: it holds text, and its beginning or end says so."""
+    if tag is None or tag.parts[0].kind != "any_text":
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
-    ends = [end] if isinstance(end, Token) else end
-    begins, stops = _thoughts()
-    names = [each.name if isinstance(each, Token) else each for each in (begin, *ends)]
-    return names[0] in begins or not stops.isdisjoint(map(str, names[1:]))
+    words = [begin, *([end] if isinstance(end, Token) else end)]
+    return any(
+        _THINKING.search(str(each.name if isinstance(each, Token) else each)) for each in words
+    )
 
 
-@cache
-def _thoughts() -> tuple[frozenset[str], frozenset[str]]:
-    pairs = [preset.think for preset in PRESETS.values() if preset.reasons]
-    begins = {harmony.REASONING, *(begin for begin, _ in pairs)}
-    return frozenset(begins), frozenset({kimi_k3.AFTER_REASONING, *(end for _, end in pairs)})
+_THINKING = re.compile("think|thought|reason|analysis", re.IGNORECASE)
 
 
 # Arguments in XML

@@ -1,256 +1,235 @@
-"""How common models write tool calls: a table.
+"""How models write tool calls: formats, each of which is templates of structural tags.
 
-A preset is what stands around a call, around all calls, and around the reasoning that leads them,
-as in XGrammar's built-in structural tags of the same names. ``presets`` makes structural tags of
-it.
+A format has a template for each way to ask: whether tools are called, whether reasoning precedes
+the calls, and whether there may be several. A template is a structural tag for a tool called
+``{name}`` with the schema ``{schema}``; for several tools, the tags that name it are repeated.
+``formats.json`` has the formats of XGrammar's built-in structural tags, as ``from_xgrammar`` reads
+them from the package (``python -m kbnf_testing.call_formats`` writes it anew); an XGrammar that is
+installed may know more of them. ``languages/tools/chat_template.py`` derives one from a template.
+
+As JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template stands
+for the n-th of the parts that several have.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from itertools import product
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-_THINK = ("<think>", "</think>")
-_DSML = "｜DSML｜"
+from kbnf_core.text.errors import ConfigError
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+Format: TypeAlias = dict[str, Any]
+
+CHOICES = ("auto", "required", "none")
+REASONING = ("disabled", "enabled", "auto")
+NAMED = "named"
+"""The choice of one tool by its name, among the keys of templates."""
+
+NAME, SCHEMA = "{name}", "{schema}"
+
+_MARKER = re.compile(r"<[^<>\s{}]+>|\[[A-Z_]+\]")
+"""What models mostly have tokens for: `<tool_call>`, `[TOOL_CALLS]`."""
+
+_MOST_DEPTH = 40
+_LEAST_SHARED = 60
+"""Characters of a part that is worth sharing."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """What stands around all calls: texts, and what separates two of them.
+def key_of(choice: str, reasoning: str, *, single: bool) -> str:
+    """Return the name of a template within a format."""
+    return f"{choice} {reasoning}{' single' if single and choice != 'none' else ''}"
 
-    ``trigger`` is what free text may not hold but to begin a section; ``before`` leads a section
-    that must come; ``repeats`` tells whether text and more sections may follow that.
+
+@lru_cache(maxsize=1)
+def table() -> Mapping[str, Format]:
+    """Return the formats of XGrammar that come with the toolkit, by name."""
+    text = (files(__package__) / "formats.json").read_text("utf-8")
+    found: Mapping[str, Format] = json.loads(text)["formats"]
+    return found
+
+
+def format_named(name: str) -> Format:
+    """Return a format of the table, or the one that a text of JSON is.
+
+    Raises ``ConfigError`` for what is neither.
     """
+    if not name.startswith("{"):
+        if name not in table():
+            listed = ", ".join(table())
+            raise ConfigError(f"there is no format {name!r}"[:200] + f"; there are {listed}")
+        return table()[name]
+    try:
+        found = json.loads(name)
+        templates, shared = found["templates"], found["shared"]
+    except (ValueError, KeyError, RecursionError):
+        templates, shared = None, None
+    if not isinstance(templates, dict) or not isinstance(shared, list):
+        raise ConfigError("a format of tool calls in JSON has `templates` and `shared`")
+    return dict(found)
 
-    begin: str
-    end: str
-    trigger: str = ""
-    separator: str = ""
-    before: str = ""
-    repeats: bool = False
 
+def filled(found: Format, key: str, functions: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a template of a format with these tools in it.
 
-@dataclass(frozen=True, slots=True)
-class Preset:
-    """How a family of models writes calls of tools.
-
-    ``begin`` and ``end`` stand around the arguments, ``{}`` is the name of the tool; ``style`` is
-    that of a ``json_schema``. With ``numbered``, a count and this text lead the arguments. What
-    ``excludes`` names is in no free text, what ``not_in_reasoning`` names in no reasoning; that is
-    between ``think``, and ``after_reasoning`` follows. ``without_reasoning`` is written where there
-    is none, ``skipped`` may be where there need be none. ``prefilled`` tells whether the prompt
-    ends with the beginning of ``think``, ``guards_text`` whether triggers are excluded where there
-    are no tools. ``example`` calls ``get_weather`` with a ``city``.
+    Raises ``ConfigError`` where the format has no such template, or what is none.
     """
-
-    models: str
-    begin: str
-    end: str
-    example: str
-    trigger: str = ""
-    style: str = "json"
-    numbered: str = ""
-    section: Section | None = None
-    excludes: tuple[str, ...] = _THINK
-    reasons: bool = True
-    think: tuple[str, str] = _THINK
-    not_in_reasoning: tuple[str, ...] = _THINK
-    after_reasoning: str = ""
-    without_reasoning: str = ""
-    skipped: str = ""
-    prefilled: bool = True
-    guards_text: bool = False
+    if key not in found["templates"]:
+        known = ", ".join(f"`{each}`" for each in found["templates"])
+        raise ConfigError(f"this format has nothing for `{key}`, only for {known}"[:400])
+    return _filled(_whole(found["templates"][key], found["shared"], 0), functions)
 
 
-def _deepseek(calls: str, invoke: str, style: str, models: str) -> Preset:
-    parameter = " parameter" if style == "deepseek_v4_1_xml" else "parameter"
-    call = (
-        f'<{_DSML}{invoke} name="get_weather">\n<{_DSML}{parameter} name="city" string="true">'
-        f"Paris</{_DSML}{parameter}>\n</{_DSML}{invoke}>\n"
-    )
-    section = Section(
-        f"<{_DSML}{calls}>\n", f"</{_DSML}{calls}>", f"<{_DSML}{calls}>", before="\n\n"
-    )
-    return Preset(
-        models=models,
-        begin=f'<{_DSML}{invoke} name="{{}}">\n',
-        end=f"</{_DSML}{invoke}>\n",
-        style=style,
-        section=section,
-        guards_text=style == "deepseek_v4_1_xml",
-        example=f"{section.before}{section.begin}{call}{section.end}",
-    )
+def _whole(value: Any, shared: Sequence[Any], depth: int) -> Any:
+    """Return a template with the parts that it shares."""
+    if depth > _MOST_DEPTH:
+        raise ConfigError(f"a format of tool calls is nested more than {_MOST_DEPTH} deep")
+    if isinstance(value, list):
+        return [_whole(each, shared, depth + 1) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"shared"}:
+        number = value["shared"]
+        if not isinstance(number, int) or not 0 <= number < len(shared):
+            raise ConfigError(f"a format of tool calls has no shared part {number!r}"[:200])
+        return _whole(shared[number], shared, depth + 1)
+    return {name: _whole(each, shared, depth + 1) for name, each in value.items()}
 
 
-_ARGUMENT = ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>")
-_QWEN_XML = "<parameter=city>\nParis\n</parameter>"
+def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
+    if isinstance(value, str):
+        return value.replace(NAME, functions[0]["name"]) if functions else value
+    if isinstance(value, list):
+        return [_filled(each, functions) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for name, each in value.items():
+        if name == "json_schema" and each == SCHEMA:
+            # The very object, by which the places of a list of tools are found.
+            found[name] = parameters(functions[0])
+        elif name == "tags" and isinstance(each, list):
+            own = [tag for tag in each if _names_the_tool(tag)]
+            found[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
+            found[name] += [_filled(tag, functions) for tag in each if tag not in own]
+        else:
+            found[name] = _filled(each, functions)
+    return found
 
-_COHERE_THINK = ("<|START_THINKING|>", "<|END_THINKING|>")
-_M3 = "]<]minimax[>["
-_M3_THINK = ("<mm:think>", "</mm:think>")
-_M3_EXCLUDES = (*_M3_THINK, f"{_M3}</tool_call>", f"{_M3}<invoke", f"{_M3}</invoke>")
 
-_BY_NAME: dict[str, Preset] = {
-    "llama": Preset(
-        models="Llama 3, 3.1, 3.2",
-        trigger='{"name": ',
-        begin='{"name": "{}", "parameters": ',
-        end="}",
-        reasons=False,
-        example='{"name": "get_weather", "parameters": {"city": "Paris"}}',
-    ),
-    "qwen_3": Preset(
-        models="Qwen3, Qwen3-Next",
-        trigger="<tool_call>",
-        begin='<tool_call>\n{"name": "{}", "arguments": ',
-        end="}\n</tool_call>",
-        after_reasoning="\n\n",
-        example=(
-            '<tool_call>\n{"name": "get_weather", "arguments": {"city": "Paris"}}\n</tool_call>'
-        ),
-    ),
-    "qwen_3_coder": Preset(
-        models="Qwen3-Coder, Qwen3-Coder-Next",
-        trigger="<tool_call>\n<function=",
-        begin="<tool_call>\n<function={}>\n",
-        end="\n</function>\n</tool_call>",
-        style="qwen_xml",
-        after_reasoning="\n\n",
-        example=f"<tool_call>\n<function=get_weather>\n{_QWEN_XML}\n</function>\n</tool_call>",
-    ),
-    "mimo": Preset(
-        models="MiMo-V2.6-Pro-RL, MiMo-V2.6-Flash-RL",
-        trigger="<tool_call>",
-        begin="<tool_call><function={}>",
-        end="</function></tool_call>",
-        style="qwen_xml",
-        excludes=(*_THINK, "</tool_call>", "<function="),
-        not_in_reasoning=("<tool_call>", *_THINK, "</tool_call>", "<function="),
-        prefilled=False,
-        guards_text=True,
-        example=f"<tool_call><function=get_weather>{_QWEN_XML}</function></tool_call>",
-    ),
-    "kimi": Preset(
-        models="Kimi-K2, Kimi-K2.5",
-        begin="<|tool_call_begin|>functions.{}:",
-        end="<|tool_call_end|>",
-        numbered="<|tool_call_argument_begin|>",
-        section=Section(
-            "<|tool_calls_section_begin|>",
-            "<|tool_calls_section_end|>",
-            "<|tool_calls_section_begin|>",
-        ),
-        excludes=(*_THINK, "<|tool_call_begin|>"),
-        not_in_reasoning=(),
-        example=(
-            "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
-            '<|tool_call_argument_begin|>{"city": "Paris"}<|tool_call_end|>'
-            "<|tool_calls_section_end|>"
-        ),
-    ),
-    "deepseek_r1": Preset(
-        models="DeepSeek-R1",
-        begin="<｜tool▁call▁begin｜>function<｜tool▁sep｜>{}\n```json\n",
-        end="\n```<｜tool▁call▁end｜>",
-        section=Section(
-            "<｜tool▁calls▁begin｜>",
-            "<｜tool▁calls▁end｜>",
-            "<｜tool▁calls▁begin｜>",
-            separator="\n",
-        ),
-        example=(
-            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n"
-            '{"city": "Paris"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
-        ),
-    ),
-    "deepseek_v3_1": Preset(
-        models="DeepSeek-V3.1, DeepSeek-V3.2-Exp",
-        begin="<｜tool▁call▁begin｜>{}<｜tool▁sep｜>",
-        end="<｜tool▁call▁end｜>",
-        section=Section("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁calls▁begin｜>"),
-        example=(
-            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>"
-            '{"city": "Paris"}<｜tool▁call▁end｜><｜tool▁calls▁end｜>'
-        ),
-    ),
-    "deepseek_v3_2": _deepseek("function_calls", "invoke", "deepseek_xml", "DeepSeek-V3.2"),
-    "deepseek_v4": _deepseek("tool_calls", "invoke", "deepseek_xml", "DeepSeek-V4"),
-    "deepseek_v4_1": _deepseek(" calls", " invoke", "deepseek_v4_1_xml", "DeepSeek-V4.1"),
-    "minimax": Preset(
-        models="MiniMax-M2.5, MiniMax-M2.7",
-        begin='<invoke name="{}">\n',
-        end="</invoke>\n",
-        style="minimax_xml",
-        section=Section(
-            "<minimax:tool_call>\n", "</minimax:tool_call>", "<minimax:tool_call>", before="\n"
-        ),
-        not_in_reasoning=(),
-        after_reasoning="\n\n",
-        without_reasoning="\n</think>\n\n\n\n",
-        example=(
-            '\n<minimax:tool_call>\n<invoke name="get_weather">\n'
-            '<parameter name="city">Paris</parameter>\n</invoke>\n</minimax:tool_call>'
-        ),
-    ),
-    "glm_4_7": Preset(
-        models="GLM-4.7, GLM-5",
-        trigger="<tool_call>",
-        begin="<tool_call>{}",
-        end="</tool_call>",
-        style="glm_xml",
-        guards_text=True,
-        excludes=(*_THINK, "</tool_call>", *_ARGUMENT),
-        not_in_reasoning=(*_THINK, "<tool_call>", "</tool_call>", *_ARGUMENT),
-        example=(
-            "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Paris</arg_value>\n"
-            "</tool_call>"
-        ),
-    ),
-    "minimax_m3": Preset(
-        models="MiniMax-M3",
-        begin=f'{_M3}<invoke name="{{}}">',
-        end=f"{_M3}</invoke>\n",
-        style="minimax_m3_xml",
-        section=Section(
-            f"{_M3}<tool_call>\n", f"{_M3}</tool_call>", f"{_M3}<tool_call>", repeats=True
-        ),
-        guards_text=True,
-        think=_M3_THINK,
-        skipped="</mm:think>",
-        excludes=_M3_EXCLUDES,
-        not_in_reasoning=(f"{_M3}<tool_call>", *_M3_EXCLUDES),
-        example=(
-            f'{_M3}<tool_call>\n{_M3}<invoke name="get_weather">{_M3}<city>Paris{_M3}</city>'
-            f"{_M3}</invoke>\n{_M3}</tool_call>"
-        ),
-    ),
-    "cohere": Preset(
-        models="Cohere Command",
-        begin='<cofl:tool_call id="',
-        numbered='" name="{}">',
-        end="</cofl:tool_call>",
-        style="cohere_xml",
-        section=Section("<cofl:tool_calls>", "</cofl:tool_calls>", "<cofl:tool_calls>"),
-        think=_COHERE_THINK,
-        excludes=_COHERE_THINK,
-        not_in_reasoning=(),
-        example=(
-            '<cofl:tool_calls><cofl:tool_call id="0" name="get_weather">'
-            '<cofl:value name="city" type="raw">Paris</cofl:value>'
-            "</cofl:tool_call></cofl:tool_calls>"
-        ),
-    ),
-    "exaone": Preset(
-        models="EXAONE 4.0",
-        trigger="<tool_call>",
-        begin='<tool_call>{"name": "{}", "arguments": ',
-        end="}</tool_call>",
-        not_in_reasoning=(),
-        after_reasoning="\n\n",
-        example='<tool_call>{"name": "get_weather", "arguments": {"city": "Paris"}}</tool_call>',
-    ),
-}
+def _names_the_tool(value: Any) -> bool:
+    """Tell whether a tag names the tool itself, and not only tags within it."""
+    if isinstance(value, str):
+        return NAME in value
+    if isinstance(value, dict):
+        return any(_names_the_tool(each) for name, each in value.items() if name != "tags")
+    return isinstance(value, list) and any(map(_names_the_tool, value))
 
-PRESETS: Mapping[str, Preset] = {
-    **_BY_NAME,
-    "qwen_3_5": replace(_BY_NAME["qwen_3_coder"], models="Qwen3.5, Qwen3.6"),
-}
-"""The presets by the names that XGrammar has for them."""
+
+def parameters(function: Mapping[str, Any]) -> Any:
+    """Return the schema of a tool's arguments; all JSON where it has none that is kept to."""
+    schema = function.get("parameters")
+    return True if schema is None or function.get("strict") is False else schema
+
+
+def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
+    """Return the markers in the fixed texts of a format, and whether each is a token."""
+    pending: list[Any] = [found["templates"], found["shared"]]
+    texts: set[str] = set()
+    for value in pending:
+        if isinstance(value, str):
+            texts.update(_MARKER.findall(value))
+        else:
+            pending += (
+                value.values() if isinstance(value, dict) else value if _is_list(value) else ()
+            )
+    return {
+        each: vocabulary.special_id(each) is not None or bool(vocabulary.token_ids(each.encode()))
+        for each in sorted(texts)
+    }
+
+
+def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
+    """Return a format of whole templates, with what several have in one place."""
+    seen: Counter[str] = Counter()
+    pending = [*templates.values()]
+    for value in pending:
+        if isinstance(value, dict):
+            seen[_written(value)] += 1
+        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
+    numbers: dict[str, int] = {}
+    shared: list[Any] = []
+
+    def folded(value: Any, *, is_top: bool = False) -> Any:
+        if isinstance(value, list):
+            return [folded(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        text = _written(value)
+        if seen[text] < 2 or len(text) < _LEAST_SHARED or is_top:
+            return {name: folded(each) for name, each in value.items()}
+        if text not in numbers:
+            inner = folded(value, is_top=True)
+            numbers[text] = len(shared)
+            shared.append(inner)
+        return {"shared": numbers[text]}
+
+    kept = {key: folded(value) for key, value in templates.items()}
+    return {"models": models, "templates": kept, "shared": shared}
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def from_xgrammar(name: str, models: str = "") -> Format:
+    """Return a format as the installed XGrammar has it.
+
+    Raises ``ConfigError`` where it has none of that name, or is not installed.
+    """
+    try:
+        from xgrammar import get_model_structural_tag
+    except ImportError:
+        raise ConfigError(f"the format {name!r} is read from xgrammar: not installed") from None
+    function = {"name": NAME, "parameters": {"title": SCHEMA}}
+    tools: Any = [{"type": "function", "function": function}]
+    choices: Any = {"named": {"type": "function", "function": {"name": NAME}}}
+    templates: dict[str, Any] = {}
+    choice: Any
+    reasoning: Any
+    for choice, reasoning, single in product((*CHOICES, NAMED), REASONING, (False, True)):
+        key = key_of(choice, reasoning, single=single)
+        try:
+            tag = get_model_structural_tag(
+                name,
+                tools,
+                choices.get(choice, choice),
+                reasoning,
+                parallel_tool_calls=not single,
+            )
+        except ValueError as error:
+            raise ConfigError(f"xgrammar: {error}"[:400]) from None
+        templates[key] = _plain(tag.model_dump(mode="json"))["format"]
+    return shared_out(models, templates)
+
+
+def _plain(value: Any) -> Any:
+    """Return a part of a tag without what holds by default."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if value == {"title": SCHEMA}:
+        return SCHEMA
+    kept = {name: _plain(each) for name, each in value.items() if each not in (None, False, [])}
+    return {name: each for name, each in kept.items() if (name, each) != ("style", "json")}

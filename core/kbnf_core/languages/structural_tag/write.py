@@ -124,7 +124,7 @@ class Writer:
             )
         if node.fields["excludes"] and node.fields.get("style") == "json":
             self._report.loss(
-                f"{node.pointer}/excludes", "what strings of JSON may not hold is left out"
+                f"{node.pointer}/excludes", "what strings of JSON may not contain is left out"
             )
 
     def _any_text(self, node: Node) -> Form:

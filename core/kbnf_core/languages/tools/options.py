@@ -24,15 +24,15 @@ class Calls:
 
 def calls_of(options: Mapping[str, Any]) -> Calls:
     """Return how calls are written. Raises ``ConfigError`` for values that options cannot have."""
-    from kbnf_core.languages.structural_tag.presets import NAMES, REASONING
+    from kbnf_core.languages.structural_tag.models import REASONING, format_named
 
     own = {name: options[name] for name in CALLS if options.get(name) is not None}
     for name, value in own.items():
         if not isinstance(value, bool if name == "single_call" else str):
             raise ConfigError(f"`{name}` cannot be {value!r}"[:200])
     found = Calls(**own)
-    if found.tool_calls is not None and found.tool_calls not in NAMES:
-        raise ConfigError(f"there is no format {found.tool_calls!r}; there are {', '.join(NAMES)}")
+    if found.tool_calls is not None:
+        format_named(found.tool_calls)
     if found.reasoning not in REASONING:
         raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {found.reasoning!r}")
     if found.tool_calls is None and own.keys() - {"tool"}:

@@ -29,7 +29,7 @@ from kbnf_core.languages.json_schema.parse import (
 )
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
 from kbnf_core.languages.json_schema.values import constant
-from kbnf_core.languages.tools.forms import INVALID, Tool, refusals, tools_of
+from kbnf_core.languages.tools.forms import INVALID, TEXT_MARKERS, Tool, refusals, tools_of
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -69,7 +69,10 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     found = _as_objects(listed, read) if is_plain else _as_tag(listed, how, request)
     if any(each.severity is Severity.ERROR for each in found.diagnostics):
         return found
-    notes = tuple(_finding(each, source) for each in listed.notes)
+    problems = [*listed.notes]
+    if not is_plain:
+        problems += _text_markers(str(how.tool_calls), request)
+    notes = tuple(_finding(each, source) for each in problems)
     return found._replace(
         diagnostics=(*found.diagnostics, *notes), lint=lambda: tuple(_lint(read()))
     )
@@ -285,6 +288,21 @@ def _as_tag(listed: _List, how: Calls, request: Request) -> Parsed:
     found = parsed(nodes, report, request.limits, request.vocabulary)
     errors = _errors_one_by_one(listed) if report.errors else []
     return _broken(listed.source, errors) if errors else found
+
+
+def _text_markers(name: str, request: Request) -> Iterator[Problem]:
+    """Yield a remark where markers of a format are no tokens, as for a model of another kind."""
+    from kbnf_core.languages.structural_tag.models import format_named, markers
+
+    vocabulary = request.vocabulary
+    is_token = {} if vocabulary is None else markers(format_named(name), vocabulary)
+    spelled = [each for each, known in is_token.items() if not known]
+    if spelled:
+        some = ", ".join(f"`{each}`" for each in spelled[:4]) + (", ..." if spelled[4:] else "")
+        message = f"of the format of the calls, {some} are text in this vocabulary, not tokens"
+        which = "" if any(is_token.values()) else "none of its markers is a token: "
+        help_ = "a model that was trained on the format mostly has tokens for them"
+        yield Problem(TEXT_MARKERS, message, "", which + help_)
 
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:

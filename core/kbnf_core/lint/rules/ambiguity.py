@@ -2,13 +2,14 @@
 
 The search is bounded, and bottom-up: the texts of a part are composed of those of its own parts, so
 that a text composed in two ways at one node has two derivations, whatever is around it. Only few
-texts, the shortest, are kept at each node, and bytes that no terminal tells apart are spelled by
-one of them. What is found is certain; what is not found may still be there.
+texts are kept at each node: the shortest, of alternatives a few of each; a rule that others or
+itself call keeps room for those that recursion brings. Bytes that no terminal tells apart are
+spelled by one of them. What is found is certain; what is not found may still be there.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import Dfa
@@ -41,13 +42,13 @@ WORDS = 16
 LEAF_WORDS = 4
 """Texts taken of a regular expression."""
 
-LENGTH = 24
+LENGTH = 48
 """Bytes of a text."""
 
 SHOWN = 1_000
 """Characters of a derivation beyond which it is left out of those around it."""
 
-STEPS = 100_000
+STEPS = 250_000
 """Combinations that are looked at in one grammar; most need some dozens for each of their parts."""
 
 _TURNS = 3
@@ -102,7 +103,8 @@ class Derivations:
         fresh = {
             text: _named(name, how) for text, how in self._derive(name).items() if text not in known
         }
-        known.update(islice(fresh.items(), max(WORDS - len(known), 0)))
+        # Half of the room: the first texts are those without recursion.
+        known.update(islice(fresh.items(), (WORDS - len(known) + 1) // 2))
         return bool(fresh) and len(known) < WORDS
 
     def _derive(self, name: str) -> Texts:
@@ -117,12 +119,16 @@ class Derivations:
         found: Texts = {}
         before = self.left
         for text, how in candidates:
+            if self.left <= 0:
+                break
             self.left -= 1
             first = found.setdefault(text, how)
             if first is not how and first != how:
                 self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
-        many = before - self.left > 1
-        return dict(sorted(found.items(), key=_by_length)[:WORDS]) if many else found
+        if before - self.left < 2:
+            return found
+        kept = found.items() if isinstance(node, Choice) else sorted(found.items(), key=_by_length)
+        return dict(islice(kept, WORDS))
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
         match node:
@@ -133,7 +139,7 @@ class Derivations:
             case Call(name):
                 return self._texts[name].items()
             case Choice():
-                return (item for part in parts for item in part.items())
+                return _in_turn(parts)
             case Sequence():
                 return _joined(parts)
             case Repeat(_, low, high):
@@ -164,6 +170,12 @@ def _first_of_each_length(words: Iterable[bytes]) -> Iterator[bytes]:
         counts[len(word)] += 1
         if counts[len(word)] <= 2:
             yield word
+
+
+def _in_turn(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:
+    """Yield a text of each part, the shortest first, then a second one of each, and so on."""
+    for items in zip_longest(*(part.items() for part in parts)):
+        yield from sorted(filter(None, items), key=_by_length)
 
 
 def _joined(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:

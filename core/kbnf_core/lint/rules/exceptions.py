@@ -1,30 +1,35 @@
-"""W305 and W306: excluded strings that ``except!`` lets through, against appearances."""
+"""W305, W306 and I310: texts that ``except!`` lets through, against appearances."""
 
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from kbnf_core.frontend import Reading
+from kbnf_core.kbnf.printer import spell_regex
 from kbnf_core.kbnf.tree import Exception_, Sequence, Terminal
+from kbnf_core.languages import KBNF
 from kbnf_core.lint.analysis import show
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.excepted import ExcludedWords
-from kbnf_core.text.diagnostics import Diagnostic, Label, Rule
+from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label, Rule
 
 RULES = (
     Rule("W305", "excepted-at-border", "An excluded text can arise where `except!` ends."),
     Rule("W306", "odd-exception-limit", "The limit of an `except!` is not what it seems."),
+    Rule("I310", "excepted-bytes", "An `except!` of characters also allows invalid UTF-8."),
 )
 NEEDS = Needs.GRAMMAR
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield a finding for each border over which an excluded text comes back, and odd limits."""
+    """Yield a finding for each border over which an excluded text returns, odd limits, bytes."""
     reading = subject.reading
     excluded = ExcludedWords(reading.document)
     for node in reading.document.nodes():
         if isinstance(node, Exception_):
             yield from _limit(reading, node, excluded)
+            if reading.language is KBNF:
+                yield from _bytes(reading, node, excluded)
         elif isinstance(node, Sequence):
             for item, following in pairwise(node.items):
                 if isinstance(item, Exception_) and isinstance(following, Terminal):
@@ -81,3 +86,26 @@ def _odd_limit(
     reading: Reading, node: Exception_, message: str, notes: tuple[str, ...]
 ) -> Diagnostic:
     return reading.finding("W306", message, node.span, notes=notes)
+
+
+def _bytes(reading: Reading, node: Exception_, excluded: ExcludedWords) -> Iterator[Diagnostic]:
+    """Yield a finding where only single characters are excluded: a class of them is all text."""
+    words = {word.decode("utf-8") for word in excluded.of(node)[0]}
+    if not words or any(len(word) != 1 for word in words):
+        return
+    members = "".join(re.sub(r"[\]\[\\^&~-]", r"\\\g<0>", word) for word in sorted(words))
+    pattern = spell_regex(f"[^{members}]{f'{{1,{node.limit}}}' if node.limit else '+'}")
+    advice = f"allow characters only: `{pattern}`"
+    fixes: tuple[Fix, ...] = ()
+    if node.limit:
+        advice += ", which counts characters and not bytes"
+    elif isinstance(node.excluded, Terminal):
+        fixes = (Fix(advice, (Edit(node.span, pattern),), safe=False),)
+    yield reading.finding(
+        "I310",
+        "bytes that are not valid UTF-8 are allowed here, too",
+        node.span,
+        notes=("`except!` works on bytes: a model may write a part of a character and go on",),
+        helps=(advice,),
+        fixes=fixes,
+    )

@@ -144,6 +144,7 @@ _RULES = (
     Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
     Rule("W827", "no-schema", "An object in JSON has no keyword that restricts anything."),
     Rule("I826", "tool-without-schema", "An entry of a list of tools is no function."),
+    Rule("I828", "text-markers", "Markers of tool calls are no tokens of the vocabulary."),
 )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema.lint import KEYWORDS
@@ -149,6 +150,20 @@ def test_contradiction_of_the_whole_is_an_error(schema: Any, pointer: str, why: 
     assert [each.message for each in caught.value.diagnostics] == [finding.message]
 
 
+ENDLESS = {"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}, "required": ["a"]}
+
+
+def test_values_that_need_another_one_inside() -> None:
+    optional = {**CLOSED, "properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": ENDLESS}}
+    (finding,) = [each for each in found(optional) if each.code == "W822"]
+    assert finding.message == "/$defs/b: every value needs another one inside"
+    whole = found({"$ref": "#/$defs/b", "$defs": {"b": ENDLESS}})
+    assert "E803" in [each.code for each in whole]
+    text = convert(json.dumps(optional), JSON_SCHEMA).text
+    assert check(text, "s.kbnf") == []
+    assert Engine(text, Vocabulary.bytes()).shortest_texts(2).texts == (b"{}", b"{ }")
+
+
 @pytest.mark.parametrize(("schema", "pointer", "why"), CONTRADICTIONS, ids=str)
 def test_contradiction_of_a_part_is_a_warning(schema: Any, pointer: str, why: str) -> None:
     around = {"type": "object", "properties": {"part": schema}, "additionalProperties": False}
@@ -201,6 +216,12 @@ def test_what_is_impossible_on_purpose_is_no_finding(schema: Any) -> None:
             {"properties": []},
             "/properties",
             "`properties` must be an object with a schema for each name, not []",
+        ),
+        (
+            {"minLength": list(range(40))},
+            "/minLength",
+            "`minLength` must be a whole number, 0 or more, not "
+            "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,...",
         ),
         ({"items": 5}, "/items", "a schema is an object, `true` or `false`, not 5"),
         (

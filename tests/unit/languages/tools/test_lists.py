@@ -15,6 +15,7 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import TOOL_LIST, detect
+from kbnf_core.lint import LintOptions
 from kbnf_core.lint.check import check
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.catalogue import read_page
@@ -92,3 +93,23 @@ def test_page_examples(code: str) -> None:
     wrong, right = re.findall(r"^```json\n(.*?)\n```$", page, re.M | re.S)
     assert code in {each.code for each in check(wrong, language=TOOL_LIST)}
     assert check(right, language=TOOL_LIST) == []
+
+
+def test_markers_that_are_no_tokens_are_remarked() -> None:
+    tool = '[{"name": "now", "input_schema": {"type": "object"}}]'
+
+    def found(tokens: dict[int, bytes], special: dict[str, int], name: str) -> list[str]:
+        options = LintOptions(vocabulary=Vocabulary(tokens, special_tokens=special))
+        wanted = {"tool_calls": name}
+        every = check(tool, language=TOOL_LIST, options=options, language_options=wanted)
+        return [f"{each.message} {each.helps}" for each in every if each.code == "I828"]
+
+    letters = {value: bytes((value,)) for value in range(256)}
+    (alone,) = found(letters, {}, "qwen_3")
+    assert "none of its markers is a token" in alone
+    (some,) = found({**letters, 256: b"<tool_call>"}, {"</tool_call>": 257}, "qwen_3")
+    assert "`</think>`, `<think>` are text" in some
+    assert "none of" not in some
+    thoughts = {"<think>": 258, "</think>": 259}
+    assert not found({**letters, 256: b"<tool_call>"}, {"</tool_call>": 257, **thoughts}, "qwen_3")
+    assert not check(tool, language=TOOL_LIST, options=LintOptions(vocabulary=Vocabulary(letters)))

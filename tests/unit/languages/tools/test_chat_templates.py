@@ -1,0 +1,189 @@
+"""Formats of tool calls from chat templates, against what the templates write."""
+
+import json
+from typing import Any
+
+import pytest
+
+from kbnf_core import ConfigError, Grammar
+from kbnf_core.convert import from_structural_tag
+from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_core.languages.tools.chat_template import derived_format
+from kbnf_testing.membership import Language
+
+jinja2 = pytest.importorskip("jinja2")
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "day": {"type": "string"}},
+    "required": ["city", "day"],
+}
+TOOLS = [{"name": name, "parameters": SCHEMA} for name in ("weather", "time")]
+ARGUMENTS = {"city": "Paris", "day": "today"}
+
+
+def template(call: str, before: str = "", after: str = "", between: str = "") -> str:
+    """Return a chat template; ``call`` has the call as ``f``, and the name and arguments in it."""
+    separator = f"{{%- if not loop.first %}}{{{{- {between!r} }}}}{{%- endif %}}" if between else ""
+    return (
+        "{%- for m in messages %}{%- if m.role == 'user' %}{{- '<|user|>' + m.content }}"
+        "{%- else %}{{- '<|assistant|>' }}"
+        "{%- if m.reasoning_content %}"
+        "{{- '<think>\\n' + m.reasoning_content + '\\n</think>\\n\\n' }}{%- endif %}"
+        "{{- m.content or '' }}"
+        f"{{%- if m.tool_calls %}}{{{{- {before!r} }}}}{{%- for c in m.tool_calls %}}{separator}"
+        f"{{%- set f = c.function %}}{call}{{%- endfor %}}{{{{- {after!r} }}}}{{%- endif %}}"
+        "{{- '<|end|>\\n' }}{%- endif %}{%- endfor %}"
+        "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}"
+    )
+
+
+JSON_CALL = (
+    """{{- '<tool_call>\\n{"name": "' + f.name + '", "arguments": ' }}"""
+    "{{- f.arguments | tojson }}{{- '}\\n</tool_call>' }}"
+)
+XML = (
+    "{{- '<tool_call>\\n<function=' + f.name + '>\\n' }}{%- for k, v in f.arguments.items() %}"
+    "{{- '<parameter=' + k + '>\\n' + v + '\\n</parameter>\\n' }}{%- endfor %}"
+    "{{- '</function>\\n</tool_call>' }}"
+)
+GLM = (
+    "{{- '<tool_call>' + f.name + '\\n' }}{%- for k, v in f.arguments.items() %}"
+    "{{- '<arg_key>' + k + '</arg_key>\\n<arg_value>' + v + '</arg_value>\\n' }}{%- endfor %}"
+    "{{- '</tool_call>' }}"
+)
+MISTRAL = (
+    "{{- (f | tojson)[:-1] + ', \"id\": \"' + c.id + '\"}' }}"
+    "{%- if c.id | length != 9 %}{{- raise_exception('nine') }}{%- endif %}"
+)
+TEXTS = "{{- '<call>function<sep>' + f.name + '\\n```json\\n' + f.arguments + '\\n```</call>' }}"
+LLAMA = (
+    "{%- if m.tool_calls | length != 1 %}{{- raise_exception('one at a time') }}{%- endif %}"
+    """{{- '{"name": "' + f.name + '", "parameters": ' + f.arguments | tojson + '}' }}"""
+)
+FORMS = {
+    "hermes": template(JSON_CALL, between="\n"),
+    "blank line first": template(JSON_CALL, before="\n\n"),
+    "qwen coder": template(XML, between="\n"),
+    "glm": template(GLM),
+    "mistral": template(MISTRAL, "[TOOL_CALLS] [", "]", between=", "),
+    "deepseek": template(TEXTS, "<calls>", "</calls>", between="\n"),
+    "section": template(JSON_CALL, "<tools>\n", "\n</tools>"),
+    "llama": template(LLAMA),
+}
+
+
+def written(text: str, count: int, *, as_text: bool) -> str:
+    """Return what the template writes for some calls, without what is around every message."""
+    environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
+    environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+    made = [
+        {
+            "id": f"abcdefgh{number}",
+            "function": {
+                "name": ("weather", "time")[number % 2],
+                "arguments": json.dumps(ARGUMENTS) if as_text else ARGUMENTS,
+            },
+        }
+        for number in range(count)
+    ]
+    messages = [{"role": "assistant", "content": "", "tool_calls": made}]
+    found = environment.from_string(text).render(messages=messages)
+    return str(found).removeprefix("<|assistant|>").removesuffix("<|end|>\n")
+
+
+def language(made: str, **settings: Any) -> Language:
+    return Language(from_structural_tag(json.dumps(tool_calls(made, TOOLS, **settings))).text)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_the_grammar_takes_what_the_template_writes(name: str) -> None:
+    made = derived_format(FORMS[name])
+    most = 1 if name == "llama" else 3
+    calls = [written(FORMS[name], n + 1, as_text=name == "deepseek") for n in range(most)]
+    found = language(made, choice="required")
+    for call in calls:
+        assert found.has(call), call
+        assert not found.has(call.replace("weather", "water"))
+        assert not found.has(call.replace("city", "town"))
+    assert not found.has("It is sunny.")
+    assert not found.has(calls[0][:-1])
+    assert language(made, choice="weather").has(calls[0])
+    assert not language(made, choice="time").has(calls[0])
+    free = language(made)
+    assert free.has("It is sunny.")
+    assert free.has(f"Let me see. {calls[0].lstrip()}")
+    once = language(made, parallel=False)
+    assert once.has(calls[0])
+    assert most == 1 or not once.has(calls[1])
+    assert language(made, choice="none").has("It is sunny.")
+    assert not language(made, choice="none").has(f"Now {calls[0].lstrip()}")
+    assert language(made, choice="required", reasoning="enabled").has(
+        f"<think>\nSo be it.\n</think>\n\n{calls[0]}"
+    )
+
+
+def test_the_format_of_hermes_is_that_of_xgrammar() -> None:
+    from kbnf_core.languages.structural_tag.models import table
+
+    made = json.loads(derived_format(FORMS["hermes"]))
+    ours, theirs = (
+        tool_calls(each, TOOLS, choice="weather") for each in (json.dumps(made), "qwen_3")
+    )
+    assert ours == theirs
+    assert made["templates"].keys() == table()["qwen_3"]["templates"].keys()
+
+
+def test_a_configuration_of_a_tokenizer_has_a_template_and_tokens() -> None:
+    text = "{%- for m in messages %}{{- m.content or '' }}" + (
+        "{%- for c in m.tool_calls %}{{- bos_token + c.function.name }}"
+        "{{- c.function.arguments | tojson + '!' }}{%- endfor %}{%- endfor %}"
+    )
+    named = [{"name": "default", "template": "x"}, {"name": "tool_use", "template": text}]
+    config = {"bos_token": {"content": "<s>"}, "chat_template": named}
+    made = derived_format(json.dumps(config))
+    assert language(made, choice="time").has('<s>time{"city": "a", "day": "b"}!')
+    grammar = Grammar.from_tools(TOOLS, tool_calls=made, tool_choice="required")
+    assert grammar.source.text.startswith("[")
+
+
+NUMBERED = "{{- '<call ' + loop.index | string + '>' + f.name + f.arguments | tojson + '</call>' }}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("plain {{ messages[1].content }}", "does not write the name"),
+        ("{{ 1 ", "cannot be read"),
+        ("{{ raise_exception('no') }}", "follows from this chat template: no"),
+        (template(NUMBERED), "written otherwise than the first|place among the others"),
+        (template("{{- c.id }}"), "does not write the name"),
+        (template("{{- f.name + '(' + f.arguments | string + ')' }}"), "neither JSON nor"),
+        (template("{{- f.name + ' ' + f.arguments.qzone }}"), "neither JSON nor"),
+        (template("{%- for a in range(99999) %}{{- 'x' * 9999 }}{%- endfor %}"), "no format"),
+        ("{{ messages.__class__.__mro__ }}", "no format"),
+        ('{"model_max_length": 3}', "there is no `chat_template`"),
+        ("", "no answer of the assistant"),
+    ],
+)
+def test_what_says_no_format_is_refused_with_the_reason(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        derived_format(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "has `templates` and `shared`"),
+        ('{"templates": {}, "shared": []}', "has nothing for `auto disabled`"),
+        ('{"templates": {"auto disabled": {"shared": 7}}, "shared": []}', "no shared part 7"),
+        ('{"templates": {"auto disabled": {"shared": 0}}, "shared": [{"shared": 0}]}', "deep"),
+        (
+            '{"templates": {"auto disabled": ' + "[" * 90_000 + "]" * 90_000 + '}, "shared": []}',
+            "format",
+        ),
+    ],
+)
+def test_a_format_in_json_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        Grammar.from_tools(TOOLS, tool_calls=text)
