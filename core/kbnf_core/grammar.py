@@ -520,8 +520,10 @@ class Grammar:
             marked = None if text is None else load(text, self._limits)
         if marked is None:
             return None
-        rules, _ = translate(marked.document, "start", self._limits)
-        return self._build(lambda: CallParser(rules, marked.marks, self._limits))
+        rules, problems = translate(marked.document, "start", self._limits)
+        if rules is None:
+            raise GrammarError(problems)
+        return self._build(partial(CallParser, rules, marked.marks, self._limits))
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":

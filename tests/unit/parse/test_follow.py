@@ -120,5 +120,5 @@ def test_what_is_certain_is_looked_for_from_the_last_place_that_all_derivations_
     # Here the text may have ended.
     assert trace.front == 299
     assert trace.settled >= 298
-    trace.read(b"x")
+    trace.read(b">")
     assert trace.certain_events() == [(True, 1, 299), (False, 2, 299)]
