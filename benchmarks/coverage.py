@@ -3,10 +3,11 @@
 ``python -m benchmarks.coverage maskbench FOLDER`` draws schemas of a maskbench folder;
 ``python -m benchmarks.coverage suite FOLDER`` runs the required tests of a checkout of
 JSON-Schema-Test-Suite, all drafts; ``python -m benchmarks.coverage samples FOLDER`` draws texts of
-schemas of a maskbench folder and gives them to two validators. A schema *passes* where every valid
-value is accepted and every invalid one is not. A valid value that is accepted once its members are
-put into the order in which the schema names them is one of *order*, which is counted apart: members
-come in the declared order.
+schemas of a maskbench folder and gives them to two validators; ``python -m benchmarks.coverage
+texts FOLDER`` checks the texts of converted schemas, which have no finding. A schema *passes* where
+every valid value is accepted and every invalid one is not. A valid value that is accepted once its
+members are put into the order in which the schema names them is one of *order*, which is counted
+apart: members come in the declared order.
 """
 
 import copy
@@ -16,7 +17,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import partial
@@ -24,17 +25,19 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from benchmarks.maskbench import Case, grammar_of, read_case
-from kbnf_core import Engine, Grammar, Vocabulary
+from benchmarks.measure import resident
+from kbnf_core import Engine, Grammar, Vocabulary, check
 from kbnf_core.languages.json_schema import VALIDATOR, Options, Order, SchemaLimits, Whitespace
 from kbnf_core.text.errors import EmptyGrammarError, EngineError, KbnfError
 
 PASS_BAR, TIME_BAR = 0.96, 5.0
 MOST_ORDERS = 6
+MOST_TRIES = 20_000
 BYTES = Vocabulary.bytes()
 DIALECTS = {
     "draft3": "http://json-schema.org/draft-03/schema#",
@@ -76,7 +79,7 @@ class Outcome:
 def judge(case: Case, options: Options) -> Outcome:
     """Convert a schema and try its values."""
     outcome = Outcome()
-    began = time.perf_counter()
+    began = time.process_time()
     grammar: Grammar | None = None
     try:
         grammar = grammar_of(json.dumps(case.schema), options)
@@ -88,7 +91,7 @@ def judge(case: Case, options: Options) -> Outcome:
         outcome.code = found[0].code if found else type(error).__name__
         if outcome.code != UNSATISFIABLE:
             outcome.refusal = " ".join(str(error).split())
-    outcome.seconds = time.perf_counter() - began
+    outcome.seconds = time.process_time() - began
     outcome.states = 0 if grammar is None else grammar.tables.state_count
     if outcome.refusal:
         return outcome
@@ -99,7 +102,7 @@ def judge(case: Case, options: Options) -> Outcome:
             outcome.passed += 1
         elif accepted:
             outcome.wrong.append(text)
-        elif grammar is not None and fits_in_another_order(grammar, text, orders):
+        elif grammar is not None and in_accepted_order(grammar, text, orders):
             outcome.reordered.append(text)
         else:
             outcome.left_out.append(text)
@@ -131,58 +134,91 @@ def declared_orders(schema: Any) -> list[list[str]]:
     return found
 
 
-def fits_in_another_order(grammar: Grammar, text: str, orders: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a value is accepted with the members of its objects in another order.
+def in_accepted_order(grammar: Grammar, text: str, orders: Sequence[Sequence[str]]) -> str | None:
+    """Return a value with the members of its objects in an order that is accepted; None for none.
 
-    Tried are, for each object, the orders of the ``properties`` that have most of its names.
+    Tried first, for each object, is the order of the ``properties`` that have most of its names.
     """
-    engine = _written(Engine(grammar, BYTES), json.loads(text), orders)
-    return engine is not None and (engine.is_finished() or engine.can_finish())
-
-
-def _written(engine: Engine, value: Any, orders: Sequence[Sequence[str]]) -> Engine | None:
-    """Return the engine behind a value; None where no order that is tried is accepted."""
-    if isinstance(value, dict):
-        return next(
-            filter(None, (_members(engine, m, orders) for m in _tried(value, orders))), None
-        )
-    if not isinstance(value, list):
-        return _read(engine, json.dumps(value, ensure_ascii=False))
-    found = _read(engine, "[")
-    for place, item in enumerate(value):
-        found = found and _read(found, ", " if place else "")
-        found = found and _written(found, item, orders)
-    return found and _read(found, "]")
-
-
-def _members(
-    engine: Engine, members: Sequence[tuple[str, Any]], orders: Sequence[Sequence[str]]
-) -> Engine | None:
-    found = _read(engine, "{")
-    for place, (name, item) in enumerate(members):
-        comma = ", " if place else ""
-        found = found and _read(found, f"{comma}{json.dumps(name, ensure_ascii=False)}: ")
-        found = found and _written(found, item, orders)
-    return found and _read(found, "}")
-
-
-def _tried(value: dict[str, Any], orders: Sequence[Sequence[str]]) -> list[list[tuple[str, Any]]]:
-    near = sorted(orders, key=lambda order: -len(value.keys() & set(order)))[:MOST_ORDERS]
-    found: dict[tuple[str, ...], None] = {}
-    for order in [*near, ()]:
-        # What the order does not name comes as others have it, else as it was written.
-        wanted = dict.fromkeys([*order, *chain.from_iterable(near), *value])
-        found[tuple(name for name in wanted if name in value)] = None
-    return [[(name, value[name]) for name in names] for names in found]
-
-
-def _read(engine: Engine, text: str) -> Engine | None:
-    found = copy.copy(engine)
-    try:
-        found.try_accept_new_bytes(text.encode(errors="surrogatepass"))
-    except EngineError:
+    found = _Ordered(orders).written(_Text(Engine(grammar, BYTES)), json.loads(text))
+    if found is None or not (found.engine.is_finished() or found.engine.can_finish()):
         return None
-    return found
+    return found.text
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text and the engine behind it."""
+
+    engine: Engine
+    text: str = ""
+
+    def read(self, more: str) -> "_Text | None":
+        """Return the text with more of it; None where that is not accepted."""
+        engine = copy.copy(self.engine)
+        try:
+            engine.try_accept_new_bytes(more.encode(errors="surrogatepass"))
+        except EngineError:
+            return None
+        return _Text(engine, self.text + more)
+
+
+class _Ordered:
+    """Looks for an order of the members of a value, with ``MOST_TRIES`` members tried."""
+
+    def __init__(self, orders: Sequence[Sequence[str]]) -> None:
+        self._orders = orders
+        self._tries = MOST_TRIES
+
+    def written(self, before: _Text, value: Any) -> _Text | None:
+        """Return the text with a value; None where no order that was tried is accepted."""
+        if isinstance(value, dict):
+            found = before.read("{")
+            orders = self._in_orders(value)
+            tried = (found and self._in_this_order(found, members) for members in orders)
+            return next(filter(None, tried), None) or (
+                found and self._members(found, orders[0], "")
+            )
+        if not isinstance(value, list):
+            return before.read(json.dumps(value, ensure_ascii=False))
+        found = before.read("[")
+        for place, item in enumerate(value):
+            found = found and found.read(", " if place else "")
+            found = found and self.written(found, item)
+        return found and found.read("]")
+
+    def _in_this_order(self, before: _Text, members: list[tuple[str, Any]]) -> _Text | None:
+        found: _Text | None = before
+        for place, member in enumerate(members):
+            found = found and self._member(found, member, ", " if place else "")
+        return found and found.read("}")
+
+    def _member(self, before: _Text, member: tuple[str, Any], comma: str) -> _Text | None:
+        self._tries -= 1
+        if self._tries < 0:
+            return None
+        found = before.read(f"{comma}{json.dumps(member[0], ensure_ascii=False)}: ")
+        return found and self.written(found, member[1])
+
+    def _members(self, before: _Text, members: list[tuple[str, Any]], comma: str) -> _Text | None:
+        if not members:
+            return before.read("}")
+        for place, member in enumerate(members):
+            found = self._member(before, member, comma)
+            rest = [*members[:place], *members[place + 1 :]]
+            found = found and self._members(found, rest, ", ")
+            if found:
+                return found
+        return None
+
+    def _in_orders(self, value: dict[str, Any]) -> list[list[tuple[str, Any]]]:
+        """Return the members in some orders: each is of one ``properties``, and then of others."""
+        near = sorted(self._orders, key=lambda order: -len(value.keys() & set(order)))[:MOST_ORDERS]
+        found: dict[tuple[str, ...], None] = {}
+        for order in [*near, []]:
+            # What the order does not name comes as others have it, else as it was written.
+            wanted = dict.fromkeys([*order, *chain.from_iterable(near), *value])
+            found[tuple(name for name in wanted if name in value)] = None
+        return [[(name, value[name]) for name in names] for names in found]
 
 
 def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
@@ -195,7 +231,8 @@ def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
             print(f"  {outcome.verdict}: {case.name}: {(outcome.refusal or texts[0])[:200]}")
     times = sorted(outcome.seconds for outcome in outcomes)
     slowest = max(zip((o.seconds for o in outcomes), (c.name for c in cases), strict=True))
-    print(f"p50 {times[len(times) // 2]:.3f} s, slowest {slowest[0]:.2f} s ({slowest[1]})")
+    middle, late = times[len(times) // 2], times[len(times) * 99 // 100]
+    print(f"p50 {middle:.3f} s, p99 {late:.2f} s, slowest {slowest[0]:.2f} s ({slowest[1]})")
 
 
 @click.group()
@@ -208,6 +245,7 @@ def main() -> None:
 @click.option("--sample", default=1_000, help="Schemas to draw; 0 takes all.")
 @click.option("--seed", default=14, help="Where the draw begins.")
 @click.option("--skip", type=click.Path(path_type=Path), help="A folder whose files are not drawn.")
+@click.option("--only", type=click.File(encoding="utf-8"), help="Names of the schemas, one a line.")
 @click.option("--order", type=click.Choice([order.value for order in Order]), default="declared")
 @click.option("--orders", default=8, help="Properties that come in any order, with --order any.")
 @click.option("--as-validator", is_flag=True, help="With the options of a validator.")
@@ -216,17 +254,15 @@ def maskbench(
     sample: int,
     seed: int,
     skip: Path | None,
+    only: TextIO | None,
     order: str,
     orders: int,
     as_validator: bool,
 ) -> None:
     """Draw schemas of FOLDER; the status is 1 below the bars."""
-    names = sorted(path.name for path in folder.glob("*.json"))
     known = {path.name for path in skip.glob("*.json")} if skip else set()
-    names = [name for name in names if name not in known]
-    if sample:
-        names = sorted(Random(seed).sample(names, min(sample, len(names))))  # noqa: S311
-    cases = [read_case(folder / name) for name in names]
+    named = [f"{name.strip()}.json" for name in only] if only else None
+    cases = [read_case(folder / each) for each in named or drawn_names(folder, sample, seed, known)]
     options = replace(
         VALIDATOR if as_validator else Options(),
         order=Order(order),
@@ -236,6 +272,7 @@ def maskbench(
     report(cases, outcomes)
     states = [outcome.states for outcome in outcomes]
     print(f"{sum(states):,} states, of one grammar {max(states):,} at most")
+    print(f"{resident():,.0f} MB at the end, {resident('VmHWM'):,.0f} at most")
     verdicts = Counter(outcome.verdict for outcome in outcomes)
     slow = any(outcome.seconds > TIME_BAR for outcome in outcomes)
     print(
@@ -244,6 +281,39 @@ def maskbench(
     )
     kept = (verdicts["pass"] + verdicts["order"]) / len(cases)
     sys.exit(kept < PASS_BAR or verdicts["wrong"] > 0 or slow)
+
+
+@main.command()
+@click.argument("folder", type=click.Path(path_type=Path, exists=True))
+@click.option("--sample", default=1_000, help="Schemas to draw; 0 takes all.")
+@click.option("--seed", default=14, help="Where the draw begins.")
+def texts(folder: Path, sample: int, seed: int) -> None:
+    """Check the texts of converted schemas of FOLDER; the status is 1 where one has a finding."""
+    names = drawn_names(folder, sample, seed)
+    counts: Counter[str] = Counter()
+    for name in names:
+        case = read_case(folder / name)
+        try:
+            text = grammar_of(json.dumps(case.schema)).to_kbnf()
+        except KbnfError:
+            counts["refused"] += 1
+            continue
+        codes = sorted({each.code for each in check(text, "schema.kbnf")})
+        counts["with a finding" if codes else "without a finding"] += 1
+        if codes:
+            print(f"  {case.name}: {', '.join(codes)}")
+    print(", ".join(f"{count:,} {what}" for what, count in sorted(counts.items())))
+    sys.exit(counts["with a finding"] > 0)
+
+
+def drawn_names(
+    folder: Path, sample: int, seed: int, known: Collection[str] = frozenset()
+) -> list[str]:
+    """Return the names of schemas of a folder: ``sample`` of those not ``known``, or all."""
+    names = sorted(path.name for path in folder.glob("*.json") if path.name not in known)
+    if not sample:
+        return names
+    return sorted(Random(seed).sample(names, min(sample, len(names))))  # noqa: S311
 
 
 @main.command()

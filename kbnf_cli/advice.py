@@ -48,6 +48,8 @@ def _hints(name: str) -> Iterator[str]:
             yield (
                 f"a regular expression is part of a grammar: `printf %s {grammar} | kbnf explain -`"
             )
+            piped = f"printf %s {shlex.quote(name)}"
+            yield f"or it is converted from stdin: `{piped} | kbnf convert --from regex -`"
     else:
         near = _similar(name)
         if near is not None:

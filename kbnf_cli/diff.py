@@ -231,7 +231,7 @@ class _Side:
 @click.option(
     "--mode",
     type=click.Choice(["equal", "subset", "breaking"]),
-    help="What must hold: the texts are the same, those of OLD are texts of NEW, or nothing breaks."
+    help="What is required: the same texts, those of OLD as texts of NEW, or that nothing breaks."
     "  [default: equal]",
 )
 @click.option(

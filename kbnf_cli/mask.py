@@ -153,7 +153,7 @@ def _token_or_text(text: str) -> int | bytes | str:
     show_default=True,
     help="How many tokens the table lists; of more it gives an overview by place in the grammar.",
 )
-@click.option("--match", metavar="TEXT", help="Show the tokens that hold TEXT only.")
+@click.option("--match", metavar="TEXT", help="Show the tokens that contain TEXT only.")
 @click.option(
     "-i", "--interactive", is_flag=True, help="Type a text on the terminal; the mask follows."
 )

@@ -12,7 +12,6 @@ another user is a miss, too; the folder is made for its owner alone.
 
 import json
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -181,7 +180,7 @@ def _read_own(path: Path) -> bytes:
 
 def _put(path: Path, data: bytes) -> None:
     """Give an entry its content at once; after a crash it may be damaged, which is a miss."""
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    temporary = path.with_name(f".{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(temporary, flags, 0o600), "wb") as file:

@@ -255,7 +255,9 @@ def _coverage_text(covered: Covered) -> Segments:
         *(f"unused rule: {name}" for name in coverage.unused_rules),
     ]
     if coverage.given_up:
-        lines.append(f"not looked at, for they are too long: {coverage.given_up} examples")
+        lines.append(
+            f"not looked at, for they have too many derivations: {coverage.given_up} examples"
+        )
     for each in coverage.unused_alternatives:
         if each.rule not in coverage.unused_rules:
             text = " ".join(symbol_at(source, each.span).split())
@@ -354,7 +356,7 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
 @format_option(_FORMATS, "How to show what became of the examples.")
-@click.option("--coverage", is_flag=True, help="Tell which rules and alternatives no example uses.")
+@click.option("--coverage", is_flag=True, help="Show which rules and alternatives no example uses.")
 @watch_option("Test")
 @file_options
 @vocabulary_options

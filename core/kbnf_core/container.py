@@ -128,7 +128,7 @@ def _header(ordered: list[tuple[str, Array]], metadata: Mapping[str, object]) ->
 def _dtype_name(array: Array) -> str:
     name = _NAMES.get(array.dtype.newbyteorder("<"))
     if name is None:
-        raise ValueError(f"a container cannot hold an array of {array.dtype}")
+        raise ValueError(f"a container cannot contain an array of {array.dtype}")
     return name
 
 

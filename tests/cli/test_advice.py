@@ -31,12 +31,14 @@ def run_in_shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]
         (("sample", "jsno"), "did you mean `json`?"),
         (("sample", "g.kbnff"), "did you mean `g.kbnf`?"),
         (("sample", "what"), "`kbnf help grammars`"),
+        (("sample", "m:Order"), "imports a class, as do check and diff"),
     ],
 )
 def test_what_is_no_file_gets_an_answer_that_says_how(
     kbnf: Kbnf, write: Write, tmp_path: Path, arguments: tuple[str, str], said: str
 ) -> None:
     write("g.kbnf", 'start ::= "a";')
+    write("m.py", "from pydantic import BaseModel\nclass Order(BaseModel):\n    n: int\n")
     result = kbnf(*arguments)
     assert (result.status, result.out) == (2, "")
     assert said in result.stderr

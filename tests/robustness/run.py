@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT_FROM = ("core", "setup.py", "pyproject.toml", "README.md", "LICENSE")
+BUILT_FROM = ("core", "setup.py", "pyproject.toml", "README.md", "LICENSE", "NOTICE")
 
 
 def main() -> int:

@@ -12,10 +12,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbnf_core import Grammar, Vocabulary
+from kbnf_core import Compiler, Engine, Grammar, Vocabulary
 from kbnf_core.integrations.llama_cpp import KbnfLogitsProcessor as LlamaProcessor
 from kbnf_core.integrations.mlx import KbnfLogitsProcessor as MlxProcessor
-from kbnf_core.text.errors import ConfigError, MissingExtraError, install_command
+from kbnf_core.text.errors import (
+    ConfigError,
+    GrammarError,
+    MissingExtraError,
+    WorkLimitError,
+    install_command,
+)
 from kbnf_testing.hosts import Array
 
 VOCABULARY = Vocabulary(
@@ -192,6 +198,123 @@ def test_outlines_whitespace_is_not_ours_to_choose() -> None:
     module = importlib.import_module("kbnf_core.integrations.outlines")
     with pytest.raises(ConfigError, match="whitespace"):
         module.KbnfBackend(VOCABULARY).get_json_schema_logits_processor("{}", " ?")
+
+
+class _Failing(Engine):
+    """An engine that meets a limit at every mask."""
+
+    def _mask_here(self) -> Any:
+        raise WorkLimitError(1, "a mask")
+
+    def fill_draft_bitmask(self, out: Any, row: Any, draft: Any) -> int:
+        del out, row, draft
+        raise WorkLimitError(1, "a mask")
+
+
+def failing() -> Engine:
+    # Of a grammar that nobody has used, so that no mask of it is known.
+    return _Failing(Grammar.from_regex(PATTERN), VOCABULARY)
+
+
+BROKEN = ["start ::= ", "start ::= start;", {"type": "integer", "maximum": 0, "minimum": 1}]
+
+
+@pytest.mark.parametrize("grammar", BROKEN)
+@pytest.mark.parametrize("adapter", [LlamaProcessor, MlxProcessor])
+def test_a_grammar_that_cannot_be_made_is_refused_before_the_first_token(
+    adapter: Any, grammar: Any
+) -> None:
+    with pytest.raises(GrammarError):
+        adapter(grammar, VOCABULARY)
+    with pytest.raises(ConfigError, match="too few"):
+        adapter(GRAMMAR, VOCABULARY, budget=1)
+
+
+def test_a_text_whose_mask_fails_has_ends_only_and_the_next_one_is_served() -> None:
+    processor = LlamaProcessor(GRAMMAR, VOCABULARY)
+    zeros = np.zeros(WIDTH, np.single)
+    sound, processor._text._text._engine = processor._text._text._engine, failing()
+    for tokens in ([1], [1, 2], [1, 2, EOS]):
+        assert np.flatnonzero(processor(np.array(tokens), zeros) == 0).tolist() == [EOS]
+    processor._text._text._engine = sound
+    assert np.flatnonzero(processor(np.array([3, 4]), zeros) == 0).tolist() == list(range(10))
+
+
+@pytest.mark.usefixtures("hosts")
+def test_exllama_closes_a_text_whose_mask_fails_and_leaves_nothing_free() -> None:
+    module = importlib.import_module("kbnf_core.integrations.exllama")
+    for broken in BROKEN:
+        with pytest.raises(GrammarError):
+            module.KbnfFilter(None, broken, vocabulary=VOCABULARY)
+    filter_ = module.KbnfFilter(None, GRAMMAR, vocabulary=VOCABULARY, eos_after_completed=False)
+
+    def ends() -> list[int]:
+        bits = filter_.get_next_logit_mask().numpy().view(np.uint8)
+        found: list[int] = np.flatnonzero(np.unpackbits(bits, bitorder="little")).tolist()
+        return found
+
+    filter_.accept_token(0)
+    sound, filter_._engine = filter_._engine, failing()
+    assert ends() == [EOS]
+    filter_._engine = sound
+    # It stays closed, whatever comes, until its end has come.
+    filter_.accept_token(1)
+    assert ends() == [EOS]
+    assert not filter_.is_completed()
+    assert not filter_.rollback_tokens(1)
+    filter_.accept_token(EOS)
+    assert filter_.is_completed()
+    filter_.reset()
+    assert len(ends()) == 10
+    filter_.accept_token(40)
+    assert ends() == [EOS]
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("kind", ["outlines", "transformers"])
+def test_a_row_whose_mask_fails_is_closed_and_no_other(kind: str) -> None:
+    import torch
+
+    if kind == "outlines":
+        backend = importlib.import_module("kbnf_core.integrations.outlines").KbnfBackend(VOCABULARY)
+        with pytest.raises(GrammarError):
+            backend.get_regex_logits_processor("(")
+        with pytest.raises(GrammarError):
+            backend.get_cfg_logits_processor(BROKEN[0])
+        processor = backend.get_regex_logits_processor(PATTERN)
+        inner = processor._processor
+    else:
+        pytest.importorskip("transformers")
+        module = importlib.import_module("kbnf_core.integrations.transformers")
+        with pytest.raises(GrammarError):
+            module.KbnfLogitsProcessor([GRAMMAR, BROKEN[1]], VOCABULARY)
+        processor = inner = module.KbnfLogitsProcessor([GRAMMAR, GRAMMAR], VOCABULARY)
+
+    def free(rows: list[list[int]]) -> list[list[int]]:
+        masked = processor(torch.tensor(rows), torch.zeros(len(rows), WIDTH))
+        return [torch.nonzero(row == 0).flatten().tolist() for row in masked]
+
+    assert free([[1], [2]]) == [list(range(10))] * 2
+    (call,) = inner._calls
+    call[next(iter(call))].engine = failing()
+    assert free([[1, 0], [2, 0]])[0] == [EOS]
+    assert len(free([[1, 0, 1], [2, 0, 1]])[1]) > 5
+    assert free([[1, 0, 1, EOS], [2, 0, 1, 0]])[0] == [EOS]
+    # Another generation is served, in both rows.
+    assert free([[5], [6]]) == [list(range(10))] * 2
+
+
+def test_a_worker_that_dies_refuses_one_grammar_and_no_other() -> None:
+    with Compiler(VOCABULARY, workers=1) as compiler:
+        first = compiler.submit("regex", PATTERN).result()
+        assert LlamaProcessor(first, VOCABULARY) is not None
+        process = compiler._workers[0]._process
+        assert process is not None
+        process.kill()
+        second = compiler.submit("regex", PATTERN + "a").result()
+        processor = LlamaProcessor(second, VOCABULARY)
+        masked = processor(np.array([1]), np.zeros(WIDTH, np.single))
+        assert np.flatnonzero(masked == 0).tolist() == list(range(10))
 
 
 HEAVY = {"torch", "transformers", "tokenizers", "mlx", "llama_cpp", "exllamav3", "outlines"}

@@ -294,6 +294,46 @@ def test_sglang_waits_for_the_end_of_reasoning(
     manager.grammar_backend.grammar_backend._compiler.close()
 
 
+@pytest.mark.parametrize("reasoning", [False, True])
+def test_sglang_keeps_no_books_of_reasoning_where_the_engine_does(
+    monkeypatch: pytest.MonkeyPatch, reasoning: bool
+) -> None:
+    monkeypatch.setattr(servers.SERVING, "reasoning_parser", "some")
+    own = importlib.import_module("kbnf_sglang.reasoning")
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=TOKENIZER)
+    tokenizer.token_to_id = TOKENIZER.token_to_id
+    backend = importlib.import_module("kbnf_sglang.backend").create(None, tokenizer, WIDTH, {EOS})
+    key = ("regex", PATTERN)
+    backend.set_cache(key, backend._init_value_dispatch(key, not reasoning))
+    grammar, is_known = backend.get_cached_or_future_value(key, reasoning)
+    assert is_known
+    assert isinstance(grammar, own.WaitingGrammar)
+    for token_id in (1, 10, END, 1, 2) if reasoning else (1, 2):
+        grammar.accept_token(token_id)
+    if reasoning:
+        # Back into the reasoning, and over its end again.
+        grammar.rollback(3)
+        assert grammar.grammar.engine.is_waiting()
+        for token_id in (END, 1, 2):
+            grammar.accept_token(token_id)
+    twin = grammar.copy()
+    with pytest.raises(ValueError, match="not allowed"):
+        twin.accept_token(END)
+    masks = grammar.allocate_vocab_mask(WIDTH, 2, "cpu")
+    row = importlib.import_module("sglang.srt.constrained.base_grammar_backend").GrammarRow
+    own.WaitingGrammar.fill_vocab_mask_batched([row(0, grammar), row(1, twin)], masks)
+    assert allowed(masks[0]) == allowed(masks[1]) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, EOS]
+    begun = backend._init_value_dispatch(key, True)
+    begun.set_reasoning_in_grammar()
+    assert not begun.grammar.engine.is_waiting()
+    other = backend._init_value_dispatch(key, True)
+    other.set_request_think_end_ids([1, 2])
+    for token_id in (END, 1, 2, 1, 1, EOS):
+        other.accept_token(token_id)
+    assert other.is_terminated()
+    backend.grammar_backend._compiler.close()
+
+
 def play(grammar: Any, random: Random) -> None:
     """Write a text with SGLang's calls, of which some are taken back."""
     tokens: list[int] = []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.batch import allocate_bitmask
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
+from kbnf_core.integrations.stepwise import fill_ends, fill_or_end
 from kbnf_core.mask.ahead import Ahead
 from kbnf_core.text.errors import MissingExtraError
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -63,31 +64,43 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
 
     def reset(self) -> None:
         """Go back to the beginning, behind the prefix."""
+        # Closed: only ends are left. It is over with one of them, since exllamav3 leaves free what
+        # comes behind a text that is completed.
+        self._is_closed = self._is_over = False
         self._engine.reset()
         self._engine.remaining = None
         self._engine.try_accept_new_bytes(self._prefix)
         self._engine.remaining = self._engine.budget
 
     def accept_token(self, token: int) -> None:
-        """Append a token."""
-        self._engine.try_accept_new_token(token)
+        """Append a token; one that cannot come ends the text, as a mask that fails does."""
+        if self._is_closed:
+            self._is_over = token in self._engine.vocabulary.eos_token_ids
+        elif not self._engine.accept_tokens([token]):
+            self._is_closed = True
 
     def rollback_tokens(self, num_tokens: int) -> bool:
-        """Undo the last tokens."""
-        self._engine.rollback(num_tokens)
-        return True
+        """Undo the last tokens; not of a text that was closed, which exllamav3 plays anew."""
+        if not self._is_closed:
+            self._engine.rollback(num_tokens)
+        return not self._is_closed
 
     def get_next_logit_mask(self) -> "torch.Tensor":
-        """Return the mask of the next token, packed: int32 of the shape (1, words)."""
+        """Return the mask of the next token, packed: int32 of the shape (1, words).
+
+        Ends alone where it cannot be made: the text is closed, and no other job is.
+        """
         import torch
 
         mask = torch.from_numpy(allocate_bitmask(1, self._engine.vocabulary.size))
-        self._engine.fill_bitmask(mask)
+        if self._is_closed or not fill_or_end(self._engine, mask, 0):
+            self._is_closed = True
+            fill_ends(self._engine.vocabulary, mask[0].numpy())
         return mask
 
     def is_completed(self) -> bool:
         """Tell whether the text is over."""
-        return self._engine.is_finished()
+        return self._is_over or self._engine.is_finished()
 
     def use_background_worker(self) -> bool:
         """Compute masks while the model runs."""

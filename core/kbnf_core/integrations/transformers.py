@@ -23,10 +23,10 @@ import numpy as np
 from kbnf_core.batch import allocate_bitmask, fill_bitmasks
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
-from kbnf_core.integrations.stepwise import vocabulary_of
+from kbnf_core.integrations.stepwise import fill_or_end, vocabulary_of
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.bits import apply_bitmask, pack
-from kbnf_core.text.errors import ConfigError, MissingExtraError
+from kbnf_core.text.errors import ConfigError, KbnfError, MissingExtraError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 try:
@@ -152,7 +152,13 @@ class KbnfLogitsProcessor(LogitsProcessor):
         rows: list[list[int]] = input_ids.tolist()
         texts = self._texts(rows)
         bitmask = allocate_bitmask(len(rows), self._vocabulary.size)
-        fill_bitmasks([text.constrained for text in texts], bitmask)
+        try:
+            fill_bitmasks([text.constrained for text in texts], bitmask)
+        except (KbnfError, MemoryError):
+            # One by one, so that only the row at fault is closed.
+            for place, text in enumerate(texts):
+                engine = text.constrained
+                text.is_over |= engine is not None and not fill_or_end(engine, bitmask, place)
         for row, text in zip(bitmask, texts, strict=True):
             if text.is_over:
                 row[:] = self._ends
@@ -170,7 +176,8 @@ class KbnfLogitsProcessor(LogitsProcessor):
         found = [self._find(key) for key in keys]
         if not all(found):
             self._calls.clear()
-        texts = [known or self._beginnings[key[0]] for known, key in zip(found, keys, strict=True)]
+        begun = [copy(self._beginnings[key[0]]) for key in keys]
+        texts = [known or text for known, text in zip(found, begun, strict=True)]
         self._calls.append(dict(zip(keys, texts, strict=True)))
         return texts
 

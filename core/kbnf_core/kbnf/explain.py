@@ -10,8 +10,6 @@ KBNF; statements that are wrong as a whole; and words that spoil the text around
 import re
 from typing import NamedTuple
 
-from lark import Token
-
 from kbnf_core.kbnf.escapes import Piece, decode
 from kbnf_core.kbnf.statements import (
     CLOSERS,
@@ -20,6 +18,7 @@ from kbnf_core.kbnf.statements import (
     SIGNS,
     Mistake,
     Statement,
+    Word,
     shown,
     span_of,
 )
@@ -273,16 +272,16 @@ def line_comment(source: Source, span: Span) -> Diagnostic:
     )
 
 
-def _behind(words: list[Token], index: int, end: int) -> int:
+def _behind(words: list[Word], index: int, end: int) -> int:
     """Return the index of the first word from ``index`` on that starts at ``end`` or later."""
     while index < len(words) and span_of(words[index]).start < end:
         index += 1
     return index
 
 
-def angled_names(source: Source, words: list[Token]) -> tuple[list[Token], list[Diagnostic]]:
+def angled_names(source: Source, words: list[Word]) -> tuple[list[Word], list[Diagnostic]]:
     """Return the words without the marks of ``<name>``, and what is to be said of them."""
-    kept: list[Token] = []
+    kept: list[Word] = []
     edits: list[Edit] = []
     index = 0
     while index < len(words):
@@ -302,7 +301,7 @@ def angled_names(source: Source, words: list[Token]) -> tuple[list[Token], list[
     return kept, [Diagnostic("E001", message, source, span, helps=(fix.message,), fixes=(fix,))]
 
 
-def _angled(words: list[Token], index: int) -> Token | None:
+def _angled(words: list[Word], index: int) -> Word | None:
     values = [word.value for word in words[index : index + 3]]
     if len(values) < 3 or (values[0], values[2]) != ("<", ">"):
         return None
@@ -319,7 +318,7 @@ def no_rules(source: Source) -> Diagnostic:
     return Diagnostic("E010", "this file defines no rule", source, Span(0, 0), helps=(_RULE,))
 
 
-def open_comment(source: Source, word: Token) -> Diagnostic:
+def open_comment(source: Source, word: Word) -> Diagnostic:
     """Return the finding for a comment without its end, which goes on to the end of the text."""
     start = span_of(word).start
     message = "this comment is never closed"
@@ -327,7 +326,7 @@ def open_comment(source: Source, word: Token) -> Diagnostic:
     return Diagnostic("E005", message, source, span, helps=("close it with `*)`",))
 
 
-def open_string(source: Source, word: Token) -> Diagnostic:
+def open_string(source: Source, word: Word) -> Diagnostic:
     """Return the finding for a quoted text without its closing quote."""
     is_raw = word.value.startswith("#r")
     start = span_of(word).start + (len("#r") if is_raw else 0)
@@ -342,18 +341,18 @@ def open_string(source: Source, word: Token) -> Diagnostic:
     )
 
 
-def missing_semicolon(source: Source, last: Token, following: str) -> Diagnostic:
+def missing_semicolon(source: Source, last: Word, following: str) -> Diagnostic:
     """Return the finding for a definition whose ``last`` word runs into the next definition."""
     message = f"missing `;` before the rule `{following}`"
     return _missing(source, last, "E002", message)
 
 
-def missing_last_semicolon(source: Source, last: Token) -> Diagnostic:
+def missing_last_semicolon(source: Source, last: Word) -> Diagnostic:
     """Return the finding for a last definition that ends with the text."""
     return _missing(source, last, "W001", "the last rule does not end with `;`")
 
 
-def _missing(source: Source, last: Token, code: str, message: str) -> Diagnostic:
+def _missing(source: Source, last: Word, code: str, message: str) -> Diagnostic:
     place = Span(span_of(last).end, span_of(last).end)
     fix = Fix("insert `;`", (Edit(place, ";"),))
     return Diagnostic(code, message, source, place, "expected `;`", fixes=(fix,))
@@ -395,7 +394,7 @@ _DIRECTIVES = {
 }
 
 
-def _no_sign(source: Source, words: list[Token]) -> Diagnostic:
+def _no_sign(source: Source, words: list[Word]) -> Diagnostic:
     name = shown(words[0].value)
     message = f"{name} is not followed by `::=`"
     if len(words) == 1:

@@ -37,7 +37,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from lark import Token
+    from kbnf_core.kbnf.statements import Word as RawWord
 
 
 class When(enum.Enum):
@@ -269,7 +269,7 @@ class KeptWords(Words):
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self.kept: list[list[Token]] = []
+        self.kept: list[list[RawWord]] = []
 
     def statement(self) -> RawStatement:
         """Return the next statement, which is kept."""

@@ -18,8 +18,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
-from lark import Lark, Token
-
 from kbnf_core.kbnf.escapes import decode, decode_bytes, decode_raw, pieces
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.printer import quote
@@ -29,9 +27,10 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
+    Parser,
     Statement,
+    Word,
     character,
-    load_parser,
     parse_statements,
     parse_words,
     shown,
@@ -94,9 +93,9 @@ _REREAD = 4
 
 
 @cache
-def kbnf_parser() -> Lark:
+def kbnf_parser() -> Parser:
     """Return the parser of KBNF."""
-    return load_parser(Path(__file__).parent, Builder())
+    return Parser(Path(__file__).parent, Builder())
 
 
 _LINE_COMMENT = re.compile(r"""(?:\#(?=[ \t!]|$)(?![ \t]*['"])|//)[^\n]*""", re.MULTILINE)
@@ -132,9 +131,9 @@ class Words:
 
     def _go_to(self, index: int | None) -> None:
         self._words = self._without_foreign_comments(self._lexer.words(index))
-        self._held: list[Token] = []
+        self._held: list[Word] = []
 
-    def _without_foreign_comments(self, words: Iterator[Token]) -> Iterator[Token]:
+    def _without_foreign_comments(self, words: Iterator[Word]) -> Iterator[Word]:
         for word in words:
             if word.value in ("#", "/"):
                 comment = _LINE_COMMENT.match(self._text, span_of(word).start)
@@ -168,7 +167,7 @@ class Words:
                     break
         return statement
 
-    def _starts_definition(self, words: list[Token], sign: Token) -> bool:
+    def _starts_definition(self, words: list[Word], sign: Word) -> bool:
         """Tell whether the last of ``words`` and ``sign`` start another definition."""
         if len(words) < 2 or words[-1].type not in NAMES:
             return False
@@ -221,20 +220,17 @@ class _Kbnf(Metasyntax[Definition]):
         self._lost = False
         self._angled: list[Diagnostic] = []
 
-    def parser(self) -> Lark:
+    def parser(self) -> Parser:
         return kbnf_parser()
 
-    def intended(self, words: list[Token]) -> list[Token]:
+    def intended(self, words: list[Word]) -> list[Word]:
         """Return ``words`` with the slips put right that `check_words` and `_check_end` report."""
-        intended = [
-            Token.new_borrow_pos("NAME", word.value, word) if word.type == "BAD_NAME" else word
-            for word in words
-        ]
+        intended = [word.as_kind("NAME") if word.type == "BAD_NAME" else word for word in words]
         if words[1].type != "DEFINE":
-            intended[1] = Token.new_borrow_pos("DEFINE", words[1].value, words[1])
+            intended[1] = words[1].as_kind("DEFINE")
         if words[-1].type != "END":
             end = span_of(words[-1]).end
-            intended.append(Token("END", "", start_pos=end, end_pos=end))
+            intended.append(Word("END", "", end, end))
         return intended
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:
@@ -312,7 +308,7 @@ class _Kbnf(Metasyntax[Definition]):
             finding = about.missing_semicolon(self.source, last, statement.following.value)
         self.unended.append(finding)
 
-    def _runaway_string(self, mistake: Mistake) -> Token | None:
+    def _runaway_string(self, mistake: Mistake) -> Word | None:
         """Return the quoted text that lacks its closing quote, if that explains the mistake.
 
         Where a later quote closed it by accident, it has swallowed the start of a definition:
@@ -331,13 +327,13 @@ class _Kbnf(Metasyntax[Definition]):
         return unclosed
 
 
-def _without(words: list[Token], form: "Foreign") -> list[Token]:
+def _without(words: list[Word], form: "Foreign") -> list[Word]:
     """Return ``words`` with a name, or a bar, in the place of those of another language."""
     first = words[form.first]
     kind = "_OR" if first.value == "/" else "NAME"
     return [
         *words[: form.first],
-        Token.new_borrow_pos(kind, first.value, first),
+        first.as_kind(kind),
         *words[form.behind :],
     ]
 
@@ -374,7 +370,7 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
             yield _odd_blank(source, blank)
 
 
-def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagnostic]:
+def _check_string(source: Source, word: Word, in_regex: bool) -> Iterator[Diagnostic]:
     if "\\" not in word.value:
         return
     found = list(pieces(word.value, span_of(word).start))
@@ -390,14 +386,14 @@ def _check_string(source: Source, word: Token, in_regex: bool) -> Iterator[Diagn
             yield meant_for_regex(source, piece)
 
 
-def _lacks_mark(words: list[Token], index: int) -> bool:
+def _lacks_mark(words: list[Word], index: int) -> bool:
     """Tell whether a text with wrong escapes stands behind an ``r``, as Python's raw strings."""
     mark = words[index - 1]
     touches = mark.value == "r" and mark.end_pos == words[index].start_pos
     return touches and any(piece.value is None for piece in pieces(words[index].value, 0))
 
 
-def _lacking_mark(source: Source, mark: Token) -> Diagnostic:
+def _lacking_mark(source: Source, mark: Word) -> Diagnostic:
     fix = Fix("insert `#`", (Edit(Span(span_of(mark).start, span_of(mark).start), "#"),))
     message = 'a raw pattern is written `#r"..."`'
     return Diagnostic("E001", message, source, span_of(mark), helps=(fix.message,), fixes=(fix,))
@@ -407,7 +403,7 @@ _EMPTY = frozenset("εϵλΛ")
 """What books write for the empty text."""
 
 
-def _bad_name(source: Source, word: Token) -> Diagnostic:
+def _bad_name(source: Source, word: Word) -> Diagnostic:
     from kbnf_core.kbnf.explain import class_around
 
     span = span_of(word)
@@ -426,13 +422,13 @@ def _bad_name(source: Source, word: Token) -> Diagnostic:
     return Diagnostic("E001", message, source, span, helps=(help_,), fixes=fixes)
 
 
-def _wrong_sign(source: Source, word: Token) -> Diagnostic:
+def _wrong_sign(source: Source, word: Word) -> Diagnostic:
     fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
     message = f"a rule is defined with `::=`, not {shown(word.value)}"
     return Diagnostic("E006", message, source, span_of(word), "expected `::=`", fixes=(fix,))
 
 
-def _odd_blank(source: Source, word: Token) -> Diagnostic:
+def _odd_blank(source: Source, word: Word) -> Diagnostic:
     fix = Fix("write a space", (Edit(span_of(word), " "),))
     message = f"{character(word.value)} is not a blank inside a rule"
     helps = ("use a space, a tab or a line break",)
@@ -482,7 +478,7 @@ class Operator(NamedTuple):
     span: Span
 
 
-Tokens: TypeAlias = list[Token]
+Tokens: TypeAlias = list[Word]
 
 _BOUNDS: dict[str, tuple[int, int | None]] = {
     "QUESTION": (0, 1),
@@ -497,7 +493,7 @@ MANY = 10**18
 class Builder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: tuple[Token, Token, Expression, Token]) -> Definition:
+    def definition(self, parts: tuple[Word, Word, Expression, Word]) -> Definition:
         """``name ::= alternation ;``."""
         name, _, body, end = parts
         return Definition(_name(name), body, _cover(name, end))
@@ -571,12 +567,12 @@ class Builder:
         text = Text(value, Span(span.start + len("#r"), span.end), origins)
         return Pattern(PatternKind.REGEX, text, span, is_raw=True)
 
-    def bracket(self, parts: tuple[Token, Expression, Token]) -> Bracket:
+    def bracket(self, parts: tuple[Word, Expression, Word]) -> Bracket:
         """``(x)``, ``[x]`` or ``{x}``."""
         start, body, end = parts
         return Bracket(BracketKind(start.value + end.value), body, _cover(start, end))
 
-    def exception(self, parts: list[Token | Terminal | Name]) -> Exception_:
+    def exception(self, parts: list[Word | Terminal | Name]) -> Exception_:
         """``except!(x)`` or ``except!(x, limit)``: the third part is x, the fourth the limit."""
         excluded = cast(Terminal | Name, parts[2])
         limit = parts[3] if len(parts) > 4 else "0"
@@ -587,10 +583,10 @@ class Builder:
         mark, text = parts
         return TokenName(_text(text), _cover(mark, text))
 
-    def token_set(self, parts: list[Token | tuple[int, int]]) -> TokenSet:
+    def token_set(self, parts: list[Word | tuple[int, int]]) -> TokenSet:
         """``#token[...]``."""
-        ranges = tuple(part for part in parts if not isinstance(part, Token))
-        negated = isinstance(parts[1], Token)
+        ranges = tuple(part for part in parts if not isinstance(part, Word))
+        negated = isinstance(parts[1], Word)
         return TokenSet(ranges, negated, _ends(parts))
 
     def ids(self, parts: Tokens) -> tuple[int, int]:
@@ -604,12 +600,12 @@ def number(digits: str) -> int:
     return int(significant or "0") if len(significant) <= len(str(MANY)) - 1 else MANY
 
 
-def _span(token: Token) -> Span:
+def _span(token: Word) -> Span:
     return _cover(token, token)
 
 
-def _cover(first: Token, last: Token) -> Span:
-    return Span(first.start_pos, last.end_pos)  # type: ignore[arg-type] # words have places
+def _cover(first: Word, last: Word) -> Span:
+    return Span(first.start_pos, last.end_pos)
 
 
 def _from(first: Expression, last: Expression) -> Span:
@@ -622,11 +618,11 @@ def _ends(parts: object) -> Span:
     return _cover(tokens[0], tokens[-1])
 
 
-def _name(token: Token) -> Name:
+def _name(token: Word) -> Name:
     return Name(token.value, _span(token))
 
 
-def _text(token: Token) -> Text:
+def _text(token: Word) -> Text:
     span = _span(token)
     value, origins = decode(token.value, span.start)
     return Text(value, span, origins)

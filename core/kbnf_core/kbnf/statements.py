@@ -1,26 +1,21 @@
 """Reads a text of any metasyntax statement by statement, each for itself.
 
 So every mistake of a file is found, and none is found twice. What a metasyntax says about its
-statements are the methods of ``Metasyntax``; the parser is Lark's LALR(1), fed word by word, so
+statements are the methods of ``Metasyntax``; the parser is LALR(1), fed word by word, so
 that a mistake is known with the words around it, the place at which a definition stops making
-sense. Its tables are loaded from files, which ``languages.build_tables`` wrote. Time is linear in
-the length of the text.
+sense. Its tables are loaded from files, which ``languages.build_tables`` wrote with Lark; reading a
+text does not import Lark. Time is linear in its length.
 """
 
 import json
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
-
-from lark import Lark, Token
-from lark.parse_tree_builder import ExpandSingleChild
-from lark.parsers.lalr_analysis import Shift
 
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.limits import Limits
@@ -41,9 +36,39 @@ _SHOWN = 24
 """How much of a word a message shows."""
 
 
-def span_of(word: Token) -> Span:
+class Word(str):
+    """A word: its kind, its text, and where it is; lines are found in the source when needed."""
+
+    __slots__ = ("end_pos", "start_pos", "type", "value")
+
+    type: str
+    value: str
+    start_pos: int
+    end_pos: int
+
+    def __new__(cls, type_: str, value: str, start: int, end: int) -> "Word":
+        """Make a word."""
+        word = str.__new__(cls, value)
+        word.type = type_
+        word.value = value
+        word.start_pos = start
+        word.end_pos = end
+        return word
+
+    def as_kind(self, kind: str) -> "Word":
+        """Return the word as one of another kind."""
+        return Word(kind, self.value, self.start_pos, self.end_pos)
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether text and, of two words, kind are the same."""
+        return str.__eq__(self, other) and self.type == getattr(other, "type", self.type)
+
+    __hash__ = str.__hash__
+
+
+def span_of(word: Word) -> Span:
     """Return where ``word`` stands."""
-    return Span(cast(int, word.start_pos), cast(int, word.end_pos))
+    return Span(word.start_pos, word.end_pos)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +80,13 @@ class Mistake:
     """
 
     source: Source
-    words: list[Token]
+    words: list[Word]
     index: int
     open_brackets: list[int]
     expected: frozenset[str] = frozenset()
 
     @property
-    def word(self) -> Token | None:
+    def word(self) -> Word | None:
         """The word that is not allowed here; None at the end."""
         return self.words[self.index] if self.index < len(self.words) else None
 
@@ -71,12 +96,12 @@ class Mistake:
         return self.word.type if self.word is not None else "END"
 
     @property
-    def before(self) -> Token:
+    def before(self) -> Word:
         """The word in front of it."""
         return self.words[self.index - 1]
 
     @property
-    def inside(self) -> Token | None:
+    def inside(self) -> Word | None:
         """The word that opened the innermost bracket."""
         return self.words[self.open_brackets[-1]] if self.open_brackets else None
 
@@ -119,113 +144,35 @@ def _spelled(char: str) -> str:
     return {"\n": "\\n", "\r": "\\r", "\t": "\\t"}.get(char, f"\\u{{{ord(char):x}}}")
 
 
-def load_parser(folder: Path, callbacks: object) -> Lark:
-    """Return the parser of ``folder``'s ``grammar.lark``; starts are ``definition`` and ``aside``.
-
-    ``callbacks`` has a method for every rule. Loading takes milliseconds.
-    """
-    # Not through importlib.resources: importing that takes longer than all of this.
-    text = (folder / "grammar.tables.json").read_text("utf-8")
-    tables = json.loads(text, object_hook=_with_number_keys)
-    # Lark.load reads the same two dictionaries, but only out of a pickle.
-    parser = Lark._load_from_dict(  # type: ignore[no-untyped-call]
-        tables["data"], tables["memo"], transformer=callbacks
-    )
-    return cast(Lark, parser)
-
-
-class Word(Token):
-    """A word and where it stands; lines are found in the source when they are needed."""
-
-    __slots__ = ()
-
-    line = column = end_line = end_column = None
-
-    def __new__(cls, type_: str, value: str, start: int, end: int) -> "Word":
-        """Make a word; Lark's own constructor takes most of the time of reading words."""
-        word = str.__new__(cls, value)
-        word.type = type_
-        word.value = value
-        word.start_pos = start
-        word.end_pos = end
-        return word
-
-
-class Lexer:
-    """Splits a text into words, from behind a byte order mark or from any position on.
-
-    Every word that belongs to no definition is in the grammar's ``aside``, down to single
-    characters, so no text fails. ``place`` is how far the text has been read.
-    """
-
-    def __init__(self, parser: Lark, text: str) -> None:
-        self._text = text
-        self._match, self._callbacks = _scanner(parser)
-        self.place = 1 if text.startswith("\ufeff") else 0
-
-    def words(self, place: int | None = None) -> Iterator[Token]:
-        """Yield the words from ``place`` on."""
-        if place is not None:
-            self.place = place
-        match, text, callbacks = self._match, self._text, self._callbacks
-        while found := match(text, self.place):
-            kind = found.lastgroup
-            start, self.place = found.span(kind)
-            word = Word(kind, found[kind], start, self.place)
-            yield callbacks[kind](word) if kind in callbacks else word
-        self.place = len(text)
-
-
-@lru_cache(maxsize=16)
-def _scanner(parser: Lark) -> tuple[Any, Mapping[str, Callable[[Word], Token]]]:
-    """Return what matches the next word, and the callbacks that tell keywords apart.
-
-    What is ignored begins no word, so it is skipped in front of each.
-    """
-    lexer: Any = parser.parse_interactive("", start="aside").lexer_thread.lexer
-    (expression,) = lexer.scanner._mres  # One expression of all terminals.
-    ignored = [
-        terminal.pattern.to_regexp()
-        for terminal in lexer.terminals
-        if terminal.name in lexer.ignore_types
-    ]
-    skipped = f"(?:{'|'.join(ignored)})*+" if ignored else ""
-    return re.compile(f"{skipped}(?:{expression.pattern})", expression.flags).match, lexer.callback
-
-
 Reduction: TypeAlias = tuple[int, Callable[[list[Any]], Any] | None, str]
 """The length of a rule, what makes a value of its parts (None: there is one, and it is that),
 and the nonterminal."""
 
 
-class Chain(NamedTuple):
-    """Reductions of one part each, one after the other: what they call, and the state behind."""
+class Parser:
+    """The tables of a ``grammar.lark`` (``languages.build_tables`` says what they hold).
 
-    callbacks: tuple[Callable[[list[Any]], Any], ...]
-    state: int
-
-
-class Automaton:
-    """The LALR(1) automaton of ``definition``: Lark's tables, with its actions looked up ahead.
-
-    ``chains`` are those known so far: by the state below, the state, and the kind of word ahead.
+    ``match`` matches the next word after what is ignored; ``keywords`` are, by kind, the words of
+    another kind; ``actions`` are those of the LALR(1) automaton of ``definition``, in each state by
+    symbol: the next state or a reduction.
     """
 
-    def __init__(self, parser: Lark) -> None:
-        configuration: Any = parser.parse_interactive(start="definition").parser_state.parse_conf
-        callbacks = configuration.callbacks
-        self.start: int = configuration.start_state
-        self.end: int = configuration.end_state
-        self.actions: dict[int, dict[str, int | Reduction]] = {
-            state: {
-                symbol: argument if action is Shift else _reduction(argument, callbacks)
-                for symbol, (action, argument) in row.items()
-            }
-            for state, row in configuration.states.items()
-        }
+    def __init__(self, folder: Path, callbacks: object) -> None:
+        """Load the tables of ``folder``; ``callbacks`` has methods for rules."""
+        # Not through importlib.resources: importing that takes longer than all of this.
+        tables = json.loads((folder / "grammar.tables.json").read_text("utf-8"))
+        expression, flags = tables["scanner"]
+        self.match = re.compile(expression, flags).match
+        self.keywords: dict[str, dict[str, str]] = tables["keywords"]
+        self.end: int = tables["end"]
+        reductions = [_reduction(callbacks, *rule) for rule in tables["rules"]]
+        self.actions: list[dict[str, int | Reduction]] = [
+            {symbol: reductions[-1 - to] if to < 0 else to for symbol, to in row.items()}
+            for row in tables["states"]
+        ]
         self.chains: dict[tuple[int, int, str], Chain] = {}
 
-    def chain(self, below: int, state: int, kind: str) -> Chain:
+    def chain(self, below: int, state: int, kind: str) -> "Chain":
         """Return the reductions of one part that follow in ``state``, above the state ``below``."""
         place, callbacks = (below, state, kind), []
         while state != self.end:
@@ -239,20 +186,69 @@ class Automaton:
         return self.chains.setdefault(place, Chain(tuple(callbacks), state))
 
     def expected(self, state: int) -> frozenset[str]:
-        """Return the kinds of words that may come in a state."""
+        """Return the kinds of words that are allowed in a state."""
         return frozenset(symbol for symbol in self.actions[state] if symbol.isupper())
 
 
-def _reduction(rule: Any, callbacks: Any) -> Reduction:
-    size = len(rule.expansion)
-    callback = callbacks[rule]
-    is_same = size == 1 and isinstance(callback, ExpandSingleChild)
-    return size, None if is_same else callback, rule.origin.name
+class Chain(NamedTuple):
+    """Reductions of one part each, one after the other: what they call, and the state after."""
+
+    callbacks: tuple[Callable[[list[Any]], Any], ...]
+    state: int
 
 
-def _with_number_keys(mapping: dict[str, object]) -> dict[object, object]:
-    """Turn the keys that are numbers back into numbers: JSON has no such keys."""
-    return {int(key) if key.isdigit() else key: value for key, value in mapping.items()}
+def _reduction(
+    callbacks: object,
+    nonterminal: str,
+    name: str,
+    size: int,
+    given: list[int] | None,
+    takes_one: bool,
+) -> Reduction:
+    """Return a rule of the tables with its callback; parts without one are a list, put in place."""
+    act = getattr(callbacks, name, list)
+    if takes_one and size == 1 and given is None:
+        return size, None, nonterminal
+
+    def reduce(parts: list[Any]) -> Any:
+        if given is not None:
+            kept: list[Any] = []
+            for index in given:
+                if index < 0:
+                    kept += parts[-1 - index]
+                else:
+                    kept.append(parts[index])
+            parts = kept
+        return parts[0] if takes_one and len(parts) == 1 else act(parts)
+
+    return size, act if given is None and not takes_one else reduce, nonterminal
+
+
+class Lexer:
+    """Splits a text into words, from behind a byte order mark or from any position on.
+
+    Every word that belongs to no definition is in the grammar's ``aside``, down to single
+    characters, so no text fails. ``place`` is how far the text has been read.
+    """
+
+    def __init__(self, parser: Parser, text: str) -> None:
+        self._text = text
+        self._parser = parser
+        self.place = 1 if text.startswith("\ufeff") else 0
+
+    def words(self, place: int | None = None) -> Iterator[Word]:
+        """Yield the words from ``place`` on."""
+        if place is not None:
+            self.place = place
+        match, text, keywords = self._parser.match, self._text, self._parser.keywords
+        while found := match(text, self.place):
+            kind = cast(str, found.lastgroup)
+            start, self.place = found.span(kind)
+            value = found[kind]
+            if kind in keywords:
+                kind = keywords[kind].get(value, kind)
+            yield Word(kind, value, start, self.place)
+        self.place = len(text)
 
 
 NAMES = frozenset({"NAME", "BAD_NAME"})
@@ -260,7 +256,7 @@ SIGNS = frozenset({"DEFINE", "WRONG_SIGN"})
 
 Tree = TypeVar("Tree")
 
-_TYPE: Callable[[Token], str] = attrgetter("type")
+_TYPE: Callable[[Word], str] = attrgetter("type")
 
 
 @dataclass(slots=True)
@@ -270,9 +266,9 @@ class Statement:
     ``following`` is the name that the next statement defines, where only that ended this one.
     """
 
-    words: list[Token] = field(default_factory=list)
-    odd: list[Token] = field(default_factory=list)
-    following: Token | None = None
+    words: list[Word] = field(default_factory=list)
+    odd: list[Word] = field(default_factory=list)
+    following: Word | None = None
 
     @property
     def is_definition(self) -> bool:
@@ -294,7 +290,7 @@ class Metasyntax(ABC, Generic[Tree]):
         self.limits = limits
 
     @abstractmethod
-    def parser(self) -> Lark:
+    def parser(self) -> Parser:
         """Return the parser, whose start ``definition`` is one statement."""
 
     @abstractmethod
@@ -305,7 +301,7 @@ class Metasyntax(ABC, Generic[Tree]):
         """Return the findings about a statement that is not worth parsing, else None."""
         return None if statement.words else ()
 
-    def intended(self, words: list[Token]) -> list[Token]:
+    def intended(self, words: list[Word]) -> list[Word]:
         """Return ``words`` with those slips put right that have findings of their own."""
         return words
 
@@ -359,16 +355,11 @@ def too_deep(mistake: Mistake, limits: Limits) -> Diagnostic | None:
     return mistake.finding("E012", message, "", help_)
 
 
-@lru_cache(maxsize=16)
-def _automaton(parser: Lark) -> Automaton:
-    return Automaton(parser)
-
-
-def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
+def parse_words(words: list[Word], metasyntax: Metasyntax[Tree]) -> Tree | Mistake:
     """Return the tree of a statement, or where it stops making sense."""
-    automaton = _automaton(metasyntax.parser())
-    actions = automaton.actions
-    states, values = [automaton.start], list[Any]()
+    parser = metasyntax.parser()
+    actions = parser.actions
+    states, values = [0], list[Any]()
     brackets: list[int] = []
     depth = metasyntax.limits.nesting_depth
     end = span_of(words[-1]).end
@@ -377,13 +368,13 @@ def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mist
         kind = word.type
         while isinstance(action := actions[states[-1]].get(kind), tuple):
             if action[0] == 1:
-                _reduce_one(automaton, states, values, kind)
+                _reduce_one(parser, states, values, kind)
             else:
-                _reduce(automaton, states, values, action)
-            if states[-1] == automaton.end:
+                _reduce(parser, states, values, action)
+            if states[-1] == parser.end:
                 return cast(Tree, values[-1])
         if action is None:
-            expected = automaton.expected(states[-1])
+            expected = parser.expected(states[-1])
             return Mistake(metasyntax.source, words, index, brackets, expected)
         states.append(action)
         values.append(word)
@@ -396,20 +387,18 @@ def parse_words(words: list[Token], metasyntax: Metasyntax[Tree]) -> Tree | Mist
     raise AssertionError("the end of a definition is its last word")
 
 
-def _reduce_one(automaton: Automaton, states: list[int], values: list[Any], kind: str) -> None:
+def _reduce_one(parser: Parser, states: list[int], values: list[Any], kind: str) -> None:
     """Reduce the last symbol, and again, as long as that reduces nothing else with it."""
     place = states[-2], states[-1], kind
-    chain = automaton.chains.get(place) or automaton.chain(*place)
+    chain = parser.chains.get(place) or parser.chain(*place)
     for callback in chain.callbacks:
         values[-1] = callback([values[-1]])
     states[-1] = chain.state
 
 
-def _reduce(
-    automaton: Automaton, states: list[int], values: list[Any], reduction: Reduction
-) -> None:
+def _reduce(parser: Parser, states: list[int], values: list[Any], reduction: Reduction) -> None:
     size, callback, nonterminal = reduction
     if callback is not None:
         values[len(values) - size :] = [callback(values[len(values) - size :])]
     del states[len(states) - size :]
-    states.append(cast(int, automaton.actions[states[-1]][nonterminal]))
+    states.append(cast(int, parser.actions[states[-1]][nonterminal]))

@@ -1,26 +1,34 @@
 """Writes the parser tables: ``python -m kbnf_core.languages.build_tables``.
 
 Every ``grammar.lark`` of the package has a start ``definition``, which is parsed, and a start
-``aside`` with the words that belong to none. Building the tables of a grammar takes Lark many
-times as long as loading them, so they are built here, once, and kept beside the grammar file.
-A test compares the two.
+``aside`` with the words that belong to none. Lark makes the tables, here, once; what reads them
+(``kbnf.statements``) needs no Lark, whose import takes longer than reading a small grammar. A test
+compares grammar and tables.
+
+The tables, in JSON:
+
+- ``scanner``: a regular expression, with its flags, that matches what is ignored and then a word,
+  in the group of its kind; ``keywords``: by kind, the texts that are words of another kind.
+- ``states``: a row for each state of the LALR(1) automaton, of which the first is the start; by
+  symbol the next state, or ``-1 - n`` for the reduction by rule ``n``. ``end`` is the state after a
+  whole definition.
+- ``rules``: the nonterminal, the callback, the number of parts, which parts it is given (None: all;
+  in negative numbers, from -1, those whose own parts are put in their place), and whether a single
+  one is taken as it is.
 """
 
 import json
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import lark
-from lark.grammar import Rule
-from lark.lexer import TerminalDef
+from lark.lexer import PatternStr
+from lark.parsers.lalr_analysis import Shift
 
 PACKAGE = Path(__file__).parents[1]
 
 OPTIONS: dict[str, Any] = {"parser": "lalr", "lexer": "basic", "start": ["definition", "aside"]}
-
-Json: TypeAlias = Any
-"""What Lark saves: dictionaries (some keys are numbers), lists, sets, strings and numbers."""
 
 
 def tables(grammar: str) -> str:
@@ -30,56 +38,81 @@ def tables(grammar: str) -> str:
     tables, to the byte.
     """
     parser = lark.Lark(grammar, **OPTIONS)
-    data, memo = parser.memo_serialize([TerminalDef, Rule])
-    # All other options have their defaults, and some exist in newer Larks only.
-    data["options"] = OPTIONS
-    _number_states(data["parser"]["parser"])
-    data, memo = _number_memo(data, memo)
-    origin = {"grammar": sha256(grammar.encode()).hexdigest(), "lark": lark.__version__}
-    everything = {"origin": origin, "data": data, "memo": memo}
-    return json.dumps(everything, sort_keys=True, default=sorted) + "\n"
-
-
-def _number_states(table: Json) -> None:
-    """Give states new numbers, breadth first: Lark numbers them in the order of a set."""
-    names = table["tokens"]
-    words = {key: number for number, key in enumerate(sorted(names, key=names.__getitem__))}
-    states: dict[int, int] = {}
-    pending = [state for _, state in sorted(table["start_states"].items())]
-    for state in pending:
-        if state not in states:
-            states[state] = len(states)
-            row = table["states"][state]
-            shifts = [row[key] for key in sorted(row, key=words.__getitem__) if row[key][0] == 0]
-            pending.extend(target for _, target in shifts)
-    table["tokens"] = {words[key]: name for key, name in names.items()}
-    table["states"] = {
-        states[state]: {
-            words[key]: (action, states[target] if action == 0 else target)
-            for key, (action, target) in row.items()
-        }
-        for state, row in table["states"].items()
+    everything = {
+        "origin": {"grammar": sha256(grammar.encode()).hexdigest(), "lark": lark.__version__},
+        **_words(parser),
+        **_automaton(parser),
     }
-    for kind in ("start_states", "end_states"):
-        table[kind] = {start: states[state] for start, state in table[kind].items()}
+    return json.dumps(everything, sort_keys=True) + "\n"
 
 
-def _number_memo(data: Json, memo: Json) -> tuple[Json, Json]:
-    """Give rules and terminals, which the tables point to, numbers in the order of their text."""
-    texts = {key: json.dumps(value, sort_keys=True, default=sorted) for key, value in memo.items()}
-    numbers = {key: number for number, key in enumerate(sorted(memo, key=texts.__getitem__))}
-    return _pointed(data, numbers), {numbers[key]: value for key, value in memo.items()}
+def _words(parser: lark.Lark) -> dict[str, Any]:
+    lexer: Any = parser.parse_interactive("", start="aside").lexer_thread.lexer
+    if not lexer.terminals:
+        # All are declared: the language has a lexer of its own.
+        return {"scanner": ["(?!)", 0], "keywords": {}}
+    (expression,) = lexer.scanner._mres  # One expression of all terminals.
+    ignored = [
+        each.pattern.to_regexp() for each in lexer.terminals if each.name in lexer.ignore_types
+    ]
+    skipped = f"(?:{'|'.join(ignored)})*+" if ignored else ""
+    texts = [each for each in lexer.terminals if isinstance(each.pattern, PatternStr)]
+    keywords: dict[str, dict[str, str]] = {}
+    for kind, callback in lexer.callback.items():
+        for each in texts:
+            if callback.scanner.fullmatch(each.pattern.value) is not None:
+                keywords.setdefault(kind, {})[each.pattern.value] = each.name
+    return {
+        "scanner": [f"{skipped}(?:{expression.pattern})", expression.flags],
+        "keywords": keywords,
+    }
 
 
-def _pointed(value: Json, numbers: dict[int, int]) -> Json:
-    """Return ``value`` with its pointers ``{"@": n}`` put right."""
-    if isinstance(value, dict):
-        if "@" in value:
-            return {"@": numbers[value["@"]]}
-        return {key: _pointed(part, numbers) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_pointed(part, numbers) for part in value]
-    return value
+def _automaton(parser: lark.Lark) -> dict[str, Any]:
+    """Return states, numbered breadth first from the start, and rules, in the order of their text.
+
+    Lark numbers both in the order of a set.
+    """
+    found: Any = parser.parse_interactive(start="definition").parser_state.parse_conf
+    rules = {rule: _rule(rule) for rule in parser.rules}
+    texts = sorted(set(map(json.dumps, rules.values())))
+    order = {text: number for number, text in enumerate(texts)}
+    numbers: dict[Any, int] = {found.start_state: 0}
+    pending = [found.start_state]
+    rows: list[dict[str, int]] = []
+    for state in pending:
+        row: dict[str, int] = {}
+        for symbol, (action, argument) in sorted(found.states[state].items()):
+            if action is Shift:
+                if argument not in numbers:
+                    numbers[argument] = len(numbers)
+                    pending.append(argument)
+                row[symbol] = numbers[argument]
+            else:
+                row[symbol] = -1 - order[json.dumps(rules[argument])]
+        rows.append(row)
+    return {
+        "states": rows,
+        "end": numbers[found.end_state],
+        "rules": list(map(json.loads, texts)),
+    }
+
+
+def _rule(rule: Any) -> list[Any]:
+    parts = []
+    for index, symbol in enumerate(rule.expansion):
+        if symbol.is_term:
+            parts += [] if symbol.filter_out else [index]
+        else:
+            parts.append(-1 - index if symbol.name.startswith("_") else index)
+    is_all = parts == list(range(len(rule.expansion)))
+    return [
+        rule.origin.name,
+        rule.alias or rule.origin.name,
+        len(rule.expansion),
+        None if is_all else parts,
+        bool(rule.options.expand1) and not rule.alias,
+    ]
 
 
 def main() -> None:

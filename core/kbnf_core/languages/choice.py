@@ -9,12 +9,12 @@ from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import ConfigError
-from kbnf_core.text.json_text import NoJsonError, parse_json
 from kbnf_core.text.source import Source, Span
 
 
 def _read(source: Source, request: Request) -> Parsed:
     from kbnf_core.languages.conversion.build_tree import terminal
+    from kbnf_core.text.json_text import NoJsonError, parse_json
 
     del request
     whole = Span(0, len(source.text))

@@ -26,7 +26,7 @@ one count is tried behind the others first.
 """
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from math import inf
 from typing import ClassVar
@@ -203,20 +203,28 @@ class _Exits:
 
         Infinite if there is no number; what is more than ``most`` may be any number above it.
         """
-        goal, start = self.at(state), self._masks.states.tables.start
+        return self.fewest_of([state], most)[0]
+
+    def fewest_of(self, states: Sequence[int], most: float) -> list[float]:
+        """Return the same for several states, which one search finds."""
+        goals, start = [self.at(each) for each in states], self._masks.states.tables.start
+        left = [each for each in dict.fromkeys(goals) if start not in each.first]
         time: float = 0
-        self._reach(goal, 0)
-        while start not in goal.first and self._front and self._front[0][0] <= most:
+        for goal in left:
+            self._reach(goal, 0)
+        while left and self._front and self._front[0][0] <= most:
             time, level, _, _, summary = heapq.heappop(self._front)
             self._look_at(summary, level)
-        if start not in goal.first:
+            while left and start in left[-1].first:
+                left.pop()
+        if left:
             time = self._front[0][0] if self._front else inf
         for summary, offset in self._offsets.items():
             summary.known = max(summary.known, time - 1 - offset)
         self._front.clear()
         self._offsets.clear()
         self._active.clear()
-        return goal.first.get(start, time)
+        return [each.first.get(start, time) for each in goals]
 
     def _reach(self, summary: _Summary, offset: int) -> None:
         """Ask for the exits of a summary, each so many tokens later."""
@@ -425,6 +433,7 @@ class NearestEnd:
         self._longest = trie.max_depth
         self._token_ids = trie.token_ids
         kept = max(4, KEPT_BYTES // (4 * len(self._token_ids) + 1))
+        self._end_states: dict[int, list[int]] = {}
         self._ends: LruDict[int, tuple[list[int], Nodes]] = LruDict(self._find_ends, kept)
         kept = max(4, KEPT_BYTES // (4 * masks.word_count + 1))
         self._rows: LruDict[tuple[int, bytes], Bitmask] = LruDict(self._find_row, kept)
@@ -454,13 +463,34 @@ class NearestEnd:
             chosen = self._chosen_far(state, left - 1, self._counting.room(position))
         if chosen is None:
             state = self._counting.exact(position)
-            ends, _ = self._ends[state]
+            ends = self._ends_of(state)
+            self._look_at_all(ends, left - 1)
             chosen = [self.fits(self._settled(each), left - 1) for each in ends]
+        if all(chosen):
+            # The mask without named tokens and ends would be the same, and those are looked at.
+            odd = [each for each in self._odd(state) if not self._leaves(state, each, left - 1)]
+            return words & ~pack(odd, self._masks.vocabulary.size) if odd else words
         row = self._rows[state, bytes(chosen)]
         odd = [each for each in self._odd(state) if self._leaves(state, each, left - 1)]
         if not odd:
             return row
         return row | pack(odd, self._masks.vocabulary.size)
+
+    def _look_at_all(self, ends: Sequence[int], left: int) -> None:
+        """Let one search find what is asked next of the ends of tokens, one by one."""
+        near = (self._state_near(each) for each in map(self._settled, ends) if each >= 0)
+        unknown = [each for each in near if self._is_open(each, left)]
+        if len(unknown) > 1:
+            self._exits.fewest_of(unknown, left - self._end_cost)
+
+    def _is_open(self, state: int, left: int) -> bool:
+        """Tell whether only a search can say if a text can be over in ``left`` tokens."""
+        return (
+            state not in self._needs
+            and self._too_few.get(state, -1) < left
+            and not self._may_end(state)
+            and self._spelled_left(state) > left
+        )
 
     def _state_near(self, position: int) -> int:
         """Return the state without its count where enough came, else the one that is counted.
@@ -480,7 +510,7 @@ class NearestEnd:
         if not room or self._masks.states.token_terminals(state):
             return None
         chosen: list[bool] = []
-        for each in self._ends[state][0]:
+        for each in self._ends_of(state):
             after = self._settled(each)
             chosen.append(self.fits(after, left))
             if chosen[-1] and after >= 0 and self._spelled_left(after) > left:
@@ -515,8 +545,7 @@ class NearestEnd:
 
     def _nearer(self, state: int, need: float) -> tuple[int, int]:
         """Return a token, and the state after it, from which so many tokens end the text."""
-        ends, _ = self._ends[state]
-        for number, each in enumerate(ends):
+        for number, each in enumerate(self._ends_of(state)):
             if self._need(self._settled(each), need) <= need:
                 token_id = self._token_to(state, number)
                 return token_id, self._step(state, token_id)
@@ -549,6 +578,13 @@ class NearestEnd:
     def _leaves(self, state: int, token_id: int, left: int) -> bool:
         return self.fits(self._step(state, token_id), left)
 
+    def _ends_of(self, state: int) -> list[int]:
+        """Return the states in which tokens end, which are kept when their tokens are not."""
+        found = self._end_states.get(state)
+        if found is None:
+            found = self._end_states[state] = self._ends[state][0]
+        return found
+
     def _find_ends(self, state: int) -> tuple[list[int], Nodes]:
         of_token = np.empty(len(self._token_ids), np.int32)
         return self._walker.from_state(state, of_token), of_token
@@ -580,7 +616,7 @@ class NearestEnd:
         return found
 
     def _find_need(self, state: int, most: float) -> float:
-        if not (self._counting.is_needed or self._rule.ends_at_bytes):
+        if not (self._has_bounds or self._rule.ends_at_bytes):
             return self._exits.fewest(state, most)
         bound = self._least_from(state, most)
         if bound > most:
@@ -632,8 +668,11 @@ class NearestEnd:
                 return None
             met.add(here)
             count = 1 - taken
-            ends = [(self._settled(each), k) for k, each in enumerate(self._ends[here][0])]
+            ends = [(self._settled(each), k) for k, each in enumerate(self._ends_of(here))]
             ends += [(self._step(here, each), ~each) for each in self._odd(here)]
+            self._exits.fewest_of(
+                [each for each, _ in ends if each >= 0 and each not in self._needs], most - count
+            )
             for after, by in ends:
                 if after in met or reached.get(after, (inf,))[0] <= count:
                     continue
@@ -672,6 +711,11 @@ class NearestEnd:
             found = 0 if self._may_end(state) else self._bytes_left.length(state, Budget(_NO_LIMIT))
             self._spelled[state] = found
         return found + self._end_cost
+
+    @cached_property
+    def _has_bounds(self) -> bool:
+        """Whether something that is counted has an upper bound, which exits do not know of."""
+        return bool((self._masks.states.tables.loops.high >= 0).any())
 
     @cached_property
     def _exits(self) -> _Exits:

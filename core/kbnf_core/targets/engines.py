@@ -14,7 +14,8 @@ import os
 import re
 import struct
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -67,15 +68,30 @@ class Engine:
     opens: tuple[str, Any] | None = None
     hint: str = ""
 
-    def distribution(self) -> tuple[str, str] | None:
-        """Return the distribution that is installed, and its version; None where none is."""
+    def version(self) -> str | None:
+        """Return the version that is installed, with the package that brings it; None for none."""
         for module, distribution in self.packages:
             if find_spec(module) is not None:
                 try:
-                    return distribution, version(distribution)
+                    number = version(distribution)
                 except PackageNotFoundError:
-                    return distribution, "unknown"
+                    number = "unknown"
+                if distribution == self.name:
+                    return number
+                return f"{_build_of(module) or 'unknown build'} ({distribution} {number})"
         return None
+
+
+def _build_of(module: str) -> str | None:
+    """Return the build of llama.cpp in a package, where it says that (cyllama does)."""
+    found = find_spec(module)
+    for folder in (found and found.submodule_search_locations) or ():
+        try:
+            said = json.loads(Path(folder, "build_config.json").read_text(encoding="utf-8"))
+            return str(said["versions"]["llama_cpp_version"])
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+    return None
 
 
 _END = 256
@@ -270,21 +286,13 @@ def _parse_error(before: int) -> str | None:
     return f"error parsing grammar: {(found[1] or b'').decode('utf-8', 'replace')}"
 
 
-def _model_file() -> "_TemporaryModel":
-    return _TemporaryModel()
-
-
-class _TemporaryModel:
-    """A file with the smallest model that llama.cpp loads: its grammars want a vocabulary."""
-
-    def __enter__(self) -> str:
-        descriptor, self._path = tempfile.mkstemp(suffix=".gguf")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_tiny_model())
-        return self._path
-
-    def __exit__(self, *_: object) -> None:
-        Path(self._path).unlink()
+@contextmanager
+def _model_file() -> Iterator[str]:
+    """Lend a file with the smallest model that llama.cpp loads: its grammars want a vocabulary."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "bytes.gguf")
+        path.write_bytes(_tiny_model())
+        yield str(path)
 
 
 _WIDTH = 32

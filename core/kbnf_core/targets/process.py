@@ -80,18 +80,17 @@ class BrokenError(Exception):
 def version_of(name: str) -> str:
     """Return the version of an engine; raises ``NotInstalledError`` where it is not installed."""
     engine = ENGINES[name]
-    found = engine.distribution()
+    found = engine.version()
     if found is None:
         raise NotInstalledError(
             f"{name} is not installed: {install_command(engine.extra)}{engine.hint}"
         )
-    distribution, number = found
-    return number if distribution == name else f"{number} ({distribution})"
+    return found
 
 
 def installed() -> tuple[str, ...]:
     """Return the names of the engines that are installed."""
-    return tuple(name for name, engine in ENGINES.items() if engine.distribution() is not None)
+    return tuple(name for name, engine in ENGINES.items() if engine.version() is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,12 @@ class KbnfGrammar(BaseGrammarObject):  # type: ignore[misc] # the host is not ty
         if not self.engine.is_finished() and not self.engine.accept_tokens([token]):
             raise ValueError(f"token {token} is not allowed here")
 
+    def wait_for(self, after: str | None) -> None:
+        """Begin anew, with the grammar behind a text, or at once."""
+        engine = self.engine
+        if engine.after != after:
+            self.engine = Engine(engine.grammar, engine.vocabulary, finish="eos", after=after)
+
     def rollback(self, k: int) -> None:
         """Undo tokens."""
         self.engine.rollback(k)
@@ -224,12 +230,13 @@ def create(
     if not serving.reasoning_parser:
         return backend
     # SGLang wraps its own backends so, and leaves it to others to do the same.
-    from sglang.srt.constrained.reasoner_grammar_backend import ReasonerGrammarBackend
     from sglang.srt.parser.reasoning_parser import ReasoningParser
+
+    from kbnf_sglang.reasoning import WaitingBackend
 
     parser = ReasoningParser(
         model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer
     )
-    return ReasonerGrammarBackend(
+    return WaitingBackend(
         backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking
     )

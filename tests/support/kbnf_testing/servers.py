@@ -181,7 +181,9 @@ STANDINS: dict[str, dict[str, Any]] = {
         "register_vocab_mask_buffer": _buffer,
         "register_grammar_backend": REGISTRY.__setitem__,
     },
-    "sglang.srt.constrained.reasoner_grammar_backend": {"ReasonerGrammarBackend": Reasoner},
+    "sglang.srt.constrained.reasoner_grammar_backend": {
+        "ReasonerGrammarBackend": Reasoner, "ReasonerGrammarObject": object,
+    },
     "sglang.srt.distributed.communication_tags": {"P2PTag": None},
     "sglang.srt.environ": {
         "envs": _settings(

@@ -186,7 +186,7 @@ INVALID: list[tuple[str, str, str]] = [
             ),
             ({"properties": {"a>": {"type": "null"}}}, "E442", "`a>` cannot be the name of"),
             ({"additionalProperties": True}, "E442", "/additionalProperties: in `minimax_m3_xml`"),
-            ({"properties": {"a": {"const": "]<]minimax[>["}}}, "E442", "a string cannot hold"),
+            ({"properties": {"a": {"const": "]<]minimax[>["}}}, "E442", "a string cannot contain"),
             (
                 {"properties": {"a": {"items": {"type": "null"}, "uniqueItems": True}}},
                 "E442",

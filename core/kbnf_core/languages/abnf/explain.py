@@ -1,8 +1,6 @@
 """Findings about ABNF that cannot be read."""
 
-from lark import Token
-
-from kbnf_core.kbnf.statements import CLOSERS, CLOSING, Mistake, shown, span_of
+from kbnf_core.kbnf.statements import CLOSERS, CLOSING, Mistake, Word, shown, span_of
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.text.source import Source, Span
 
@@ -30,27 +28,27 @@ def no_rules(source: Source) -> Diagnostic:
     return Diagnostic("E010", "this file defines no rule", source, Span(0, 0), helps=(_RULE,))
 
 
-def no_name(source: Source, word: Token) -> Diagnostic:
+def no_name(source: Source, word: Word) -> Diagnostic:
     """Return the finding for text in front of the first rule."""
     message = f"expected a rule, found {shown(word.value)}"
     return Diagnostic("E001", message, source, span_of(word), helps=(_RULE,))
 
 
-def wrong_sign(source: Source, word: Token) -> Diagnostic:
+def wrong_sign(source: Source, word: Word) -> Diagnostic:
     """Return the finding for a sign that is not ``=``."""
     fix = Fix("write `=`", (Edit(span_of(word), "="),))
     message = f"a rule is defined with `=`, not {shown(word.value)}"
     return Diagnostic("E006", message, source, span_of(word), "expected `=`", fixes=(fix,))
 
 
-def not_indented(source: Source, word: Token) -> Diagnostic:
+def not_indented(source: Source, word: Word) -> Diagnostic:
     """Return the finding for a line that neither begins a rule nor is indented."""
     message = f"{shown(word.value)} begins no rule, and is not indented to go on with one"
     helps = ("indent the line, or write `=` after the name of a rule",)
     return Diagnostic("E001", message, source, span_of(word), helps=helps)
 
 
-def defined_again(source: Source, name: Token, first: Token) -> Diagnostic:
+def defined_again(source: Source, name: Word, first: Word) -> Diagnostic:
     """Return the finding for a second definition that is no ``=/``."""
     message = f"the rule `{name.value}` is defined again"
     labels = (Label(span_of(first), "first defined here"),)
@@ -58,7 +56,7 @@ def defined_again(source: Source, name: Token, first: Token) -> Diagnostic:
     return Diagnostic("E432", message, source, span_of(name), labels=labels, helps=helps)
 
 
-def nothing_to_add_to(source: Source, sign: Token, name: str) -> Diagnostic:
+def nothing_to_add_to(source: Source, sign: Word, name: str) -> Diagnostic:
     """Return the finding for ``=/`` before any definition."""
     message = f"there is no earlier rule `{name}` to add to"
     fix = Fix("write `=`", (Edit(span_of(sign), "="),))
@@ -98,7 +96,7 @@ def _nothing_to_repeat(mistake: Mistake) -> Diagnostic:
     return Diagnostic("E001", message, mistake.source, span_of(word), helps=helps)
 
 
-def _open_bracket(mistake: Mistake, opening: Token) -> Diagnostic:
+def _open_bracket(mistake: Mistake, opening: Word) -> Diagnostic:
     label = Label(span_of(opening), "this bracket is open")
     message = f"expected `{CLOSERS[opening.type]}`, found {mistake.found}"
     return Diagnostic("E003", message, mistake.source, mistake.span, labels=(label,))

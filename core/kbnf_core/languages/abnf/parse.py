@@ -24,8 +24,6 @@ from pathlib import Path
 from re import fullmatch
 from typing import TypeAlias
 
-from lark import Lark, Token
-
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.kbnf.parsed import Parsed
@@ -36,9 +34,10 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
+    Parser,
     Statement,
+    Word,
     character,
-    load_parser,
     parse_statements,
     shown,
     span_of,
@@ -144,15 +143,15 @@ def _number(digits: str, base: int) -> int:
 
 
 @cache
-def abnf_parser(octets: bool) -> Lark:
+def abnf_parser(octets: bool) -> Parser:
     """Return the parser of ABNF whose values above 127 are ``octets``, or else code points."""
-    return load_parser(Path(__file__).parent, AbnfBuilder(octets))
+    return Parser(Path(__file__).parent, AbnfBuilder(octets))
 
 
 def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
     """Split ``text`` into rules, and the comments in and between them, in linear time."""
     comments: list[Comment] = []
-    words: list[Token] = []
+    words: list[Word] = []
     columns: list[int | None] = []
     line: int | None = 0
     for word in Lexer(abnf_parser(False), text).words():
@@ -168,7 +167,7 @@ def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
     return _group(words, columns), tuple(comments)
 
 
-def _group(words: list[Token], columns: list[int | None]) -> list[Statement]:
+def _group(words: list[Word], columns: list[int | None]) -> list[Statement]:
     """Return the rules; ``columns`` are those of words that stand first on their lines."""
     statements: list[Statement] = []
     margin = 0
@@ -214,7 +213,7 @@ def check_definition(
                 yield Diagnostic("E013", message, source, node.operator)
 
 
-def _check_string(source: Source, word: Token) -> Iterator[Diagnostic]:
+def _check_string(source: Source, word: Word) -> Iterator[Diagnostic]:
     if word.value.isascii() and word.value.isprintable():
         return
     start = span_of(word).start
@@ -225,7 +224,7 @@ def _check_string(source: Source, word: Token) -> Iterator[Diagnostic]:
             yield Diagnostic("E001", message, source, Span(place, place + 1), helps=helps)
 
 
-def _check_value(source: Source, word: Token) -> Iterator[Diagnostic]:
+def _check_value(source: Source, word: Word) -> Iterator[Diagnostic]:
     numbers, is_range = read_value(word.value)
     if is_range and numbers[1] < numbers[0]:
         message = "this range has its larger value first"
@@ -236,13 +235,13 @@ def _check_value(source: Source, word: Token) -> Iterator[Diagnostic]:
         yield Diagnostic("E001", message, source, span_of(word), helps=helps)
 
 
-def _prose(source: Source, word: Token) -> Diagnostic:
+def _prose(source: Source, word: Word) -> Diagnostic:
     message = "what is described in prose cannot be generated"
     helps = ("write out the rule that is meant",)
     return Diagnostic("E431", message, source, span_of(word), helps=helps)
 
 
-_Parts: TypeAlias = list[Token | Expression]
+_Parts: TypeAlias = list[Word | Expression]
 
 
 class AbnfBuilder:
@@ -251,14 +250,14 @@ class AbnfBuilder:
     def __init__(self, octets: bool) -> None:
         self._octets = octets
 
-    def definition(self, parts: tuple[Token, Token, Expression]) -> Definition:
+    def definition(self, parts: tuple[Word, Word, Expression]) -> Definition:
         """``name = alternation``."""
         name, _, body = parts
         return Definition(_name(name), body, span_of(name).cover(body.span))
 
     def alternation(self, parts: _Parts) -> Expression:
         """``x / y``, or one branch alone."""
-        branches = [part for part in parts if not isinstance(part, Token)]
+        branches = [part for part in parts if not isinstance(part, Word)]
         if len(branches) == 1:
             return branches[0]
         return Alternation(tuple(branches), branches[0].span.cover(branches[-1].span))
@@ -269,29 +268,29 @@ class AbnfBuilder:
             return items[0]
         return Sequence(tuple(items), items[0].span.cover(items[-1].span))
 
-    def repeated(self, parts: tuple[Token, Expression]) -> Repetition:
+    def repeated(self, parts: tuple[Word, Expression]) -> Repetition:
         """``2*5x``, and other counts in front."""
         repeat, body = parts
         low, high = read_repeat(repeat.value)
         operator = span_of(repeat)
         return Repetition(body, low, high, operator, operator.cover(body.span))
 
-    def reference(self, parts: list[Token]) -> Reference:
+    def reference(self, parts: list[Word]) -> Reference:
         """``name``."""
         return Reference(_name(parts[0]), span_of(parts[0]))
 
-    def prose(self, parts: list[Token]) -> Reference:
+    def prose(self, parts: list[Word]) -> Reference:
         """``<name>``; what is no name has a finding of its own."""
         span = span_of(parts[0])
         inner = Span(span.start + 1, span.end - 1)
         return Reference(Name(parts[0].value[1:-1], inner), span)
 
-    def string(self, parts: list[Token]) -> Expression:
+    def string(self, parts: list[Word]) -> Expression:
         """``"..."``, ``%i"..."`` or ``%s"..."``."""
         mark, _, text = parts[0].value[:-1].partition('"')
         return text_leaf(text, mark.lower() == "%s", span_of(parts[0]))
 
-    def value(self, parts: list[Token]) -> Expression:
+    def value(self, parts: list[Word]) -> Expression:
         """``%x41.42`` or ``%x30-39``."""
         span = span_of(parts[0])
         numbers, is_range = read_value(parts[0].value)
@@ -299,7 +298,7 @@ class AbnfBuilder:
             return numbers_leaf(numbers, self._octets, span)
         return range_leaf(numbers[0], numbers[1], self._octets, span)
 
-    def group(self, parts: tuple[Token, Expression, Token]) -> Expression:
+    def group(self, parts: tuple[Word, Expression, Word]) -> Expression:
         """``( x )``, or ``[ x ]``: none or one."""
         start, body, end = parts
         span = span_of(start).cover(span_of(end))
@@ -314,7 +313,7 @@ def read_repeat(written: str) -> tuple[int, int | None]:
     return number(low), number(high) if high else None
 
 
-def _name(token: Token) -> Name:
+def _name(token: Word) -> Name:
     return Name(token.value, span_of(token))
 
 
@@ -386,7 +385,7 @@ class _Abnf(Metasyntax[Definition]):
             word.value for each in statements for word in each.words if word.type == "VALUE"
         )
 
-    def parser(self) -> Lark:
+    def parser(self) -> Parser:
         return abnf_parser(self._octets)
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:

@@ -12,9 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias, cast
 
-from lark import Token
-
-from kbnf_core.kbnf.statements import span_of
+from kbnf_core.kbnf.statements import Word, span_of
 from kbnf_core.kbnf.tree import (
     Alternation,
     ByteString,
@@ -82,33 +80,33 @@ _Branch: TypeAlias = list[Expression]
 class BnfBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: list[Token | list[_Branch]]) -> Definition:
+    def definition(self, parts: list[Word | list[_Branch]]) -> Definition:
         """``<name>::=alternation``."""
-        name = cast(Token, parts[0])
+        name = cast(Word, parts[0])
         body = _join(cast(list[_Branch], parts[2]))
         return Definition(_name(name), body, span_of(name).cover(body.span))
 
-    def alternation(self, parts: list[Token | _Branch]) -> list[_Branch]:
+    def alternation(self, parts: list[Word | _Branch]) -> list[_Branch]:
         """``x | y``."""
-        return [part for part in parts if not isinstance(part, Token)]
+        return [part for part in parts if not isinstance(part, Word)]
 
     def sequence(self, items: list[Expression]) -> _Branch:
         """``x y``."""
         return items
 
-    def reference(self, parts: list[Token]) -> Reference:
+    def reference(self, parts: list[Word]) -> Reference:
         """``<name>``, ``<any!>`` or ``<except!(..)>``."""
         return Reference(_name(parts[0]), span_of(parts[0]))
 
     any = reference
     except_ = reference
 
-    def string(self, parts: list[Token]) -> Terminal | ByteString:
+    def string(self, parts: list[Word]) -> Terminal | ByteString:
         """``'text'``: a text where it is one, else bytes."""
         return text_or_bytes(decode(parts[0].value[1:-1]), span_of(parts[0]))
 
 
-def _name(word: Token) -> Name:
+def _name(word: Word) -> Name:
     return Name(word.value[1:-1], span_of(word))
 
 

@@ -12,16 +12,15 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lark import Lark, Token
-
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
+    Parser,
     Statement,
-    load_parser,
+    Word,
     parse_statements,
     shown,
     span_of,
@@ -79,9 +78,9 @@ _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_NAME": "this name is 
 
 
 @cache
-def bnf_parser() -> Lark:
+def bnf_parser() -> Parser:
     """Return the parser of the dialect."""
-    return load_parser(Path(__file__).parent, BnfBuilder())
+    return Parser(Path(__file__).parent, BnfBuilder())
 
 
 def parse_bnf(
@@ -112,7 +111,7 @@ def parse_bnf(
 class _Bnf(Metasyntax[Definition]):
     """The productions of a text."""
 
-    def parser(self) -> Lark:
+    def parser(self) -> Parser:
         return bnf_parser()
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterator[Diagnostic]:
@@ -156,7 +155,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     return Diagnostic("E001", message, source, span_of(word), helps=helps)
 
 
-def _check_texts(source: Source, words: list[Token]) -> list[Diagnostic]:
+def _check_texts(source: Source, words: list[Word]) -> list[Diagnostic]:
     found = []
     for word in words:
         if word.type == "STRING" and "\\" in word.value:

@@ -1,8 +1,6 @@
 """Findings about GBNF that cannot be read; each carries what llama.cpp says in its place."""
 
-from lark import Token
-
-from kbnf_core.kbnf.statements import Mistake, shown, span_of
+from kbnf_core.kbnf.statements import Mistake, Word, shown, span_of
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.text.source import Source, Span
 
@@ -35,7 +33,7 @@ def no_rules(source: Source) -> Diagnostic:
     )
 
 
-def no_name(source: Source, word: Token) -> Diagnostic:
+def no_name(source: Source, word: Word) -> Diagnostic:
     """Return the finding for text in front of the first rule."""
     message = f"expected a rule, found {shown(word.value)}"
     notes = (llama_says("expecting name at"),)
@@ -45,7 +43,7 @@ def no_name(source: Source, word: Token) -> Diagnostic:
     return Diagnostic("E001", message, source, span_of(word), notes=notes, helps=helps)
 
 
-def wrong_sign(source: Source, word: Token) -> Diagnostic:
+def wrong_sign(source: Source, word: Word) -> Diagnostic:
     """Return the finding for a sign that is not ``::=``."""
     fix = Fix("write `::=`", (Edit(span_of(word), "::="),))
     message = f"a rule is defined with `::=`, not {shown(word.value)}"
@@ -65,7 +63,7 @@ def explain(mistake: Mistake) -> Diagnostic:
     return _left_over(mistake)
 
 
-def operator_alone(source: Source, word: Token) -> Diagnostic:
+def operator_alone(source: Source, word: Word) -> Diagnostic:
     """Return the finding for an operator with nothing to repeat."""
     return nothing_to_repeat(source, span_of(word), shown(word.value))
 
@@ -76,7 +74,7 @@ def nothing_to_repeat(source: Source, span: Span, operator: str) -> Diagnostic:
     return Diagnostic("E001", message, source, span, notes=(llama_says(NO_OPERAND),))
 
 
-def _unclosed(source: Source, word: Token) -> Diagnostic:
+def _unclosed(source: Source, word: Word) -> Diagnostic:
     message, closing = _OPEN[word.type]
     start = span_of(word).start
     return Diagnostic(
@@ -89,7 +87,7 @@ def _unclosed(source: Source, word: Token) -> Diagnostic:
     )
 
 
-def _open_group(mistake: Mistake, opening: Token) -> Diagnostic:
+def _open_group(mistake: Mistake, opening: Word) -> Diagnostic:
     label = Label(span_of(opening), "this parenthesis is open")
     message = f"expected `)`, found {mistake.found}"
     notes = (llama_says("expecting ')' at"),)
@@ -110,7 +108,7 @@ def _left_over(mistake: Mistake) -> Diagnostic:
     return Diagnostic(code, message, mistake.source, mistake.span, notes=notes, helps=helps)
 
 
-def reads_on(source: Source, last: Token) -> Diagnostic:
+def reads_on(source: Source, last: Word) -> Diagnostic:
     """Return the finding for a rule that ends in ``::=`` or ``|``, with another rule behind."""
     return Diagnostic(
         "W411",

@@ -27,8 +27,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from lark import Lark, Token
-
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.kbnf.parsed import Loss, Parsed
 from kbnf_core.kbnf.read import MANY
@@ -37,8 +35,9 @@ from kbnf_core.kbnf.statements import (
     Lexer,
     Metasyntax,
     Mistake,
+    Parser,
     Statement,
-    load_parser,
+    Word,
     parse_statements,
     shown,
     span_of,
@@ -80,15 +79,15 @@ _GOES_ON = frozenset({"DEFINE", "OR"})
 
 
 @cache
-def gbnf_parser() -> Lark:
+def gbnf_parser() -> Parser:
     """Return the parser of GBNF."""
-    return load_parser(Path(__file__).parent, GbnfBuilder())
+    return Parser(Path(__file__).parent, GbnfBuilder())
 
 
 def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
     """Split ``text`` into rules, and the comments in and between them, in linear time."""
     comments: list[Comment] = []
-    words: list[Token] = []
+    words: list[Word] = []
     first_of_line: list[bool] = []
     begins = True
     for word in Lexer(gbnf_parser(), text).words():
@@ -103,7 +102,7 @@ def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
     return _group(words, first_of_line), tuple(comments)
 
 
-def _group(words: list[Token], first_of_line: list[bool]) -> list[Statement]:
+def _group(words: list[Word], first_of_line: list[bool]) -> list[Statement]:
     statements: list[Statement] = []
     depth = 0
     for index, word in enumerate(words):
@@ -251,7 +250,7 @@ def _member(point: int) -> str:
     return char if char.isprintable() else f"\\x{{{point:X}}}"
 
 
-_Branch: TypeAlias = Expression | Token | None
+_Branch: TypeAlias = Expression | Word | None
 
 _BOUNDS: dict[str, tuple[int, int | None]] = {
     "QUESTION": (0, 1),
@@ -272,7 +271,7 @@ EXCLUDED_NAME = "!"
 class GbnfBuilder:
     """The methods that Lark calls; stateless, so one serves every parse."""
 
-    def definition(self, parts: tuple[Token, Token, list[_Branch]]) -> Definition:
+    def definition(self, parts: tuple[Word, Word, list[_Branch]]) -> Definition:
         """``name ::= alternation``."""
         name, sign, branches = parts
         body = _join(branches, span_of(sign).end)
@@ -289,31 +288,31 @@ class GbnfBuilder:
             return items[0] if items else None
         return Sequence(tuple(items), items[0].span.cover(items[-1].span))
 
-    def repetition(self, parts: tuple[Expression, Token]) -> Repetition:
+    def repetition(self, parts: tuple[Expression, Word]) -> Repetition:
         """``x`` and its operator; a count that is none has a finding of its own."""
         body, operator = parts
         low, high = _BOUNDS.get(operator.type) or read_count(operator.value) or (0, 0)
         place = span_of(operator)
         return Repetition(body, low, high, place, body.span.cover(place))
 
-    def reference(self, parts: list[Token]) -> Reference:
+    def reference(self, parts: list[Word]) -> Reference:
         """``name``."""
         span = span_of(parts[0])
         return Reference(Name(parts[0].value, span), span)
 
-    def string(self, parts: list[Token]) -> Leaf:
+    def string(self, parts: list[Word]) -> Leaf:
         """``"..."``."""
         return string_leaf(parts[0].value, span_of(parts[0]))
 
-    def class_(self, parts: list[Token]) -> Leaf:
+    def class_(self, parts: list[Word]) -> Leaf:
         """``[...]``."""
         return class_leaf(parts[0].value, span_of(parts[0]))
 
-    def any(self, parts: list[Token]) -> Leaf:
+    def any(self, parts: list[Word]) -> Leaf:
         """``.``."""
         return any_leaf(span_of(parts[0]))
 
-    def token(self, parts: list[Token]) -> Leaf:
+    def token(self, parts: list[Word]) -> Leaf:
         """``<[id]>``, ``<text>``, ``!<[id]>`` or ``!<text>``."""
         span = span_of(parts[0])
         excluded = parts[0].value.startswith("!")
@@ -325,7 +324,7 @@ class GbnfBuilder:
             return Reference(Name(EXCLUDED_NAME + text, span), span)
         return TokenName(Text(text, span, tuple(range(span.start, span.end))), span)
 
-    def group(self, parts: tuple[Token, list[_Branch], Token]) -> Bracket:
+    def group(self, parts: tuple[Word, list[_Branch], Word]) -> Bracket:
         """``( x )``."""
         opening, branches, closing = parts
         body = _join(branches, span_of(opening).end)
@@ -351,7 +350,7 @@ def _join(parts: list[_Branch], start: int) -> Expression:
     """Return the branches as one expression; the first would stand at ``start``."""
     branches: list[Expression] = []
     for part in parts:
-        if isinstance(part, Token):
+        if isinstance(part, Word):
             start = span_of(part).end
         else:
             branches.append(part or terminal("", Span(start, start)))
@@ -395,7 +394,7 @@ def check_definition(
             yield Diagnostic("E016", f"token ids end at {MAX_TOKEN_ID - 1}", source, node.span)
 
 
-def _check_characters(source: Source, word: Token) -> Iterator[Diagnostic]:
+def _check_characters(source: Source, word: Word) -> Iterator[Diagnostic]:
     if word.value.isascii() and "\\" not in word.value and "\0" not in word.value:
         return
     for piece in pieces(word.value, span_of(word).start):
@@ -425,7 +424,7 @@ def _no_character(source: Source, point: int, span: Span) -> Diagnostic:
     return Diagnostic("W413", message, source, span)
 
 
-def _check_class(source: Source, word: Token) -> Iterator[Diagnostic]:
+def _check_class(source: Source, word: Word) -> Iterator[Diagnostic]:
     found = read_class(word.value, span_of(word).start)
     if not found.members and len(word.value) <= len("[^]"):
         notes = (
@@ -438,7 +437,7 @@ def _check_class(source: Source, word: Token) -> Iterator[Diagnostic]:
             yield Diagnostic("W413", "this range is reversed", source, span, notes=notes)
 
 
-def _check_count(source: Source, word: Token) -> Iterator[Diagnostic]:
+def _check_count(source: Source, word: Word) -> Iterator[Diagnostic]:
     match = COUNT.fullmatch(word.value)
     if read_count(word.value) is None or match is None:
         says = "expecting ',' at" if "," not in word.value else "expecting an int at"
@@ -451,13 +450,13 @@ def _check_count(source: Source, word: Token) -> Iterator[Diagnostic]:
         yield _refused(source, span_of(word), message, "expecting an int at", "write `0` in front")
 
 
-def _underscore(source: Source, word: Token) -> Diagnostic:
+def _underscore(source: Source, word: Word) -> Diagnostic:
     message = f"llama.cpp refuses the `_` in `{word.value}`"
     help_ = "write `-` in place of `_`"
     return _refused(source, span_of(word), message, "expecting newline or end at", help_)
 
 
-def _broken_line(source: Source, word: Token) -> Diagnostic:
+def _broken_line(source: Source, word: Word) -> Diagnostic:
     message = "llama.cpp ends the rule at the line break before this"
     help_ = "end the line before with `|`, or put the rule in parentheses"
     return _refused(source, span_of(word), message, "expecting name at", help_)
@@ -599,7 +598,7 @@ def parse_gbnf(
 class _Gbnf(Metasyntax[Definition]):
     """The rules of a text."""
 
-    def parser(self) -> Lark:
+    def parser(self) -> Parser:
         return gbnf_parser()
 
     def refuse(self, statement: Statement) -> Iterable[Diagnostic] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
-from kbnf_core.languages.json_schema.problems import unsupported
+from kbnf_core.languages.json_schema.problems import NarrowableError, unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.text.budget import Budget
 
@@ -60,7 +60,8 @@ class Arrays:
         # Every item of the prefix is met by an array that is as long.
         budget.spend(STEPS + len(self.prefix) ** 2)
         if self.unique:
-            raise unsupported("arrays that repeat an item (`uniqueItems` under `not`)", "")
+            said = "arrays that repeat an item (`uniqueItems` under `not`)"
+            raise NarrowableError(unsupported(said, "").problem)
         found = [*self._of_other_size(), *self._with_other_items()]
         for each in self.contains:
             if each.low:

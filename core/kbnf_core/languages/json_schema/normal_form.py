@@ -2,16 +2,18 @@
 
 A shape is a union of parts, each of one type. Unions are lists, intersections are computed pair by
 pair, complements type by type; ``allOf``, ``not``, ``if`` and ``oneOf`` need nothing of their own.
+Where pairs are too many, ``narrow`` takes the first ones: part of the values, never another one.
 """
 
 import enum
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, TypeAlias, cast
 
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.objects import Objects
-from kbnf_core.languages.json_schema.problems import too_large
+from kbnf_core.languages.json_schema.problems import too_many_kinds
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
 from kbnf_core.text.budget import Budget
 
@@ -90,18 +92,28 @@ def _merged(type_: Type, parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(dict.fromkeys(parts))
 
 
-def meet(left: NormalForm, right: NormalForm, most: int, budget: Budget) -> NormalForm:
-    """Return what both shapes hold; ``most`` bounds the parts of a type."""
+def meet(
+    left: NormalForm, right: NormalForm, most: int, budget: Budget, *, narrow: bool = False
+) -> NormalForm:
+    """Return what both shapes hold; ``most`` bounds the parts of a type.
+
+    Raises NarrowableError, or leaves some out where that is to ``narrow``.
+    """
     found = {}
     for type_ in left:
-        parts = _meet_parts(type_, left[type_], right.get(type_, ()), most, budget)
+        parts = _meet_parts(type_, left[type_], right.get(type_, ()), most, budget, narrow)
         if parts:
             found[type_] = parts
     return found
 
 
 def _meet_parts(
-    type_: Type, left: tuple[Part, ...], right: tuple[Part, ...], most: int, budget: Budget
+    type_: Type,
+    left: tuple[Part, ...],
+    right: tuple[Part, ...],
+    most: int,
+    budget: Budget,
+    narrow: bool,
 ) -> tuple[Part, ...]:
     if not left or not right:
         return ()
@@ -110,24 +122,36 @@ def _meet_parts(
     found: dict[Part, None] = {}
     # What was listed one by one stays as many; only combinations multiply.
     listed = max(most, len(left), len(right))
-    for part in left:
-        for more in right:
-            # Parts of one type are of one class.
-            common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, budget)
-            if common is not None:
-                found[common] = None
+    for part, more in _diagonally(left, right) if narrow else product(left, right):
         if len(found) > listed:
-            raise too_large(f"kinds of {type_.value}s in one place", most, "alternatives")
+            if narrow:
+                break
+            raise too_many_kinds(type_.value, most)
+        # Parts of one type are of one class.
+        common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, budget)
+        if common is not None:
+            found[common] = None
     return _merged(type_, list(found)) if found else ()
 
 
-def complement(shape: NormalForm, most: int, budget: Budget) -> NormalForm:
-    """Return everything that the shape does not hold."""
+def _diagonally(left: Sequence[Part], right: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
+    """Yield all pairs, those of the first parts of both sides first."""
+    for total in range(len(left) + len(right) - 1):
+        for place in range(max(0, total - len(right) + 1), min(total + 1, len(left))):
+            yield left[place], right[total - place]
+
+
+def complement(shape: NormalForm, most: int, budget: Budget, *, narrow: bool = False) -> NormalForm:
+    """Return everything that the shape does not hold, or with ``narrow`` a part of it."""
     found = {}
     for type_, full in FULL.items():
         parts: tuple[Part, ...] = (full,)
         for part in shape.get(type_, ()):
-            parts = _meet_parts(type_, parts, part.remainder(budget), most, budget)
+            # What more arrays leave is part of it.
+            left: Part = part
+            if narrow and isinstance(part, Arrays):
+                left = replace(part, unique=False)
+            parts = _meet_parts(type_, parts, left.remainder(budget), most, budget, narrow)
         if parts:
             found[type_] = parts
     return found

@@ -131,6 +131,28 @@ def checked(found: Objects) -> Objects | None:
     too_few = found.high is not None and found.high < max(found.low, len(found.required))
     if impossible or too_few:
         return None
+    if found.present and all(value == NOTHING for _, value in found.regions):
+        return _with_single_fits(found)
     # So many members are there anyway.
     is_implied = 0 < found.low <= len(found.required)
     return replace(found, low=0) if is_implied else found
+
+
+def _with_single_fits(found: Objects) -> Objects | None:
+    """Return objects without other members than the named ones, fewer of ``present`` to be met.
+
+    One that only the member of one name can fit asks for that member.
+    """
+    present = []
+    for keys, value in found.present:
+        names = [name for name, held in found.named if held != NOTHING and keys.holds(name)]
+        if not names:
+            return None
+        if len(names) > 1:
+            present.append((keys, value))
+            continue
+        named = {**found._by_name, names[0]: both((found.lookup(names[0]), value))}
+        required = tuple(dict.fromkeys((*found.required, *names)))
+        found = replace(found, named=tuple(named.items()), required=required)
+    rest = replace(found, present=tuple(present))
+    return rest if rest.present == found.present else checked(rest)

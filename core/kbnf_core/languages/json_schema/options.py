@@ -28,7 +28,7 @@ class SchemaLimits:
     depth: int = 64
     applied: int = 48
     alternatives: int = 256
-    overlaps: int = 24
+    overlaps: int = 64
     rules: int = 20_000
     steps: int = 4_000
     distinct: int = 10

@@ -299,7 +299,7 @@ def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
     if isinstance(alias, AnyOf) and all(_says_object(schemas, part) for part in alias.parts):
         # Without reading them: those that are known have not been.
         return True
-    return Type.NUMBER not in schemas.shape(root)
+    return Type.NUMBER not in schemas.some(root)
 
 
 def _says_object(schemas: Schemas, part: Expression) -> bool:

@@ -44,6 +44,16 @@ class ProblemError(KbnfError):
         super().__init__(f"{problem.pointer or '(root)'}: {problem.message}")
 
 
+class NarrowableError(ProblemError):
+    """Not all values of a schema can be written; part of them can, where others are left out."""
+
+
+def too_many_kinds(type_: str, limit: int) -> NarrowableError:
+    """Return the error of more kinds of values in one place than are told apart."""
+    found = too_large(f"kinds of {type_}s in one place", limit, "alternatives")
+    return NarrowableError(found.problem)
+
+
 def unsupported(message: str, pointer: str, help_: str = "") -> ProblemError:
     """Return the error of a keyword that no grammar, or none of bearable size, can honour."""
     return ProblemError(Problem(UNSUPPORTED, message, pointer, help_))

@@ -5,6 +5,10 @@ become expressions. Comparing every pair of ``oneOf`` costs the square of their 
 that list their values (``const``, ``enum``), or whose objects all need one member with listed
 values (``type``, ``kind``), are compared by these values instead.
 
+*Too many kinds.* Where the normal form of an expression has too many parts, what is written is a
+part of its values (``Schemas.some``): alternatives are left out only where more of them allow more,
+and what is refused is refused as a whole.
+
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
 
 *What is not evaluated.* ``unevaluatedProperties`` and ``unevaluatedItems`` are read by cases, since
@@ -70,6 +74,7 @@ from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     UNSUPPORTED,
+    NarrowableError,
     Problem,
     ProblemError,
     invalid,
@@ -115,6 +120,9 @@ _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
 FEW_PARTS = 4
 """Parts of a type that are kept without asking whether they have a value."""
 
+FEW_KINDS = 8
+"""Kinds of objects or arrays that are kept of those that are too many."""
+
 PRUNING_DEPTH = 2
 """Values inside values that are looked at when parts are left out."""
 
@@ -147,6 +155,7 @@ class Schemas:
         self.budget = Budget(options.limits.work)
         self._readings: dict[Ref, _Reading] = {}
         self._shapes: dict[Expression, NormalForm] = {}
+        self._narrowed: dict[Expression, NormalForm] = {}
         self._open: dict[Expression, None] = {}
         self.unsatisfiable: dict[Expression, bool] = {}
         self.guesses = 0
@@ -192,6 +201,61 @@ class Schemas:
             raise unsupported(f"an automaton needs {error}", _pointer_of(expression)) from None
         finally:
             del self._open[expression]
+
+    def some(self, expression: Expression) -> NormalForm:
+        """Return the normal form of an expression, or of part of its values where it is too large.
+
+        Raises ProblemError.
+        """
+        known = self._narrowed.get(expression)
+        if known is None:
+            try:
+                return self.shape(expression)
+            except NarrowableError:
+                self._open[expression] = None
+            try:
+                known = self._narrowed[expression] = self._narrow(expression)
+            finally:
+                del self._open[expression]
+        return known
+
+    def is_narrowed(self, expression: Expression) -> bool:
+        """Tell whether ``some`` has left values of an expression out."""
+        return expression in self._narrowed
+
+    @property
+    def has_narrowed(self) -> bool:
+        """Whether values were left out of any expression."""
+        return bool(self._narrowed)
+
+    def _narrow(self, expression: Expression) -> NormalForm:
+        match expression:
+            case AnyOf(members):
+                return normal_form.union(self.some(part) for part in members)
+            case AllOf(members):
+                return self._narrowly([self.some(part) for part in members])
+            case Ref():
+                parts = self._read(expression).parts
+                return self._narrowly(
+                    [p if isinstance(p, Mapping) else self.some(p) for p in parts]
+                )
+            case Not(Ref() as at):
+                return normal_form.union(map(self._refused_by, self._read(at).parts))
+            case _:
+                return self.shape(expression)
+
+    def _narrowly(self, shapes: Iterable[NormalForm]) -> NormalForm:
+        whole, most = ANY_SHAPE, min(FEW_KINDS, self.limits.alternatives)
+        for shape in shapes:
+            common = normal_form.meet(whole, shape, most, self.budget, narrow=True)
+            whole = self._without_unsatisfiable(common)
+        return whole
+
+    def _refused_by(self, part: "NormalForm | Expression") -> NormalForm:
+        if not isinstance(part, Mapping):
+            return self.some(other(part))
+        most = min(FEW_KINDS, self.limits.alternatives)
+        return normal_form.complement(part, most, self.budget, narrow=True)
 
     def _work_out(self, expression: Expression) -> NormalForm:
         most = self.limits.alternatives
@@ -416,17 +480,35 @@ def exactly_one(
     """Return what one part allows and all others refuse; disjoint parts stay as they are."""
     # What others refuse is what they refuse as they are written, however closed.
     written = [schemas.document.as_written(part) for part in parts]
-    shapes = [schemas.meet([siblings, schemas.shape(part)]) for part in written]
+    shapes = [_known_shape(schemas, siblings, part) for part in written]
     overlaps: list[list[Expression]] = [[] for _ in parts]
     for i, later in enumerate(sharers(schemas, shapes)):
         for j in later:
-            if not is_shape_unsatisfiable(schemas, schemas.meet([shapes[i], shapes[j]])):
+            if _may_share(schemas, shapes[i], shapes[j]):
                 overlaps[i].append(other(written[j]))
                 overlaps[j].append(other(written[i]))
         most = schemas.limits.overlaps
         if len(overlaps[i]) > most:
             raise too_large("schemas of `oneOf` that share values with one", most, "overlaps")
     return either(both((part, *others)) for part, others in zip(parts, overlaps, strict=True))
+
+
+def _known_shape(schemas: "Schemas", siblings: NormalForm, part: Expression) -> NormalForm | None:
+    """Return the shape of an alternative beside its siblings; None where it is too large."""
+    try:
+        return schemas.meet([siblings, schemas.shape(part)])
+    except NarrowableError:
+        return None
+
+
+def _may_share(schemas: "Schemas", one: NormalForm | None, two: NormalForm | None) -> bool:
+    """Tell whether two alternatives may have a value in common."""
+    if one is None or two is None:
+        return True
+    try:
+        return not is_shape_unsatisfiable(schemas, schemas.meet([one, two]))
+    except NarrowableError:
+        return True
 
 
 def _conditional(place: Place, document: Document) -> Expression:
@@ -460,10 +542,13 @@ Signs = frozenset[Hashable]
 """What two alternatives have in common if they share a value."""
 
 
-def sharers(schemas: "Schemas", alternatives: Sequence[NormalForm]) -> Iterator[list[int]]:
-    """Yield, for each alternative, the later ones that may share a value with it."""
+def sharers(schemas: "Schemas", alternatives: Sequence[NormalForm | None]) -> Iterator[list[int]]:
+    """Yield, for each alternative, the later ones that may share a value with it.
+
+    Nothing is known of those that are None.
+    """
     name = _discriminator(schemas, alternatives)
-    signs = [_signs(schemas, shape, name) for shape in alternatives]
+    signs = [None if shape is None else _signs(schemas, shape, name) for shape in alternatives]
     unlisted = [i for i, found in enumerate(signs) if found is None]
     by_sign: dict[Hashable, list[int]] = {}
     for i, found in enumerate(signs):
@@ -477,9 +562,9 @@ def sharers(schemas: "Schemas", alternatives: Sequence[NormalForm]) -> Iterator[
         yield sorted(j for j in others if j > i)
 
 
-def _discriminator(schemas: "Schemas", alternatives: Sequence[NormalForm]) -> str | None:
+def _discriminator(schemas: "Schemas", alternatives: Sequence[NormalForm | None]) -> str | None:
     """Return a member that the first objects need and whose values they list."""
-    for shape in alternatives:
+    for shape in filter(None, alternatives):
         for part in shape.get(Type.OBJECT, ()):
             if isinstance(part, Objects):
                 found = (name for name in part.required if _member(schemas, part, name))

@@ -67,12 +67,14 @@ from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     UNSUPPORTED,
+    NarrowableError,
     Problem,
     ProblemError,
     dropped,
     may_repeat,
     narrowed,
     too_large,
+    too_many_kinds,
     unsupported,
 )
 from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_unsatisfiable
@@ -267,7 +269,11 @@ def list_values(
                 return None
             found.update((each.key, each) for each in inner)
             continue
-        for parts in schemas.shape(expression).values():
+        try:
+            shape = schemas.shape(expression)
+        except NarrowableError:
+            return None
+        for parts in shape.values():
             for part in parts:
                 values = _values(part, schemas.budget)
                 if values is None:
@@ -849,7 +855,7 @@ class Writer:
             alias = self.schemas.alias(expression)
             if alias is not None:
                 return self.place(alias, hint)
-        shape = self.schemas.shape(expression)
+        shape = self._shape(expression)
         simple = all(
             type(part) not in _NESTED or part == FULL[type_]
             for type_, parts in shape.items()
@@ -994,14 +1000,25 @@ class Writer:
         if alias is not None and isinstance(alias, Ref | AnyOf) and alias != expression:
             form = self.place(alias, name)
         else:
-            form = self._parts(self.schemas.shape(expression), name)
+            form = self._parts(self._shape(expression), name)
         if form is None and expression != self._queue[0]:
             # Unproductive; the grammar's analysis removes it with all its callers.
             return call(name)
+        if form is None and self.schemas.has_narrowed:
+            raise too_many_kinds("value", self.limits.alternatives)
         if form is None:
             message = "no value is possible here"
             raise ProblemError(Problem(UNSATISFIABLE, message, self.pointer()))
         return form
+
+    def _shape(self, expression: Expression) -> NormalForm:
+        """Return what is written of an expression; note where that is not all of it."""
+        shape = self.schemas.some(expression)
+        if self.schemas.is_narrowed(expression):
+            most = self.limits.alternatives
+            message = f"of more than {most} kinds of values in one place only some are written"
+            self.schemas.notes.append(narrowed(message, self.pointer()))
+        return shape
 
     def _parts(self, shape: NormalForm, hint: str) -> Form | None:
         """Return a shape as alternatives."""

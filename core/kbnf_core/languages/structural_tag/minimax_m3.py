@@ -124,7 +124,7 @@ class MiniMaxM3Arguments(NestedArguments):
             form = sequence(*parts)
         elif isinstance(value, str):
             if MARKER in value:
-                message = f"a string cannot hold `{MARKER}` here"
+                message = f"a string cannot contain `{MARKER}` here"
                 self.report.error(pointer, message, code=UNSUPPORTED)
             form = text(value)
         else:

@@ -362,7 +362,7 @@ class Arguments:
     def _json(self, schema: Any, pointer: str, hint: str) -> Form:
         if self._excludes and schema.get("type") not in ("integer", "number", "boolean", "null"):
             where = f"{self._pointer}/excludes"
-            self._report.loss(where, f"what strings inside of {pointer} may not hold is left out")
+            self._report.loss(where, f"what strings inside of {pointer} cannot contain is left out")
         return self._contents.schema(schema, self._options, pointer, hint)
 
 

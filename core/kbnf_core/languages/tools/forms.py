@@ -111,7 +111,7 @@ def tools_of(value: Json) -> Listed:
     seen: dict[str, str] = {}
     for each in found.tools:
         if each.name in seen:
-            message = f"two tools are called `{each.name}`: a call does not tell which is meant"
+            message = f"two tools are called `{each.name}`: a call does not say which is meant"
             where = seen[each.name] or "the whole text"
             found.error(message, f"{each.pointer}/name", f"the other one is at {where}")
         seen.setdefault(each.name, each.pointer)

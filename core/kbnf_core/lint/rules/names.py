@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from kbnf_core.frontend import Reading
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf.tree import Definition, Document, uses_in
-from kbnf_core.languages.bnf.vocabulary import excluded_rule
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Label, Rule, Severity
 from kbnf_core.text.source import Span
@@ -61,9 +60,12 @@ def _uses(document: Document) -> dict[str, set[str]]:
 
 def _used_in(definition: Definition) -> Iterator[str]:
     # bnf_sampler's `<except!([name])>` asks the vocabulary what a rule begins with.
-    excluded = excluded_rule(definition.name.value)
-    if excluded is not None:
-        yield excluded
+    if "(" in definition.name.value:
+        from kbnf_core.languages.bnf.vocabulary import excluded_rule
+
+        excluded = excluded_rule(definition.name.value)
+        if excluded is not None:
+            yield excluded
     yield from (name.value for name in uses_in(definition.body))
 
 

@@ -9,11 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
-from lark import Token
-
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.kbnf.read import number
-from kbnf_core.kbnf.statements import span_of
+from kbnf_core.kbnf.statements import Word, span_of
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.text.source import Span
 
@@ -68,7 +66,7 @@ class Builder:
 
     def rule(self, parts: Parts) -> lark.Definition:
         """``name{x}.2[lazy]: body``."""
-        words = {part.type: part for part in parts if isinstance(part, Token)}
+        words = {part.type: part for part in parts if isinstance(part, Word)}
         head: dict[str, Any] = dict(part for part in parts if isinstance(part, tuple))
         name, parameter = words["NAME"], words.get("PARAMETER")
         return lark.Definition(
@@ -115,7 +113,7 @@ class Builder:
     def import_one(self, parts: Parts) -> lark.Import:
         """``%import a.b.X -> Y``."""
         dots, (*module, old) = parts[1]
-        new = _name(parts[-1]) if isinstance(parts[-1], Token) else old
+        new = _name(parts[-1]) if isinstance(parts[-1], Word) else old
         span = span_of(parts[0]).cover(new.span).cover(old.span)
         return lark.Import(dots, tuple(each.value for each in module), ((old, new),), span)
 
@@ -220,7 +218,7 @@ def _signed(digits: str) -> int:
     return -value if digits.startswith("-") else value
 
 
-def _value(word: Token) -> lark.String | lark.Regexp | lark.Use | float:
+def _value(word: Word) -> lark.String | lark.Regexp | lark.Use | float:
     match word.type:
         case "STRING":
             return _string(word)
@@ -231,26 +229,26 @@ def _value(word: Token) -> lark.String | lark.Regexp | lark.Use | float:
     return lark.Use(_name(word), None, span_of(word))
 
 
-def _string(word: Token) -> lark.String:
+def _string(word: Word) -> lark.String:
     raw, _, flag = word.value[1:].rpartition('"')
     return lark.String(raw, flag == "i", span_of(word))
 
 
-def _regexp(word: Token) -> lark.Regexp:
+def _regexp(word: Word) -> lark.Regexp:
     raw, _, flags = word.value[1:].rpartition("/")
     return lark.Regexp(raw, flags, span_of(word))
 
 
-def _name(word: Token) -> lark.Name:
+def _name(word: Word) -> lark.Name:
     return lark.Name(word.value, span_of(word))
 
 
 def _names(parts: Parts) -> tuple[lark.Name, ...]:
-    return tuple(_name(p) for p in parts if isinstance(p, Token) and p.type == "NAME")
+    return tuple(_name(p) for p in parts if isinstance(p, Word) and p.type == "NAME")
 
 
 def _cover(parts: Parts) -> Span:
     first, last = (
-        span_of(part) if isinstance(part, Token) else part.span for part in (parts[0], parts[-1])
+        span_of(part) if isinstance(part, Word) else part.span for part in (parts[0], parts[-1])
     )
     return first.cover(last)

@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from lark import Lark, Token
-
 from kbnf_core.kbnf.statements import (
     Metasyntax,
     Mistake,
+    Parser,
     Statement,
-    load_parser,
+    Word,
     parse_statements,
     span_of,
     too_deep,
@@ -92,7 +91,7 @@ class _Reader:
     place: int = 0
     is_unclosed: bool = False
 
-    def words(self) -> Iterator[Token]:
+    def words(self) -> Iterator[Word]:
         while self.place < len(self.text):
             match = _WORDS.match(self.text, self.place)
             assert match is not None  # noqa: S101 - the last branch takes any character
@@ -104,7 +103,7 @@ class _Reader:
                 end = self._parameter(end)
             self.place = end
             if kind != "BLANK":
-                yield Token(kind, self.text[start:end], start_pos=start, end_pos=end)
+                yield Word(kind, self.text[start:end], start, end)
 
     def _directive(self, word: str, end: int) -> tuple[str, int]:
         if word in _OBJECTS:
@@ -167,10 +166,10 @@ def _skip_blanks(text: str, place: int) -> int:
     return match.end() if match else place
 
 
-def statements(text: str) -> Iterator[list[Token]]:
+def statements(text: str) -> Iterator[list[Word]]:
     """Yield the words of each statement."""
     words = [word for word in _words(text) if word.type != "COMMENT"]
-    current: list[Token] = []
+    current: list[Word] = []
     for index, word in enumerate(words):
         if word.type != "LINE":
             current.append(word)
@@ -181,7 +180,7 @@ def statements(text: str) -> Iterator[list[Token]]:
         yield current
 
 
-def _words(text: str) -> Iterator[Token]:
+def _words(text: str) -> Iterator[Word]:
     return _Reader(text, 1 if text.startswith("\ufeff") else 0).words()
 
 
@@ -204,7 +203,7 @@ def is_gbnf(text: str) -> bool:
     return signs == {"DEFINE"} and any(first.value == "root" for first, _ in heads)
 
 
-def _goes_on(words: list[Token], line: int) -> bool:
+def _goes_on(words: list[Word], line: int) -> bool:
     """Tell whether the next line that has text starts with ``|``."""
     following = (words[index].type for index in range(line, len(words)))
     return next((kind for kind in following if kind != "LINE"), "") == "VBAR"
@@ -219,9 +218,9 @@ class Parsed:
 
 
 @cache
-def lark_dialect_parser() -> Lark:
+def lark_dialect_parser() -> Parser:
     """Return the parser of one statement."""
-    return load_parser(Path(__file__).parent, Builder())
+    return Parser(Path(__file__).parent, Builder())
 
 
 def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
@@ -235,7 +234,7 @@ def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
 class _Lark(Metasyntax[tree.Statement]):
     """The statements of a text."""
 
-    def parser(self) -> Lark:
+    def parser(self) -> Parser:
         return lark_dialect_parser()
 
     def explain(self, statement: Statement, mistake: Mistake) -> Iterable[Diagnostic]:
@@ -247,7 +246,7 @@ class _Lark(Metasyntax[tree.Statement]):
 
 
 def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
-    word = mistake.word or Token("$END", "", start_pos=mistake.span.start, end_pos=mistake.span.end)
+    word = mistake.word or Word("$END", "", mistake.span.start, mistake.span.end)
     expected = sorted(_SHOWN[name] for name in mistake.expected if name in _SHOWN)
     found = f"`{word.value}`" if word.value else "the end of the line"
     helps = (f"expected {', '.join(expected)}",) if expected else ()
@@ -266,7 +265,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
     return _finding("E001", message, source, word, helps)
 
 
-def _no_json(source: Source, word: Token, directive: str) -> Diagnostic:
+def _no_json(source: Source, word: Word, directive: str) -> Diagnostic:
     """Return the finding for a directive with something else than JSON behind it."""
     place = _skip_blanks(source.text, span_of(word).start + len(directive))
     helps: tuple[str, ...] = ()
@@ -285,7 +284,7 @@ def _no_json(source: Source, word: Token, directive: str) -> Diagnostic:
 
 
 def _finding(
-    code: str, message: str, source: Source, word: Token, helps: tuple[str, ...] = ()
+    code: str, message: str, source: Source, word: Word, helps: tuple[str, ...] = ()
 ) -> Diagnostic:
     span = span_of(word)
     shown = span if span.end > span.start else Span(max(span.start - 1, 0), span.end)
