@@ -4,8 +4,8 @@ An entry is a container (``kbnf_core.container``) named after the *identity* of 
 read: its real path, size, time and inode, the same of the companion files, the stop ids asked for,
 and the version of the reader. What is worked out of a vocabulary alone lies *beside* it, in an
 entry with the same identity. A damaged entry, or one with another identity, is a miss. Entries are
-written atomically, so any number of processes may read and write them; beyond a total size, the least
-recently used are evicted.
+written atomically, so any number of processes may read and write them; beyond a total size, the
+least recently used are evicted.
 """
 
 import hashlib
