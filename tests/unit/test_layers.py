@@ -106,7 +106,10 @@ ALLOWED: dict[str, set[str]] = {
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | (ENGINE - {"config"}) | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
-    "examples": BASE | RULES | {"kbnf"} | {"engine", "mask", "parse", "recordings", "vocab"},
+    "examples": BASE
+    | (RULES - {"lower"})
+    | {"kbnf"}
+    | {"engine", "mask", "parse", "recordings", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LARGEST_TOTAL = 2**29
-"""The total size of all entries, in bytes; one of 131,072 tokens has 9 million, 20 beside it."""
+"""The total size of all entries, in bytes; 131,072 tokens take 9 million, and 20 beside them."""
 
 SMALLEST_FILE = 2**16
 """In bytes; a smaller file is read as fast as an entry."""
@@ -47,7 +47,7 @@ SUFFIX = ".vocabulary"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A slot of the cache; ``identity`` is the JSON of the files of its vocabulary."""
+    """A slot of the cache; ``identity``: the JSON of the files that its vocabulary is read from."""
 
     path: Path
     identity: str

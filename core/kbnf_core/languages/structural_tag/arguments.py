@@ -40,7 +40,7 @@ class _Json:
 
 @dataclass(frozen=True, slots=True)
 class _Tags:
-    """The elements of a style: beginnings (``name``, ``told`` the kind), and ends that nest."""
+    """The elements of a style: beginnings (``name``, ``type`` the kind), and ends that nest."""
 
     opening: str
     closing: str
@@ -51,7 +51,7 @@ class _Tags:
 
 
 _WORD = "[a-zA-Z_][a-zA-Z0-9_]*"
-_DEEPSEEK = r'" string="(?P<told>true|false)">'
+_DEEPSEEK = r'" string="(?P<type>true|false)">'
 
 
 def _flat(style: str, after: str, **settings: bool) -> _Tags:
@@ -65,9 +65,9 @@ _STYLES: Mapping[str, _Tags] = {
     "deepseek_xml": _flat("deepseek_xml", _DEEPSEEK),
     "deepseek_v4_1_xml": _flat("deepseek_v4_1_xml", _DEEPSEEK),
     "glm_xml": _flat("glm_xml", r"</arg_key>\s*<arg_value>"),
-    "kimi_k3_xml": _flat("kimi_k3_xml", r'" type="(?P<told>\w+)"<\|sep\|>', is_escaped=True),
+    "kimi_k3_xml": _flat("kimi_k3_xml", r'" type="(?P<type>\w+)"<\|sep\|>', is_escaped=True),
     "cohere_xml": _Tags(
-        r'<cofl:value(?: name="<NAME>")? type="(?P<told>\w+)">',
+        r'<cofl:value(?: name="<NAME>")? type="(?P<type>\w+)">',
         "</cofl:value>",
         '[^"]*',
         is_nested=True,
@@ -166,7 +166,7 @@ class _Xml:
             self._made.append(f"{json.dumps(name, ensure_ascii=False)}: ")
         shape = self._inside(holder, name)
         holder.count += 1
-        self._begin(_Value("", shape, closing), groups.get("told"))
+        self._begin(_Value("", shape, closing), groups.get("type"))
         return True
 
     def _inside(self, holder: _Container, name: str | None) -> Shape:
