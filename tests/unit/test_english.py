@@ -28,7 +28,7 @@ INSTEAD = {
     r"(?:is|are|be) (?:met|said|told(?! apart))": "is reported",
     r"for want of": "without",
     r"holds?": "contains, applies, is true",
-    r"(?:tells?|told)(?! apart)": "says, shows, distinguishes",
+    r"(?<!\?P<)(?:tells?|told)(?! apart)": "says, shows, distinguishes",
     r"where chance": "random",
 }
 """What to look for, and what the field says instead."""
