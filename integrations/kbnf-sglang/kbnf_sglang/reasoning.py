@@ -56,9 +56,8 @@ class WaitingGrammar(ReasonerGrammarObject):  # type: ignore[misc] # the host is
         return bool(self.grammar.is_terminated())
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
-        """Write what can come here into a row; while the model reasons, it stays as it is."""
-        if not self.grammar.engine.is_waiting():
-            self.grammar.fill_vocab_mask(vocab_mask, idx)
+        """Write what can come here into a row: every token there is while the model reasons."""
+        self.grammar.fill_vocab_mask(vocab_mask, idx)
 
     @staticmethod
     def fill_vocab_mask_batched(entries: list[GrammarRow], vocab_mask: torch.Tensor) -> None:
@@ -66,8 +65,7 @@ class WaitingGrammar(ReasonerGrammarObject):  # type: ignore[misc] # the host is
         inner = [
             GrammarRow(each.row, getattr(each.grammar, "grammar", each.grammar)) for each in entries
         ]
-        begun = [each for each in inner if not each.grammar.engine.is_waiting()]
-        KbnfGrammar.fill_vocab_mask_batched(begun, vocab_mask)
+        KbnfGrammar.fill_vocab_mask_batched(inner, vocab_mask)
 
     def copy(self) -> "WaitingGrammar":
         """Return another position at the same place."""
