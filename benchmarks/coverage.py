@@ -25,18 +25,19 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
 from benchmarks.maskbench import Case, grammar_of, read_case
+from benchmarks.measure import resident
 from kbnf_core import Engine, Grammar, Vocabulary, check
 from kbnf_core.languages.json_schema import VALIDATOR, Options, Order, SchemaLimits, Whitespace
 from kbnf_core.text.errors import EmptyGrammarError, EngineError, KbnfError
 
 PASS_BAR, TIME_BAR = 0.96, 5.0
 MOST_ORDERS = 6
-MOST_TRIES = 5_000
+MOST_TRIES = 20_000
 BYTES = Vocabulary.bytes()
 DIALECTS = {
     "draft3": "http://json-schema.org/draft-03/schema#",
@@ -78,7 +79,7 @@ class Outcome:
 def judge(case: Case, options: Options) -> Outcome:
     """Convert a schema and try its values."""
     outcome = Outcome()
-    began = time.perf_counter()
+    began = time.process_time()
     grammar: Grammar | None = None
     try:
         grammar = grammar_of(json.dumps(case.schema), options)
@@ -90,7 +91,7 @@ def judge(case: Case, options: Options) -> Outcome:
         outcome.code = found[0].code if found else type(error).__name__
         if outcome.code != UNSATISFIABLE:
             outcome.refusal = " ".join(str(error).split())
-    outcome.seconds = time.perf_counter() - began
+    outcome.seconds = time.process_time() - began
     outcome.states = 0 if grammar is None else grammar.tables.state_count
     if outcome.refusal:
         return outcome
@@ -172,7 +173,11 @@ class _Ordered:
         """Return the text with a value; None where no order that was tried is accepted."""
         if isinstance(value, dict):
             found = before.read("{")
-            return found and self._members(found, self._in_order(value), "")
+            orders = self._in_orders(value)
+            tried = (found and self._in_this_order(found, members) for members in orders)
+            return next(filter(None, tried), None) or (
+                found and self._members(found, orders[0], "")
+            )
         if not isinstance(value, list):
             return before.read(json.dumps(value, ensure_ascii=False))
         found = before.read("[")
@@ -181,26 +186,39 @@ class _Ordered:
             found = found and self.written(found, item)
         return found and found.read("]")
 
+    def _in_this_order(self, before: _Text, members: list[tuple[str, Any]]) -> _Text | None:
+        found: _Text | None = before
+        for place, member in enumerate(members):
+            found = found and self._member(found, member, ", " if place else "")
+        return found and found.read("}")
+
+    def _member(self, before: _Text, member: tuple[str, Any], comma: str) -> _Text | None:
+        self._tries -= 1
+        if self._tries < 0:
+            return None
+        found = before.read(f"{comma}{json.dumps(member[0], ensure_ascii=False)}: ")
+        return found and self.written(found, member[1])
+
     def _members(self, before: _Text, members: list[tuple[str, Any]], comma: str) -> _Text | None:
         if not members:
             return before.read("}")
-        for place, (name, item) in enumerate(members):
-            self._tries -= 1
-            if self._tries < 0:
-                return None
-            found = before.read(f"{comma}{json.dumps(name, ensure_ascii=False)}: ")
-            found = found and self.written(found, item)
+        for place, member in enumerate(members):
+            found = self._member(before, member, comma)
             rest = [*members[:place], *members[place + 1 :]]
             found = found and self._members(found, rest, ", ")
             if found:
                 return found
         return None
 
-    def _in_order(self, value: dict[str, Any]) -> list[tuple[str, Any]]:
+    def _in_orders(self, value: dict[str, Any]) -> list[list[tuple[str, Any]]]:
+        """Return the members in some orders: each is of one ``properties``, and then of others."""
         near = sorted(self._orders, key=lambda order: -len(value.keys() & set(order)))[:MOST_ORDERS]
-        # What the order does not name comes as others have it, else as it was written.
-        wanted = dict.fromkeys([*chain.from_iterable(near), *value])
-        return [(name, value[name]) for name in wanted if name in value]
+        found: dict[tuple[str, ...], None] = {}
+        for order in [*near, []]:
+            # What the order does not name comes as others have it, else as it was written.
+            wanted = dict.fromkeys([*order, *chain.from_iterable(near), *value])
+            found[tuple(name for name in wanted if name in value)] = None
+        return [[(name, value[name]) for name in names] for names in found]
 
 
 def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
@@ -213,7 +231,8 @@ def report(cases: Sequence[Case], outcomes: Sequence[Outcome]) -> None:
             print(f"  {outcome.verdict}: {case.name}: {(outcome.refusal or texts[0])[:200]}")
     times = sorted(outcome.seconds for outcome in outcomes)
     slowest = max(zip((o.seconds for o in outcomes), (c.name for c in cases), strict=True))
-    print(f"p50 {times[len(times) // 2]:.3f} s, slowest {slowest[0]:.2f} s ({slowest[1]})")
+    middle, late = times[len(times) // 2], times[len(times) * 99 // 100]
+    print(f"p50 {middle:.3f} s, p99 {late:.2f} s, slowest {slowest[0]:.2f} s ({slowest[1]})")
 
 
 @click.group()
@@ -226,6 +245,7 @@ def main() -> None:
 @click.option("--sample", default=1_000, help="Schemas to draw; 0 takes all.")
 @click.option("--seed", default=14, help="Where the draw begins.")
 @click.option("--skip", type=click.Path(path_type=Path), help="A folder whose files are not drawn.")
+@click.option("--only", type=click.File(encoding="utf-8"), help="Names of the schemas, one a line.")
 @click.option("--order", type=click.Choice([order.value for order in Order]), default="declared")
 @click.option("--orders", default=8, help="Properties that come in any order, with --order any.")
 @click.option("--as-validator", is_flag=True, help="With the options of a validator.")
@@ -234,13 +254,15 @@ def maskbench(
     sample: int,
     seed: int,
     skip: Path | None,
+    only: TextIO | None,
     order: str,
     orders: int,
     as_validator: bool,
 ) -> None:
     """Draw schemas of FOLDER; the status is 1 below the bars."""
     known = {path.name for path in skip.glob("*.json")} if skip else set()
-    cases = [read_case(folder / name) for name in drawn_names(folder, sample, seed, known)]
+    named = [f"{name.strip()}.json" for name in only] if only else None
+    cases = [read_case(folder / each) for each in named or drawn_names(folder, sample, seed, known)]
     options = replace(
         VALIDATOR if as_validator else Options(),
         order=Order(order),
@@ -250,6 +272,7 @@ def maskbench(
     report(cases, outcomes)
     states = [outcome.states for outcome in outcomes]
     print(f"{sum(states):,} states, of one grammar {max(states):,} at most")
+    print(f"{resident():,.0f} MB at the end, {resident('VmHWM'):,.0f} at most")
     verdicts = Counter(outcome.verdict for outcome in outcomes)
     slow = any(outcome.seconds > TIME_BAR for outcome in outcomes)
     print(

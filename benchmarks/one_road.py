@@ -61,7 +61,7 @@ def same(first: Grammar, second: Grammar) -> bool:
     return one == other and first.tables.classes.tobytes() == second.tables.classes.tobytes()
 
 
-_PART = re.compile("part_[0-9a-f]{32}")
+_PART = re.compile("_[0-9a-f]{32}")
 
 
 def compare_schemas(folder: Path) -> None:

@@ -19,12 +19,13 @@ import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from threading import Event, Thread
 from time import process_time, thread_time
-from typing import Any, TextIO
+from typing import Any
 
 import click
 import numpy as np
@@ -45,12 +46,12 @@ MARKS = (50, 90, 99, 99.9)
 Line = dict[str, Any]
 
 
-def judge(case: Case, name: str, build: Build, setting: Setting) -> Line:
-    """Return the line of a schema and an engine."""
+def judge(case: Case, name: str, build: Build, setting: Setting, first: bool) -> Line:
+    """Return the line of a schema and an engine, or with ``first`` that of the first mask alone."""
     line: Line = {"schema": case.name, "engine": name, "status": "pass", "wrong": []}
     before = resident()
     try:
-        _measure(line, case, build, setting)
+        _measure(line, case, build, setting, first)
     except RefusedError as error:
         line |= {"status": "refused", "reason": " ".join(str(error).split())[:200]}
     except MemoryError:
@@ -59,11 +60,13 @@ def judge(case: Case, name: str, build: Build, setting: Setting) -> Line:
     return line
 
 
-def _measure(line: Line, case: Case, build: Build, setting: Setting) -> None:
+def _measure(line: Line, case: Case, build: Build, setting: Setting, first: bool) -> None:
     began = process_time()
     begin = build(case.schema)
     begin().mask()
     line["first_us"] = round(1e6 * (process_time() - began), 1)
+    if first:
+        return
     line["cold_us"], line["warm_us"] = [], []
     taken = []
     for text, valid in case.values:
@@ -134,31 +137,72 @@ def main() -> None:
 @click.option("--engine", multiple=True, default=(OURS, LLGUIDANCE), help="Engines to measure.")
 @click.option("--number", type=int, help="Draw so many schemas.")
 @click.option("--seed", default=1, help="Which ones are drawn.")
+@click.option("--first", is_flag=True, help="Measure the first masks alone.")
 @click.option("--here", is_flag=True, hidden=True, help="In this process, which may die.")
 def run(
-    folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int, here: bool
+    folder: Path,
+    out: Path,
+    engine: tuple[str, ...],
+    number: int | None,
+    seed: int,
+    first: bool,
+    here: bool,
 ) -> None:
     """Write a line for each schema of FOLDER and each engine to OUT."""
     if here:
-        _run(folder, out, engine, number, seed)
+        _run(folder, out, engine, number, seed, first)
         return
     command = [sys.executable, "-m", "benchmarks.public_table", *sys.argv[1:], "--here"]
     alone = {**os.environ, "RAYON_NUM_THREADS": "1"}
     while True:
         begun = ["", ""]
         with subprocess.Popen(command, env=alone, stdout=subprocess.PIPE, text=True) as process:
+            watch = _Watch(process.pid)
             for text in process.stdout or ():
                 begun = text.rstrip("\n").split("\t")
+                watch.begin()
+            watch.is_over.set()
         if not process.returncode or not begun[0]:
             sys.exit(process.returncode)
         schema, name = begun
-        status = "timeout" if process.returncode == -signal.SIGXCPU else "crash"
+        status = "timeout" if watch.is_late else "crash"
         with out.open("a", encoding="utf-8") as file:
             line = {"schema": schema, "engine": name, "status": status, "wrong": [], "mb": 0.0}
             file.write(json.dumps(line) + "\n")
 
 
-def _run(folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int) -> None:
+class _Watch:
+    """Ends a process that takes too long: compiled code sees no signal.
+
+    A limit that the system keeps (``RLIMIT_CPU``) would make the clock of the process coarse.
+    """
+
+    def __init__(self, process: int) -> None:
+        self._process = process
+        self._began = 0.0
+        self.is_late = False
+        self.is_over = Event()
+        Thread(target=self._look, daemon=True).start()
+
+    def begin(self) -> None:
+        """Count from now."""
+        self._began = self._spent()
+
+    def _spent(self) -> float:
+        fields = Path(f"/proc/{self._process}/stat").read_text(encoding="ascii").rsplit(")")[-1]
+        return sum(map(int, fields.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    def _look(self) -> None:
+        while not self.is_over.wait(1):
+            if self._spent() - self._began > SECONDS:
+                self.is_late = True
+                os.kill(self._process, signal.SIGKILL)
+                return
+
+
+def _run(
+    folder: Path, out: Path, engine: tuple[str, ...], number: int | None, seed: int, first: bool
+) -> None:
     done = {(line["schema"], line["engine"]) for line in read_lines(out)}
     setting = read_setting()
     builds, missing = make_builds(setting, engine)
@@ -174,71 +218,94 @@ def _run(folder: Path, out: Path, engine: tuple[str, ...], number: int | None, s
         paths = Random(seed).sample(paths, min(number, len(paths)))  # noqa: S311 - a sample
     with out.open("a", encoding="utf-8") as file:
         for place, path in enumerate(paths):
-            names = list(builds)[:: -1 if place % 2 else 1]
-            _write(file, [n for n in names if (path.stem, n) not in done], path, builds, setting)
-
-
-def _write(
-    file: TextIO, names: Iterable[str], path: Path, builds: Mapping[str, Build], setting: Setting
-) -> None:
-    case = read_case(path)
-    for name in names:
-        print(case.name, name, sep="\t", flush=True)
-        # Compiled code sees no signal: a process that is in it for too long ends.
-        resource.setrlimit(resource.RLIMIT_CPU, (int(process_time()) + SECONDS, -1))
-        line = judge(case, name, builds[name], setting)
-        file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        file.flush()
+            names = [
+                n for n in list(builds)[:: -1 if place % 2 else 1] if (path.stem, n) not in done
+            ]
+            for name in names:
+                case = read_case(path)
+                print(path.stem, name, sep="\t", flush=True)
+                line = judge(case, name, builds[name], setting, first)
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.flush()
 
 
 @main.command()
-@click.argument("out", type=click.Path(path_type=Path, exists=True))
+@click.argument("outs", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--into", type=click.Path(path_type=Path, exists=True), help="A page with the marks.")
 @click.option("--figures", type=click.Path(path_type=Path), help="A folder for SVG files.")
 @click.option("--causes", is_flag=True, help="List what is refused and judged wrongly.")
-def summarise(out: Path, figures: Path | None, causes: bool) -> None:
-    """Print the table of OUT."""
-    lines: dict[str, list[Line]] = defaultdict(list)
-    for line in read_lines(out):
-        lines[line["engine"]].append(line)
-    _print_verdicts(lines)
-    common = set.intersection(
-        *({each["schema"] for each in found if "first_us" in each} for found in lines.values())
-    )
-    print(f"\nTimes over the {len(common):,} schemas that all of them take:\n")
+def summarise(
+    outs: tuple[Path, ...], into: Path | None, figures: Path | None, causes: bool
+) -> None:
+    """Print the tables of files that `run` wrote, or put them into a page of the docs."""
+    written = []
+    for out in outs:
+        lines: dict[str, list[Line]] = defaultdict(list)
+        for line in read_lines(out):
+            lines[line["engine"]].append(line)
+        pooled = _pooled(lines)
+        written += [*_verdicts(lines), "", *_times(pooled), ""]
+        if causes:
+            _print_causes(lines)
+        if figures is not None:
+            figures.mkdir(exist_ok=True)
+            for key, label, _ in KINDS:
+                file = figures / f"{out.stem}_{key}.svg"
+                file.write_text(draw(label, pooled[key]), encoding="utf-8")
+    text = "\n".join(written)
+    if into is None:
+        print(text)
+        return
+    before, rest = into.read_text(encoding="utf-8").split(BEGIN)
+    _, behind = rest.split(END)
+    into.write_text(f"{before}{BEGIN}\n{text}{END}{behind}", encoding="utf-8")
+
+
+BEGIN, END = "<!-- made by benchmarks.public_table -->", "<!-- end of the public table -->"
+
+KINDS = (
+    ("first_us", "text to first mask, ms", 1e3),
+    ("cold_us", "step, first texts, us", 1),
+    ("warm_us", "step, known texts, us", 1),
+)
+
+
+def _pooled(lines: Mapping[str, Sequence[Line]]) -> dict[str, dict[str, Any]]:
+    """Return the times of each kind and engine, over the schemas that all engines take."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, _, unit in KINDS:
+        common = set.intersection(
+            *({each["schema"] for each in own if key in each} for own in lines.values())
+        )
+        found[key] = {
+            name: np.hstack([each[key] for each in own if each["schema"] in common] or [0]) / unit
+            for name, own in lines.items()
+        }
+    return found
+
+
+def _times(pooled: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     heads = " | ".join(f"p{mark:g}" for mark in MARKS)
-    print(f"| processor time | mean | {heads} | max |\n" + "|---" * (len(MARKS) + 3) + "|")
-    kinds = (
-        ("first_us", "text to first mask, ms", 1e3),
-        ("cold_us", "step, first texts, us", 1),
-        ("warm_us", "step, known texts, us", 1),
-    )
-    pooled: dict[str, dict[str, Any]] = {}
-    for key, label, unit in kinds:
-        for name, found in lines.items():
-            chosen = [each[key] for each in found if each["schema"] in common]
-            times = np.hstack(chosen) / unit
-            pooled.setdefault(key, {})[name] = times
+    yield f"| processor time, schemas that all take | number | mean | {heads} | max |"
+    yield "|---" * (len(MARKS) + 4) + "|"
+    for key, label, _ in KINDS:
+        for name, times in pooled[key].items():
             marks = [times.mean(), *np.percentile(times, MARKS), times.max()]
-            print(f"| {label}, {name} | " + " | ".join(f"{mark:.2f}" for mark in marks) + " |")
-    if causes:
-        _print_causes(lines)
-    if figures is not None:
-        figures.mkdir(exist_ok=True)
-        for key, label, _ in kinds:
-            (figures / f"{key}.svg").write_text(draw(label, pooled[key]), encoding="utf-8")
+            cells = " | ".join(f"{mark:,.2f}" for mark in marks)
+            yield f"| {label}, {name} | {len(times):,} | {cells} |"
 
 
-def _print_verdicts(lines: Mapping[str, Sequence[Line]]) -> None:
+def _verdicts(lines: Mapping[str, Sequence[Line]]) -> Iterator[str]:
     heads = (
         *("pass", "order", "refused", "valid rejected", "invalid accepted"),
         *("timeout", "memory", "crash"),
     )
-    print("| engine | schemas | " + " | ".join(heads) + " | most MB |")
-    print("|---" * (len(heads) + 3) + "|")
+    yield "| engine | schemas | " + " | ".join(heads) + " | most MB |"
+    yield "|---" * (len(heads) + 3) + "|"
     for name, found in lines.items():
         counts = Counter(each["status"] for each in found)
         cells = " | ".join(f"{counts[head]:,}" for head in heads)
-        print(f"| {name} | {len(found):,} | {cells} | {max(each['mb'] for each in found):.0f} |")
+        yield f"| {name} | {len(found):,} | {cells} | {max(each['mb'] for each in found):.0f} |"
 
 
 def _print_causes(lines: Mapping[str, Sequence[Line]]) -> None:

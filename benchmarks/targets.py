@@ -61,14 +61,14 @@ def violated(judges: Any, value: Json) -> set[str]:
 
 
 def _pointer(schema: Json, path: list[str | int]) -> str:
-    """Return the pointer of a path that goes through references."""
+    """Return the pointer of a path of ``jsonschema``, which leaves references out."""
     pointer, place = "", schema
     for step in path:
-        if step == "$ref" and isinstance(place, dict):
+        while isinstance(place, dict) and step not in place:
             target = resolve(schema, place.get("$ref"))
-            if target is not None:
-                pointer, place = target
-                continue
+            if target is None:
+                break
+            pointer, place = target
         pointer += pointer_to(step)
         try:
             place = place[step]

@@ -210,16 +210,28 @@ def open_text(
     from kbnf_core.languages import KBNF
     from kbnf_core.text.source import Source
 
+    written = open_written(path, name, start, schema, from_)
+    if written.language.name not in _WITHOUT_RULES:
+        return written
+    grammar = open_any_grammar(path, name, start, None, schema=schema, from_=from_)
+    return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
+
+
+def open_written(
+    path: Path,
+    name: str,
+    start: str | None,
+    schema: Mapping[str, Any] = NO_OPTIONS,
+    from_: str | None = None,
+) -> Readable:
+    """Return the text of a grammar as it is written, also of a schema; else as ``open_text``."""
     if is_artifact(path):
         grammar = _open_artifact(path, start, None)
         return Readable(grammar.source, grammar.language)
     source = read_text(path, name)
     language = language_for(source.text, name, from_)
     refuse_schema_options(schema, name, language)
-    if language.name not in _WITHOUT_RULES:
-        return Readable(source, language)
-    grammar = open_any_grammar(path, name, start, None, schema=schema, from_=from_)
-    return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
+    return Readable(source, language)
 
 
 def read_whole(
@@ -356,6 +368,11 @@ class Inputs:
         """Return the text of the grammar in a file; raises what ``open_text`` raises."""
         name = self.name_of(path).as_posix()
         return open_text(path, name, self.start, self.schema, self.from_)
+
+    def written(self, path: Path) -> Readable:
+        """Return the text of the grammar in a file as it is written, also of a schema."""
+        name = self.name_of(path).as_posix()
+        return open_written(path, name, self.start, self.schema, self.from_)
 
     def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
         name = self.name_of(path)

@@ -255,7 +255,9 @@ def _coverage_text(covered: Covered) -> Segments:
         *(f"unused rule: {name}" for name in coverage.unused_rules),
     ]
     if coverage.given_up:
-        lines.append(f"not looked at, for they are too long: {coverage.given_up} examples")
+        lines.append(
+            f"not looked at, for they have too many derivations: {coverage.given_up} examples"
+        )
     for each in coverage.unused_alternatives:
         if each.rule not in coverage.unused_rules:
             text = " ".join(symbol_at(source, each.span).split())

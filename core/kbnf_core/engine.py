@@ -45,7 +45,8 @@ if TYPE_CHECKING:
 
     from kbnf_core.mask.completion import Completion, Sample, ShortestTexts
     from kbnf_core.mask.why import Explanation, RuleFollower, Why
-    from kbnf_core.parse.follow import Follower, ValueFollower
+    from kbnf_core.parse.calls import CallReader
+    from kbnf_core.parse.follow import Follower, ValueReader
     from kbnf_core.parse.tree import Event
 
 __all__ = ["AcceptTokenResult", "Engine"]
@@ -67,7 +68,7 @@ _DEFAULTS = Config()
 _REBUILT = frozenset(
     (
         *("_grammar", "_finish", "_automaton", "_words", "_nothing", "_allowed"),
-        *("_position", "_positions", "_accepted", "_left", "_follower", "_value_follower"),
+        *("_position", "_positions", "_accepted", "_left", "_follower", "_value_reader"),
     )
 )
 """Attributes of an engine that are recomputed when it is unpickled."""
@@ -131,7 +132,7 @@ class Engine(EngineCore):
     _follower: "Follower | None" = None
     """What is certain of the text, where somebody has asked."""
 
-    _value_follower: "ValueFollower | None" = None
+    _value_reader: "CallReader | ValueReader | None" = None
     """Its value, where somebody has asked."""
 
     def __init__(
@@ -210,7 +211,7 @@ class Engine(EngineCore):
         twin._left = self._left
         if self._follower is not None:
             twin._follower = copy(self._follower)
-        twin._value_follower = None
+        twin._value_reader = None
         twin._ahead = self._ahead
         return twin
 
@@ -452,7 +453,7 @@ class Engine(EngineCore):
         self._positions.clear()
         self._allowed = self._automaton.no_mask()
         self._left = -1 if self._budget is None else self._budget
-        self._follower = self._value_follower = None
+        self._follower = self._value_reader = None
 
     def rollback(self, count: int = 1) -> None:
         """Undo the last ``count`` accepted tokens or byte strings, also one that finished.
@@ -472,7 +473,7 @@ class Engine(EngineCore):
         if self._follower is not None:
             self._follower.roll_back(len(self.accepted_by_grammar()))
         # What was shown of a value cannot be taken back: it is read again.
-        self._value_follower = None
+        self._value_reader = None
 
     def events(self) -> "list[Event]":
         """Return what has become certain since the last call: where rules have begun and ended.
@@ -501,14 +502,9 @@ class Engine(EngineCore):
         objects are the same to the end of the text, so copy them to keep them. Raises
         ``ParseError`` for a text that is no JSON.
         """
-        return self._followed_value().read(self.accepted_by_grammar(), is_over=self.is_finished())
-
-    def _followed_value(self) -> "ValueFollower":
-        from kbnf_core.parse.follow import ValueFollower
-
-        if self._value_follower is None:
-            self._value_follower = ValueFollower(self.vocabulary)
-        return self._value_follower
+        if self._value_reader is None:
+            self._value_reader = self._grammar.value_reader(self.vocabulary)
+        return self._value_reader.read(self.accepted_by_grammar(), is_over=self.is_finished())
 
     def _followed(self) -> "Follower":
         from kbnf_core.parse.follow import Follower

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Grammar
-from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, Loss, Parsed, Reader, Request, Rules
+from kbnf_core.kbnf.parsed import (
+    NO_OPTIONS,
+    Conversion,
+    Loss,
+    Marked,
+    Parsed,
+    Reader,
+    Request,
+    Rules,
+)
 from kbnf_core.kbnf.pragmas import Pragmas, read_pragmas
 from kbnf_core.kbnf.tree import Document, Expression
 from kbnf_core.text.budget import Budget
@@ -161,7 +170,7 @@ class Reading:
     ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of the
     project (which ``finish_is_default`` tells of ``finish``), else those of the language.
     ``limits`` are those it was read with. ``lint`` returns the findings of the language's own
-    lints, which readers of grammars do not ask for.
+    lints, which readers of grammars do not ask for; ``marked`` is as in ``Parsed``.
     """
 
     language: Language
@@ -178,6 +187,7 @@ class Reading:
     remark: str = ""
     meaning: Rules | None = None
     lint: Callable[[], tuple[Diagnostic, ...]] = lambda: ()
+    marked: Callable[[], Marked] | None = None
 
     @property
     def is_endless(self) -> bool:
@@ -299,6 +309,7 @@ def read_grammar(
         remark=parsed.remark,
         meaning=meaning,
         lint=parsed.lint,
+        marked=parsed.marked,
     )
 
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
+    from kbnf_core.parse.calls import CallParser, CallReader
+    from kbnf_core.parse.follow import ValueReader
     from kbnf_core.parse.parser import Parser
     from kbnf_core.parse.tree import Tree
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -86,6 +88,9 @@ class Grammar:
         )
 
     _read: Callable[[], Reading]
+
+    _values: Callable[[], str | None] | None = None
+    """What values are made of, where that does not come from reading the text."""
 
     ahead: "Ahead | None" = None
     """Who works ahead for its engines unless they say otherwise; a ``Compiler`` sets it."""
@@ -226,6 +231,7 @@ class Grammar:
         grammar.finish = finish
         grammar._limits = limits
         grammar._stored = stored
+        grammar._values = None if stored is None else stored.values
         grammar._read = read or partial(read_grammar, source, start, finish, limits)
         grammar.__dict__["tables"] = tables
         return grammar
@@ -265,7 +271,7 @@ class Grammar:
         ``tools`` is a list as requests to OpenAI, Anthropic or Gemini have it, or what a server of
         MCP answers: a list, a dict, or a text of JSON. A call is a JSON object with ``name`` and
         ``arguments``; with ``tool_calls`` it is written in the format of a model
-        (``languages.structural_tag.presets.NAMES``), as ``tool_choice``, ``reasoning`` and
+        (``languages.structural_tag.models.table``), as ``tool_choice``, ``reasoning`` and
         ``single_call`` say. ``tool`` is the name of the only one that is called. The other
         ``options`` are those of ``from_json_schema`` and of ``Grammar.read``. Raises
         ``GrammarError`` for a list with errors and, unless ``lossy``, for a schema that cannot be
@@ -357,7 +363,7 @@ class Grammar:
         """Pickle KBNF and the settings in force; caches are not carried."""
         path = self.source.path
         parts = (type(self), self.to_kbnf(), self.start_in_kbnf, self.finish, path, self._limits)
-        return _restore, parts
+        return _restore, (*parts, self.values_as_text)
 
     @property
     def limits(self) -> Limits:
@@ -464,17 +470,60 @@ class Grammar:
     def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
         """Return the JSON value of a whole text, as ``json.loads`` has it.
 
-        With ``partial`` the text may be the beginning of one, and the value is what is certain of
-        it: strings as far as they are known, numbers once they are over; None where nothing is.
-        Raises ``ParseError`` for a text that does not fit the grammar, or is no JSON.
+        Of a structural tag, or of calls of tools in the format of a model, it is the list of free
+        text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
+        text may be the beginning of one, and the value is what is certain of it: strings as far as
+        they are known, numbers once they are over; None where nothing is. Raises ``ParseError`` for
+        a text that does not fit the grammar, or is no JSON.
         """
-        from kbnf_core.parse.values import NOTHING_YET, JsonReader
-
         data = text.encode() if isinstance(text, str) else bytes(text)
         self.parser.check(data, partial=partial)
-        reader = JsonReader()
-        reader.feed(data, final=not partial)
-        return None if reader.value is NOTHING_YET else reader.value
+        reader = self.value_reader()
+        reader.feed(data)
+        if not partial:
+            reader.finish()
+        return reader.value
+
+    def value_reader(self, vocabulary: "Vocabulary | None" = None) -> "CallReader | ValueReader":
+        """Return what reads the value of one text that comes in pieces.
+
+        ``feed`` takes text, bytes, or tokens of ``vocabulary``; ``value`` is as ``read_value`` has
+        it with ``partial``. Where that is a list, ``deltas`` returns what is new since the last
+        call. What does not fit the schemas of tools is not refused.
+        """
+        from kbnf_core.parse.calls import CallReader
+        from kbnf_core.parse.follow import ValueReader
+
+        parser = self._call_parser
+        return ValueReader(vocabulary) if parser is None else CallReader(parser, vocabulary)
+
+    @property
+    def values_as_text(self) -> str | None:
+        """What values are made of, for an artifact; None where that is JSON."""
+        from kbnf_core.languages.structural_tag.stored import dump
+
+        if self._values is not None:
+            return self._values()
+        return None if self.reading.marked is None else dump(self.reading.marked())
+
+    @cached_property
+    def _call_parser(self) -> "CallParser | None":
+        """What parses texts to calls; None where the value of a text is one of JSON."""
+        from kbnf_core.languages.structural_tag.stored import load
+        from kbnf_core.lower.translate import translate
+        from kbnf_core.parse.calls import CallParser
+
+        if self._values is None:
+            marked = None if self.reading.marked is None else self.reading.marked()
+        else:
+            text = self._values()
+            marked = None if text is None else load(text, self._limits)
+        if marked is None:
+            return None
+        rules, problems = translate(marked.document, "start", self._limits)
+        if rules is None:
+            raise GrammarError(problems)
+        return self._build(partial(CallParser, rules, marked.marks, self._limits))
 
     @cached_property
     def token_automata(self) -> "TokenAutomata":
@@ -485,10 +534,18 @@ class Grammar:
 
 
 def _restore(
-    kind: type[Grammar], text: str, start: str, finish: Finish, path: str | None, limits: Limits
+    kind: type[Grammar],
+    text: str,
+    start: str,
+    finish: Finish,
+    path: str | None,
+    limits: Limits,
+    values: str | None,
 ) -> Grammar:
     """Return a grammar that was pickled."""
-    return kind(text, start=start, finish=finish, path=path, limits=limits)
+    grammar = kind(text, start=start, finish=finish, path=path, limits=limits)
+    grammar._values = lambda: values
+    return grammar
 
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")

@@ -103,7 +103,8 @@ def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, Any]:
     if grammar is None:
         begun = {"grammar": GRAMMAR, "texts": texts_of(EXAMPLES)}
         return {**begun, "language": KBNF.name, "start": start, "finish": finish}
-    readable = inputs.text(grammar)
+    # The page has no place for options: where there are some, a schema is shown as what it means.
+    readable = inputs.text(grammar) if inputs.schema else inputs.written(grammar)
     text, language = readable.source.text, readable.language
     if language is KBNF:
         defaults = inputs.settings_source()(inputs.name_of(grammar)).defaults

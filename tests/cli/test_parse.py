@@ -125,3 +125,14 @@ def test_wrong_usage(kbnf: Kbnf, write: Write, arguments: tuple[str, ...], messa
     result = kbnf("parse", write("g.kbnf", LIST), *arguments)
     assert result.status == 2
     assert message in result.stderr
+
+
+def test_calls_of_tools_are_values(kbnf: Kbnf, write: Write) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    tools = write("tools.json", json.dumps([{"name": "f", "parameters": schema}]))
+    text = 'hi <tool_call>\n{"name": "f", "arguments": {"a": "x"}}\n</tool_call>'
+    given = ("parse", tools, "--tool-calls", "qwen_3", "--value", "--text")
+    value = ["hi ", {"name": "f", "arguments": {"a": "x"}}]
+    assert json.loads(kbnf(*given, text).out) == value
+    assert json.loads(kbnf(*given, text[:-15], "--partial").out) == value
+    assert kbnf(*given, text[:-15]).status == 1

@@ -86,7 +86,7 @@ def test_writing_leaves_nothing_else_behind(tmp_path: Path) -> None:
 
 def test_failing_to_write_leaves_the_old_file(tmp_path: Path) -> None:
     before = write(tmp_path / "x").read_bytes()
-    with pytest.raises(ValueError, match="cannot hold an array of object"):
+    with pytest.raises(ValueError, match="cannot contain an array of object"):
         write_container(tmp_path / "x", {"bad": np.array([None])}, {})
     with pytest.raises(ValueError, match="cannot be called"):
         write_container(tmp_path / "x", {"__metadata__": np.zeros(1)}, {})

@@ -78,15 +78,18 @@ ALLOWED: dict[str, set[str]] = {
     | {"kernel", "languages", "mask", "recognise", "vocab"}
     | {f"languages.{each}" for each in ("bnf", "conversion", "lark")},
     # Artifacts and stores take grammars, and what makes one, as values.
-    # Trees of texts; what comes in pieces comes as tokens of a vocabulary.
-    "parse": {"text", "kernel", "mask", "recognise", "vocab"} | RULES,
+    # Trees of texts; what comes in pieces comes as tokens of a vocabulary. What calls of tools are
+    # made of is said by the language that has them.
+    "parse": {"text", "kernel", "kbnf", "languages.structural_tag", "mask", "recognise", "vocab"}
+    | RULES,
     "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"vocab"},
     "grammar": BASE
     | READING
-    | {"ir", "languages", "lower", "mask", "parse", "shipped", "store", "vocab"},
+    | {"ir", "languages", "languages.structural_tag", "lower", "mask", "parse", "shipped"}
+    | {"store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
     "engine": BASE
@@ -103,7 +106,10 @@ ALLOWED: dict[str, set[str]] = {
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | (ENGINE - {"config"}) | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
-    "examples": BASE | RULES | {"kbnf"} | {"engine", "mask", "recordings", "vocab"},
+    "examples": BASE
+    | (RULES - {"lower"})
+    | {"kbnf"}
+    | {"engine", "mask", "parse", "recordings", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 

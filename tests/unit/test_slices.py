@@ -1,17 +1,22 @@
 """Slices: masks found beside a slice are those found by walking everything."""
 
+import json
+import os
 from collections.abc import Iterator
 from dataclasses import fields
 from itertools import product
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
-from kbnf_core import Config, Engine, Grammar, Vocabulary
+from kbnf_core import Config, Engine, Grammar, Vocabulary, load_vocabulary
 from kbnf_core.mask import slices
 from kbnf_core.mask.bits import unpack
 from kbnf_core.mask.slices import MACHINES, slices_of
+from kbnf_core.text.errors import VocabularyError
+from kbnf_core.text.files import VARIABLE
 from kbnf_core.vocab.trie import TokenTrie, build_trie, part_of
 
 FIRST_BYTES = " | ".join(rf"#b'\x{byte:02x}'" for byte in range(0xC2, 0xE0))
@@ -44,6 +49,11 @@ GRAMMARS = {
     "bytes that end no character": rf"start ::= ({FIRST_BYTES}) #b'\xff';",
     "a limit in bytes": """start ::= except!('"', 5) '"';""",
     "until longer characters": "start ::= except!('漢字') '漢字';",
+    "path": "start ::= '\"/' #'(([^/\"]+/)*[^/\"]+)?' '\"';",
+    "address": "start ::= '\"' #'[^@\" ]+@[^@.\" ]+(\\\\.[^@.\" ]+)+' '\"';",
+    "a letter that leads elsewhere": "start ::= #'([^a;][^;]{0,30}|a[0-9.]*)' ';';",
+    "long ones lead elsewhere": "start ::= #'([^é漢;]|é[0-9]|漢;)*' ';';",
+    "side by side": "start ::= '\"' (#'[^\"]{1,40}' ';' | #'[^\".]*' '\"');",
 }
 
 WIDE = ["é", "漢", "字", "🙂", "ê", "€", "\u2028", "\u00a0", "😀"]
@@ -150,6 +160,63 @@ def test_tokens_are_counted_and_not_walked(grammar: str, monkeypatch: pytest.Mon
     assert engine.get_allowed_token_ids_from_last_computation()
     # At most the bytes that are no text.
     assert engine._automaton.masks.visited <= len(BYTES)
+
+
+@pytest.mark.parametrize("grammar", ["path", "address"])
+def test_only_what_leads_elsewhere_is_walked(grammar: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    mine = vocabulary()
+    engine = Engine(GRAMMARS[grammar], mine)
+    engine.try_accept_new_bytes(b'"/a@b' if grammar == "address" else b'"/a')
+    engine.compute_allowed_token_ids()
+    signs = b"@. " if grammar == "address" else b"/"
+    *read, rest = (each.part.trie for each in slices_of(mine))
+    walked = sum(
+        len(data)
+        for trie in read
+        for data in map(mine.token, trie.token_ids.tolist())
+        if data and not set(data).isdisjoint(signs)
+    )
+    assert engine._automaton.masks.visited <= rest.node_count + walked + 2 * len(BYTES)
+
+
+def test_stored_slices_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    made = slices_of(VOCABULARY)
+    arrays = slices.to_arrays(made)
+    again = slices.to_arrays(slices.from_arrays(arrays, VOCABULARY))
+    assert again.keys() == arrays.keys()
+    assert all(np.array_equal(again[name], arrays[name]) for name in arrays)
+    for name, array in arrays.items():
+        damaged = [array.astype(np.float64), np.append(array.ravel(), array.ravel()[:1])]
+        if name.endswith((".nodes", ".below", ".reading", ".token_ids", ".parent")):
+            damaged.append(np.full_like(array, np.iinfo(array.dtype).max))
+        for each in damaged if array.size else ():
+            with pytest.raises((ValueError, VocabularyError)):
+                slices.from_arrays({**arrays, name: each}, VOCABULARY)
+    with pytest.raises(KeyError):
+        slices.from_arrays({}, VOCABULARY)
+
+
+def test_slices_are_taken_from_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
+    file = tmp_path / "vocabulary.json"
+    file.write_text(json.dumps({str(place): f"token {place}" for place in range(5_000)}))
+    os.utime(file, (1, 1))
+    masks = []
+    for _ in range(2):
+        engine = Engine("start ::= #'[a-z 0-46-9]*' ';';", load_vocabulary(file))
+        engine.compute_allowed_token_ids()
+        masks.append(engine.get_allowed_token_ids_from_last_computation())
+        monkeypatch.setattr(slices, "slices_of", None)
+    assert masks[0] == masks[1] != []
+    # A damaged entry is a miss, and so made again: here nothing makes it.
+    [entry] = (tmp_path / "cache").rglob("*-slices.vocabulary")
+    data = bytearray(entry.read_bytes())
+    data[-5] ^= 1
+    entry.write_bytes(data)
+    with pytest.raises(TypeError):
+        Engine("start ::= 'a';", load_vocabulary(file)).compute_allowed_token_ids()
 
 
 def test_a_check_makes_no_item_sets(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -211,6 +211,23 @@ def test_a_converted_grammar_is_edited_in_its_language(page: Any) -> None:
     expect(page.locator("#grammar-editor .defined").first).to_have_text("root")
 
 
+def test_other_engines_are_asked(page: Any) -> None:
+    pytest.importorskip("llguidance", reason="needs another engine")
+    page.locator("#grammar").fill('start ::= "a"+;')
+    page.get_by_role("button", name="Other engines").click()
+    expect(page.locator("#output")).to_contain_text("llguidance")
+    # Engines are started in processes of their own.
+    expect(page.locator("#output table tr")).not_to_have_count(0, timeout=120_000)
+    verdicts = page.locator("#output table td:last-child").all_text_contents()
+    assert verdicts
+    assert all(verdicts)
+    page.get_by_role("button", name="Ask the engines").click()
+    expect(page.locator("#output [role=status]")).to_contain_text("Asking")
+    # What was found is of the grammar that was asked about.
+    page.locator("#grammar").fill('start ::= "b"+;')
+    expect(page.locator("#output table")).to_have_count(0)
+
+
 def test_an_example_comes_with_texts(page: Any) -> None:
     page.locator("#example").select_option("arithmetic")
     tab(page, "Texts")
@@ -237,8 +254,10 @@ def test_markup_in_a_grammar_stays_text(page: Any) -> None:
 def test_the_address_holds_the_state_and_never_the_token(page: Any, playground: Playground) -> None:
     page.locator("#grammar").fill(RIGHT)
     tab(page, "Texts")
+    before = page.evaluate("location.href")
     page.locator("#text").fill("Hi ü")
     expect(page.locator("#text-status")).to_have_text("does not fit")
+    page.wait_for_function("before => location.href !== before", arg=before)
     link = page.evaluate("location.href")
     assert "#state=" in link
     assert playground.token not in link

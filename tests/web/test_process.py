@@ -63,6 +63,19 @@ def test_a_project_s_settings_are_part_of_what_the_page_begins_with(tmp_path: Pa
     playground.interrupt()
 
 
+def test_a_schema_stays_in_its_language(tmp_path: Path) -> None:
+    schema = '{"type": "object", "properties": {"city": {"type": "string"}}}'
+    (tmp_path / "s.json").write_text(schema, encoding="utf-8")
+    playground = Playground(tmp_path / "s.json")
+    begun = ask(playground, "begin", {})
+    playground.interrupt()
+    assert (begun["language"], begun["grammar"]) == ("JSON Schema", schema)
+    # The page has no options, so that it shows what the schema means with these.
+    playground = Playground(tmp_path / "s.json", "--order", "any")
+    assert ask(playground, "begin", {})["language"] == "KBNF"
+    playground.interrupt()
+
+
 def test_connections_without_a_request_keep_nobody_out(playground: Playground) -> None:
     port = int(playground.address.rstrip("/").rpartition(":")[2])
     question = {"grammar": "start ::= 'a';", "vocabulary": "bytes"}

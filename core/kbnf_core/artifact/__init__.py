@@ -17,9 +17,10 @@ by name, ``{"arrays": [names], "digest": ...}`` with ``container.digest`` of the
 the file is loaded, and damage is an ``ArtifactError``. ``walks`` and ``masks``, there with
 a vocabulary, are verified when an engine first asks for them (a millisecond a megabyte); damage is
 an ``ArtifactWarning``, and they are recomputed. Names that a reader does not know are skipped, so
-a version can add sections that others do without. Two names are reserved: ``rows``, the digests of
-the rows of ``masks`` where those lie in a store, shared by artifacts, and ``device``, a
-table of all states for an accelerator.
+a version can add sections that others do without. ``values`` is there for structural tags and
+calls of tools in the format of a model: without it the value of a text is one of JSON. Two names
+are reserved: ``rows``, the digests of the rows of ``masks`` where those lie in a store, shared by
+artifacts, and ``device``, a table of all states for an accelerator.
 
 A digest shows damage, not intent: everything read is validated before use as well, whoever wrote
 it (``validate.py``). What is numbered by its content when it is restored is in canonical form:
@@ -36,6 +37,10 @@ Of ``tables``:
   ``token.start``, ``token.terminal``, ``token.target``: the fields of ``tables.Tables``.
 - ``loop.of``, ``loop.row``, ``loop.twin``, ``loop.last``, ``loop.begins`` (uint8),
   ``loop.is_below`` (uint8), ``loop.low``, ``loop.high``: those of ``tables.Loops``.
+
+Of ``values``:
+
+- ``values`` (uint8): JSON, the rules that say what values are made of, as KBNF, and their marks.
 
 Of ``states``:
 

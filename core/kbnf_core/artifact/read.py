@@ -130,6 +130,17 @@ class _Stored:
         """Return the states."""
         return ArtifactStates(self.tables, self.state_arrays)
 
+    def values(self) -> str | None:
+        """Return what values are made of; None where the artifact says nothing of that."""
+        if "values" not in self.manifest.sections:
+            return None
+        arrays = self._section("values")
+        data = Checker(self.path, arrays).array("values", np.uint8).tobytes()
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError:
+            raise ArtifactError(self.path, "its section `values` is not UTF-8") from None
+
     def masks(self, vocabulary: Vocabulary) -> ArtifactMasks | None:
         """Return the masks, or None where the artifact has none that can be used."""
         mark = self.manifest.vocabulary

@@ -66,6 +66,10 @@ class Compilable(Protocol):
     def tables(self) -> Tables:
         """The automata."""
 
+    @property
+    def values_as_text(self) -> str | None:
+        """What values are made of; None where that is JSON."""
+
     def to_kbnf(self) -> str:
         """Return the grammar as KBNF."""
 
@@ -105,6 +109,9 @@ def write_artifact(
         },
         "states": pack_states(states),
     }
+    values = grammar.values_as_text
+    if values is not None:
+        sections["values"] = {"values": np.frombuffer(values.encode("utf-8"), np.uint8)}
     if masks:
         # In this order: walks can bring rows of their own.
         sections["walks"] = pack_walks(masks)

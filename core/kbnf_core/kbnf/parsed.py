@@ -126,6 +126,45 @@ class Rules(NamedTuple):
     empty: Diagnostic
 
 
+class Shape(NamedTuple):
+    """What a value may be that is not written as JSON: the names of its types.
+
+    A string is a ``word`` where space around it is none of it. ``members`` and ``items`` have the
+    numbers of the shapes inside; ``other`` that of members that are not listed.
+    """
+
+    kinds: tuple[str, ...] = ()
+    members: Mapping[str, int] = MappingProxyType({})
+    other: int | None = None
+    first: tuple[int, ...] = ()
+    items: int | None = None
+
+
+class Mark(NamedTuple):
+    """What the part of a text that a rule matches is: ``text``, ``reasoning``, or ``call``.
+
+    A call is the arguments of the tool ``name``, in a ``style``; ``shapes`` say what they may be,
+    the first one is that of them all. What a part of text ends with and is none of it is
+    ``trigger``.
+    """
+
+    kind: str
+    name: str | None = None
+    style: str = "json"
+    shapes: tuple[Shape, ...] = ()
+    trigger: str = ""
+
+
+class Marked(NamedTuple):
+    """A grammar of the same texts and of others, in which rules mark what values are made of.
+
+    JSON in it is any JSON: what a text may be is said by the grammar itself.
+    """
+
+    document: Document
+    marks: Mapping[str, Mark]
+
+
 class Parsed(NamedTuple):
     """What a reader makes of a text: a tree of KBNF, and the findings in order of position.
 
@@ -133,6 +172,7 @@ class Parsed(NamedTuple):
     are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
     should know. ``meaning`` stands for the tree, which is empty then, in a language without rules.
     ``lint`` returns what the language itself finds suspicious, which only checks ask for.
+    ``marked`` says what the values of a text are, where they are not one JSON value.
     """
 
     document: Document
@@ -143,6 +183,7 @@ class Parsed(NamedTuple):
     remark: str = ""
     meaning: Rules | None = None
     lint: Callable[[], tuple[Diagnostic, ...]] = lambda: ()
+    marked: Callable[[], Marked] | None = None
 
 
 Reader: TypeAlias = Callable[[Source, Request], Parsed]

@@ -605,7 +605,7 @@ def _span(token: Word) -> Span:
 
 
 def _cover(first: Word, last: Word) -> Span:
-    return Span(first.start_pos, last.end_pos)  # type: ignore[arg-type] # words have places
+    return Span(first.start_pos, last.end_pos)
 
 
 def _from(first: Expression, last: Expression) -> Span:

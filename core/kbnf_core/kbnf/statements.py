@@ -68,7 +68,7 @@ class Word(str):
 
 def span_of(word: Word) -> Span:
     """Return where ``word`` stands."""
-    return Span(cast(int, word.start_pos), cast(int, word.end_pos))
+    return Span(word.start_pos, word.end_pos)
 
 
 @dataclass(frozen=True, slots=True)

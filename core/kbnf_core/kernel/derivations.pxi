@@ -426,6 +426,11 @@ cdef class Trace:
     cdef _Place cut
     cdef size_t before_cut
     cdef readonly size_t said
+    # The step to a place that was asked for last; to 0 there is none.
+    cdef size_t step_at
+    cdef _Step* last_step
+    # Up to which byte nothing begins or ends in any derivation but what was said.
+    cdef readonly int32_t front
 
     def __init__(self, Derivations known, size_t most):
         self.known = known
@@ -435,6 +440,11 @@ cdef class Trace:
 
     def __len__(self):
         return self.symbols.size()
+
+    @property
+    def settled(self):
+        """The place that what is certain is looked for from: all derivations go through it."""
+        return max(self.cut.at, 0)
 
     @property
     def size(self):
@@ -449,6 +459,7 @@ cdef class Trace:
         twin.states, twin.symbols = self.states, self.symbols
         twin.offsets, twin.tokens = self.offsets, self.tokens
         twin.cut, twin.before_cut, twin.said = self.cut, self.before_cut, self.said
+        twin.front = self.front
         return twin
 
     def __copy__(self):
@@ -499,6 +510,7 @@ cdef class Trace:
 
     def cut_to(self, size_t size):
         """Forget all but the first steps, and what was certain."""
+        self.step_at = 0
         self.states.resize(size + 1)
         self.symbols.resize(size)
         if not self.tokens.empty():
@@ -506,6 +518,7 @@ cdef class Trace:
             self.tokens.resize(size + 1)
         self.cut = _Place(-1, _BEGIN, 0, ~0)
         self.before_cut = self.said = 0
+        self.front = 0
 
     def expected(self):
         """Return the byte classes that fit next."""
@@ -525,7 +538,13 @@ cdef class Trace:
             self.known.release()
 
     cdef inline _Step* _step(self, size_t at) except NULL:
-        return self.known.step_of(self.states[at - 1], self.symbols[at - 1], self.states[at])
+        # The same one is asked for several times in a row; those that are known stay where they are.
+        if at != self.step_at:
+            self.last_step = self.known.step_of(
+                self.states[at - 1], self.symbols[at - 1], self.states[at]
+            )
+            self.step_at = at
+        return self.last_step
 
     cdef inline _Sources* _sources(self, size_t at) except NULL:
         return self.known.sources_of(self.states[at])
@@ -916,6 +935,8 @@ cdef class Trace:
             self._clear()
             here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
             while here.kind != _BEGIN:
+                if here.kind == _ITEM:
+                    self._skip_back(&here)
                 here.frame = ~(<int32_t> self.opened.size())
                 self._ways(here, NULL, ways)
                 if ways.size() == 1:
@@ -936,6 +957,35 @@ cdef class Trace:
             return self._result()
         finally:
             self.known.release()
+
+    cdef int _skip_back(self, _Place* here) except -1:
+        """Go back over what was read inside of a rule, where nothing is to be chosen or written."""
+        cdef _Sources* sources
+        cdef _Step* step
+        cdef _Option option
+        cdef int32_t number
+        if not self.tokens.empty():
+            return 0
+        while here.at > 0:
+            sources = self._sources(here.at)
+            if self.known.is_entry[sources.items[here.index].state]:
+                return 0
+            step = self._step(here.at)
+            if step.of_item[here.index].size() != 1:
+                return 0
+            number = step.of_item[here.index][0]
+            if step.options[number].size() != 1:
+                return 0
+            option = step.options[number][0]
+            if (
+                option.kind != _READ
+                or self.known.arrive[step.arrivals[number].state]
+                or self.known.before[option.edge]
+            ):
+                return 0
+            here.at -= 1
+            here.index = option.index
+        return 0
 
     # All derivations.
 
@@ -1088,6 +1138,7 @@ cdef class Trace:
         cdef vector[_Event] events
         cdef _Event event
         cdef size_t i, count = self.before_cut
+        self.front = self.offset(self.symbols.size())
         for i in range(region.places.size()):
             if _is_same(region.places[i], self.cut):
                 current.push_back(_Progress(i, _NOTHING, 0))
@@ -1097,6 +1148,7 @@ cdef class Trace:
                 if i == 0:
                     event = events[current[0].done]
                 elif memcmp(&event, &events[current[i].done], sizeof(_Event)) != 0:
+                    self._end_at(region, current)
                     return 0
             count += 1
             if count > self.said:
@@ -1109,13 +1161,19 @@ cdef class Trace:
     cdef bint _go_to_events(
         self, _Region* region, vector[_Progress]& current, size_t count
     ) except -1:
-        """Take all ways to their next event; tell whether each has one."""
+        """Take all ways to their next event; tell whether each has one.
+
+        The one that is least far goes on, so that all are seen where they are at one place.
+        """
         cdef vector[_Progress] reached
         cdef vector[_Event] events
         cdef unordered_set[int32_t] seen
         cdef _Progress one
         cdef size_t i, first
         cdef int32_t link
+        for one in current:
+            if one.link == _NOTHING:
+                seen.insert(one.node)
         while not current.empty():
             if reached.empty() and self._is_one_place(region, current):
                 self.cut = region.places[current[0].node]
@@ -1123,7 +1181,7 @@ cdef class Trace:
                 self.before_cut = count
             first = 0
             for i in range(1, current.size()):
-                if region.places[current[i].node].at < region.places[current[first].node].at:
+                if _is_before(region.places[current[i].node], region.places[current[first].node]):
                     first = i
             one = current[first]
             current[first] = current.back()
@@ -1134,24 +1192,43 @@ cdef class Trace:
                     reached.push_back(one)
                     continue
                 one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0)
-            if not seen.insert(one.node).second:
+                if seen.insert(one.node).second:
+                    current.push_back(one)
                 continue
             if region.places[one.node].kind == _ORIGIN:
+                # The others have an event to come, or are at the end as well.
+                self._end_at(region, reached)
                 return False
             for link in range(<int32_t> region.links[one.node].size()):
                 current.push_back(_Progress(one.node, link, 0))
         current.swap(reached)
         return not current.empty()
 
-    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) noexcept:
-        """Whether all ways are at one place of the text, whatever is open to its right."""
+    cdef int _end_at(self, _Region* region, vector[_Progress]& waiting) except -1:
+        """Let what is certain end at the first event that some ways wait for."""
+        cdef vector[_Event] events
+        cdef _Progress one
+        for one in waiting:
+            self._events_of(region, one, events)
+            self.front = min(self.front, events[one.done].offset)
+        return 0
+
+    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) except -1:
+        """Whether all ways have just read the same, whatever is open to its right.
+
+        A way reads to each place of the text once, so it cannot be there again with another call
+        open.
+        """
+        cdef _Place place = region.places[current[0].node]
         cdef size_t i
+        if place.kind != _NODE:
+            return False
         for i in range(current.size()):
             if current[i].link != _NOTHING:
                 return False
-            if not _is_same(region.places[current[i].node], region.places[current[0].node]):
+            if not _is_same(region.places[current[i].node], place):
                 return False
-        return region.places[current[0].node].kind != _ORIGIN
+        return self._step(place.at).options[place.index][0].kind == _READ
 
     cdef int _events_of(self, _Region* region, _Progress one, vector[_Event]& events) except -1:
         """Find the events of a link, in order."""
@@ -1353,6 +1430,13 @@ cdef bint _is_settled(_Region* region, int32_t frame) noexcept:
             return False
         frame = region.around[frame][0]
     return True
+
+
+cdef bint _is_before(_Place one, _Place other) noexcept:
+    """Whether one configuration is less far in the text than another; nodes are before items."""
+    if one.at != other.at or one.kind == other.kind:
+        return one.at < other.at
+    return one.kind == _NODE or other.kind == _ORIGIN
 
 
 cdef bint _is_same(_Place one, _Place other) noexcept:

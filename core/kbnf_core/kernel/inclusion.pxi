@@ -264,6 +264,9 @@ cdef class Inclusion:
             known.length = max(
                 known.length, _FREE if found.length == _FREE else <uint8_t> (free.size() - i)
             )
+        if not free.empty() and _is_any(found.without):
+            # Only what begins so leads elsewhere: a walk finds the rest behind the first characters.
+            memset(&found, 0, sizeof(Reach))
         return found
 
     cdef inline After* _after_character(self, int32_t position) except NULL:

@@ -19,8 +19,6 @@ cdef enum:
 
 
 cdef enum:
-    # States of an automaton that is described at most.
-    _MOST_DESCRIBED = 64
     # Edges for which no comparison pays.
     _FEW = 8
     # What a walk does at an item set above BOTTOM: read on; read on, after noting completions;
@@ -489,71 +487,6 @@ cdef class ItemSets:
             or self.token_start[row] < self.token_start[row + 1]
         )
 
-    cdef bint describe(
-        self, int32_t item_set, const uint8_t* classes, string& content
-    ) except -1:
-        """Write down the automaton that a set reads, byte by byte, in the same way for all grammars.
-
-        False where it calls or counts something, reports several nonterminals, or is not small.
-        """
-        cdef vector[int32_t] states
-        cdef int32_t* targets
-        cdef int32_t call, byte, first, target
-        cdef size_t i
-        if not self._reaches_few(item_set, states):
-            return False
-        content.push_back(<char> self.of(item_set).size())
-        for i in range(states.size()):
-            content.push_back(<char> self.accepting[states[i]])
-            first, call = self.call_start[states[i]], self.call_start[states[i] + 1]
-            content.push_back(<char> (call - first))
-            for call in range(first, call):
-                target = self.entry[self.call_nonterminal[call]]
-                content.push_back(<char> _place_in(states, target))
-            targets = self.targets_of(states[i])
-            first = 0
-            for byte in range(1, 257):
-                target = targets[classes[first]]
-                if byte < 256 and targets[classes[byte]] == target:
-                    continue
-                if target == UNKNOWN:
-                    return False
-                content.push_back(<char> (byte - first - 1))
-                content.push_back(
-                    <char> (_place_in(states, target - 1) if target else _MOST_DESCRIBED)
-                )
-                first = byte
-        return True
-
-    cdef bint _reaches_few(self, int32_t item_set, vector[int32_t]& states) except -1:
-        """Find the states of the automaton that a set reads; False where ``describe`` says so."""
-        cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t state, i, last = UNKNOWN
-        cdef size_t done = 0
-        for item in items[0]:
-            if item % self.radix != items.front() % self.radix:
-                return False
-            states.push_back(<int32_t> (item // self.radix))
-        # The list grows during the iteration.
-        while done < states.size():
-            state = states[done]
-            done += 1
-            if states.size() > _MOST_DESCRIBED or state >= self.states:
-                return False
-            if self.has_loops and self.loop_of[state] >= 0:
-                return False
-            if self.token_start[state] < self.token_start[state + 1]:
-                return False
-            for i in range(self.call_start[state], self.call_start[state + 1]):
-                if not self.call_tail[i]:
-                    return False
-                _place_in(states, self.entry[self.call_nonterminal[i]])
-            for i in range(self.edge_start[state], self.edge_start[state + 1]):
-                if self.edge_target[i] != last:
-                    last = self.edge_target[i]
-                    _place_in(states, last)
-        return True
-
     cdef inline bint accepts(self, int32_t state) noexcept:
         return self.accepting[self.row_of(state)]
 
@@ -723,13 +656,3 @@ cdef bint _has(vector[int32_t]& numbers, int32_t wanted) noexcept nogil:
         if numbers[i] == wanted:
             return True
     return False
-
-
-cdef inline size_t _place_in(vector[int32_t]& states, int32_t state) except? 0:
-    """The place of a state in a list, which gets it if it is new."""
-    cdef size_t place
-    for place in range(states.size()):
-        if states[place] == state:
-            return place
-    states.push_back(state)
-    return states.size() - 1

@@ -120,30 +120,8 @@ cdef class _Part:
         return 0
 
 
-cdef struct SharedWalk:
-    # A mask as ``Pool`` stores it, the nodes at which the only nonterminal completes, and what was
-    # counted.
-    vector[int32_t] row
-    vector[int32_t] nodes
-    long long visited
-    long long bits_set
-
-
-cdef enum:
-    # Nodes of a walk that is worth keeping for other grammars; and the bytes of all, at most.
-    _LEAST_SHARED = 64
-    _SHARED_BYTES = 4194304
-
-
 cdef class Parts:
-    """A vocabulary, whole and in slices, laid out once for the walkers of all tables.
-
-    Grammars share what depends on none of them: walks of automata that call nothing, as strings and
-    numbers, by what ``ItemSets.describe`` says of these.
-    """
-
-    cdef unordered_map[string, SharedWalk] shared
-    cdef size_t shared_bytes
+    """A vocabulary, whole and in slices, laid out once for the walkers of all tables."""
 
     cdef _Part whole
     cdef list slices
@@ -172,15 +150,6 @@ cdef class Parts:
         self.depth = trie.max_depth
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
-
-    cdef int share(self, const string& content, const SharedWalk& walk) except -1:
-        """Keep a walk; where there are too many, only from here on."""
-        if self.shared_bytes > _SHARED_BYTES:
-            self.shared.clear()
-            self.shared_bytes = 0
-        self.shared[content] = walk
-        self.shared_bytes += content.size() + 4 * (walk.row.size() + walk.nodes.size())
-        return 0
 
     def row(self, const uint8_t[::1] key):
         """Return the mask that ``Pool.sparse`` tells of."""

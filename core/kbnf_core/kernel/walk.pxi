@@ -86,46 +86,15 @@ cdef class Walker:
         self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
     ) except -1:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
-        cdef ItemSets items = self.explorer.items
         cdef vector[int32_t]* nodes
         cdef vector[int32_t] content
-        cdef string described
-        cdef SharedWalk walk
-        cdef int32_t report
-        cdef bint is_shared
         node_sets._wake()
         nodes = &node_sets.contents.at(roots)
-        is_shared = nodes.size() == 1 and nodes.front() == 0 and items.describe(
-            item_set, self.explorer.classes, described
-        )
-        if is_shared and self.parts.shared.count(described):
-            report = <int32_t> (items.of(item_set).front() % items.radix)
-            self._take_shared(self.parts.shared[described], report, node_sets, rows, found)
-            return 0
-        walk.visited, walk.bits_set = self.visited, self.bits_set
         self._walk(~item_set, nodes.data(), nodes.size())
         self._take_words(content, rows.width)
         found.first = rows.find(content)
         for each in self.completions:
             found.second.push_back(Pair(each.first, node_sets.find(each.second)))
-        walk.visited = self.visited - walk.visited
-        if is_shared and walk.visited >= _LEAST_SHARED:
-            walk.bits_set = self.bits_set - walk.bits_set
-            walk.row = content
-            for each in self.completions:
-                walk.nodes = each.second
-            self.parts.share(described, walk)
-        return 0
-
-    cdef int _take_shared(
-        self, SharedWalk& walk, int32_t report, Pool node_sets, Pool rows, Walked& found
-    ) except -1:
-        """Take over a walk that another grammar made, which counts as much as one's own."""
-        found.first = rows.find(walk.row)
-        if not walk.nodes.empty():
-            found.second.push_back(Pair(report, node_sets.find(walk.nodes)))
-        self.visited += walk.visited
-        self.bits_set += walk.bits_set
         return 0
 
     cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
@@ -195,7 +164,9 @@ cdef class Walker:
                 self._admit(part, within, reach)
             if within:
                 unsure = reach.unsure
-            if not _is_any(unsure) and (within == _FREE or (reach.is_exact and within == reach.length)):
+            if not _is_any(unsure) and (
+                within == _FREE or (reach.is_exact and within == reach.length)
+            ):
                 return 0
         self.unsure = unsure
         self._walk_children(part, inclusion, within)

@@ -240,6 +240,9 @@ class StoredMemo(Protocol):
         Raises ``VocabularyError`` where they are for another vocabulary.
         """
 
+    def values(self) -> str | None:
+        """Return what values are made of, None where that is JSON."""
+
 
 class TokenAutomata:
     """The token automata of one grammar; they share its state table and, per vocabulary, its masks.

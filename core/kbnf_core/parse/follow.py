@@ -6,13 +6,13 @@ asked, from where it stopped; an engine that nobody asks has none.
 
 import copy
 from collections.abc import Sequence
-from itertools import islice
 from typing import Any
 
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.parse.parser import Parser
 from kbnf_core.parse.tree import Event
 from kbnf_core.parse.values import NOTHING_YET, JsonReader
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -22,13 +22,13 @@ class Follower:
     ``events`` are all that are certain, of which ``given`` were given to the caller.
     """
 
-    def __init__(self, parser: Parser, vocabulary: Vocabulary) -> None:
+    def __init__(self, parser: Parser, vocabulary: Vocabulary | None) -> None:
+        """Follow texts of a parser; without a vocabulary they come as bytes only."""
         self._parser = parser
         self._vocabulary = vocabulary
-        self._terminals = TokenTerminals(parser.token_terminals, vocabulary)
-        self._begin()
-
-    def _begin(self) -> None:
+        self._terminals = (
+            None if vocabulary is None else TokenTerminals(parser.token_terminals, vocabulary)
+        )
         self._trace = self._parser.trace(streamed=True)
         self._data = bytearray()
         # What was read, and after each of its parts the places read and the events given.
@@ -36,6 +36,7 @@ class Follower:
         self._marks: list[tuple[int, int]] = []
         self._events: list[Event] = []
         self._given = 0
+        self._is_over = False
 
     def __copy__(self) -> "Follower":
         twin = object.__new__(Follower)
@@ -60,25 +61,41 @@ class Follower:
 
     def follow(self, accepted: Sequence[int | bytes], *, is_over: bool) -> None:
         """Read what was accepted since the last call, and find what is certain."""
-        for what in islice(accepted, len(self._read), None):
+        for what in accepted[len(self._read) :]:
             self._marks.append((len(self._trace), self._given))
             self._read.append(what)
             self._take(what)
-        if is_over and self._trace.is_complete():
+        self._is_over = is_over and self._trace.is_complete()
+        if self._is_over:
             tree = self._parser.tree_of(self._trace, bytes(self._data))
             self._events = list(tree.events())
         else:
             self._events += self._parser.certain(self._trace)
 
     def _take(self, what: int | bytes) -> None:
-        data = what if isinstance(what, bytes) else self._vocabulary.token(what) or b""
-        if not isinstance(what, bytes):
+        data = bytes_of(what, self._vocabulary)
+        if not isinstance(what, bytes) and self._terminals is not None:
             terminals = self._terminals.matching(what)
             if terminals and self._trace.read_token(terminals, what, len(data)):
                 self._data += data
                 return
-        self._trace.read(data)
         self._data += data
+        if self._trace.read(data) < len(data):
+            raise self._parser.error(self._trace, bytes(self._data))
+
+    @property
+    def front(self) -> int:
+        """Up to which byte it is certain which rules are open."""
+        return len(self._data) if self._is_over else self._trace.front
+
+    def data(self, start: int, end: int) -> bytes:
+        """Return bytes that were read."""
+        return bytes(self._data[start:end])
+
+    def require_end(self) -> None:
+        """Raise ``ParseError`` unless what was read is a whole text."""
+        if not self._trace.is_complete():
+            raise self._parser.error(self._trace, bytes(self._data))
 
     def new_events(self) -> list[Event]:
         """Return the events that were not given yet."""
@@ -100,25 +117,45 @@ class Follower:
         return found
 
 
-class ValueFollower:
-    """The JSON value of what an engine accepted."""
+class ValueReader:
+    """Reads one JSON text in pieces; ``value`` is what is certain of it, None where nothing is."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         self._vocabulary = vocabulary
         self._reader = JsonReader()
         self._read = 0
         self._is_over = False
 
+    def feed(self, piece: str | bytes | int) -> None:
+        """Read the next piece: text, bytes, or a token. Raises ``ParseError`` for no JSON."""
+        data = piece.encode() if isinstance(piece, str) else piece
+        self._reader.feed(bytes_of(data, self._vocabulary))
+
+    def finish(self) -> None:
+        """Say that the text is over. Raises ``ParseError`` for one that ends too early."""
+        self._reader.feed(b"", final=True)
+
     def read(self, accepted: Sequence[int | bytes], *, is_over: bool) -> Any:
-        """Read what was accepted since the last call; return the value, None without any."""
-        for what in islice(accepted, self._read, None):
+        """Read what was accepted since the last call; return the value."""
+        for what in accepted[self._read :]:
             self._read += 1
-            data = what if isinstance(what, bytes) else self._vocabulary.token(what) or b""
-            if isinstance(what, int) and self._vocabulary.is_special(what):
-                data = b""
-            self._reader.feed(data)
+            self.feed(what)
         if is_over and not self._is_over:
             self._is_over = True
-            self._reader.feed(b"", final=True)
+            self.finish()
+        return self.value
+
+    @property
+    def value(self) -> Any:
+        """The value so far."""
         value = self._reader.value
         return None if value is NOTHING_YET else value
+
+
+def bytes_of(piece: int | bytes, vocabulary: Vocabulary | None) -> bytes:
+    """Return the bytes of a piece of text; a special token has none."""
+    if isinstance(piece, bytes):
+        return piece
+    if vocabulary is None:
+        raise ConfigError("tokens are read with a vocabulary: give one, or bytes")
+    return b"" if vocabulary.is_special(piece) else vocabulary.token(piece) or b""

@@ -147,7 +147,12 @@ class Parser:
         return count, None if other is None else Tree(Nodes(data, self.names, *other))
 
     def _too_many(self) -> WorkLimitError:
-        return WorkLimitError(self._limits.work, "a text with very many derivations")
+        return WorkLimitError(
+            self._limits.work,
+            "a text with very many derivations",
+            "`kbnf parse --ambiguity` shows for a shorter text where two differ; a rule that calls"
+            " itself twice, `e ::= e e | x`, can be a loop, `e ::= x+`",
+        )
 
 
 def tree_of_events(data: bytes, names: tuple[str, ...], events: list[Event]) -> Tree | None:

@@ -119,6 +119,13 @@ class Tree:
     def _after(self) -> int:
         return self._at + len(self)
 
+    @property
+    def rules(self) -> frozenset[str]:
+        """The rules of this node and of those below it."""
+        names = self._nodes.names
+        found = np.unique(self._nodes.labels[self._at : self._after]).tolist()
+        return frozenset(names[each] for each in found if each < len(names))
+
     def find_all(self, rule: str) -> "Iterator[Tree]":
         """Yield the nodes of a rule, this one included, outer ones first."""
         if rule in self._nodes.names:

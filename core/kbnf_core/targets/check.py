@@ -24,7 +24,7 @@ from kbnf_core.targets.names import ALL, SERVICE_NAMES
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.source import Source
+from kbnf_core.text.source import Source, Span
 
 CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
 
@@ -170,18 +170,7 @@ def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
         if result is None:
             continue
         rows.append(Row("", result.engine, result.verdict))
-        for finding in result.findings:
-            engine, shown = f"{finding.engine} {finding.version}", _shown(finding.witness or "")
-            message = {
-                Fault.REFUSES: f"{engine} refuses the grammar: {finding.words}",
-                Fault.WEAK: f"{engine} accepts {shown}, which the grammar has not",
-                Fault.REJECTS: f"{engine} rejects {shown}, which the grammar has",
-            }[finding.fault]
-            details = _details(
-                finding.engine, finding.version, finding.fault.value, "", "", finding.witness, ""
-            )
-            code = CODES[finding.fault]
-            findings.append(Diagnostic(code, message, source, start, details=details))
+        findings += [diagnostic(source, finding, span=start) for finding in result.findings]
     return Checked(tuple(findings), tuple(rows))
 
 
@@ -220,22 +209,31 @@ def costs(result: Result, results: Sequence[Result]) -> Iterator[Finding]:
         yield Finding(name, number, Fault.COST, "", words=" and ".join(words))
 
 
-def diagnostic(source: Source, finding: Finding, prefix: str = "", tool: str = "") -> Diagnostic:
-    """Return a finding as one about the text, where the schema is at the pointer ``prefix``."""
+def diagnostic(
+    source: Source, finding: Finding, prefix: str = "", tool: str = "", span: Span | None = None
+) -> Diagnostic:
+    """Return a finding as one about the text, where the schema is at the pointer ``prefix``.
+
+    With ``span`` the text is a grammar, and the finding is shown there.
+    """
     pointer = prefix + finding.pointer
     engine = f"{finding.engine} {finding.version}"
     notes: tuple[str, ...] = ()
     shown = _shown(finding.witness or "")
-    keyword = f"`{finding.keyword}`" if finding.keyword else "this"
+    what = "the schema" if span is None else "the grammar"
     match finding.fault:
         case Fault.REFUSES:
-            what = f"the schema of the tool `{tool}`" if tool else "the schema"
-            message = f"{engine} refuses {what}: {finding.words}"
-            notes = (f"the smallest part that it refuses: {_shown(finding.part)}",)
-        case Fault.WEAK:
+            of_tool = f" of the tool `{tool}`" if tool else ""
+            message = f"{engine} refuses {what}{of_tool}: {finding.words}"
+            if span is None:
+                notes = (f"the smallest part that it refuses: {_shown(finding.part)}",)
+        case Fault.WEAK if span is None:
+            keyword = f"`{finding.keyword}`" if finding.keyword else "this"
             message = f"{engine} does not enforce {keyword}: it accepts {shown}"
+        case Fault.WEAK:
+            message = f"{engine} accepts {shown}, which the grammar does not allow"
         case Fault.REJECTS:
-            message = f"{engine} rejects {shown}, which the schema allows"
+            message = f"{engine} rejects {shown}, which {what} allows"
             notes = (finding.words,) if finding.words else ()
         case Fault.COST:
             message = f"{engine} takes {finding.words}"
@@ -244,7 +242,7 @@ def diagnostic(source: Source, finding: Finding, prefix: str = "", tool: str = "
         CODES[finding.fault],
         message,
         source,
-        source.locate(nearest(source, pointer)),
+        source.locate(nearest(source, pointer)) if span is None else span,
         notes=notes,
         details=_details(*said, finding.witness, tool),
     )

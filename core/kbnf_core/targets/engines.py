@@ -14,7 +14,8 @@ import os
 import re
 import struct
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -285,21 +286,13 @@ def _parse_error(before: int) -> str | None:
     return f"error parsing grammar: {(found[1] or b'').decode('utf-8', 'replace')}"
 
 
-def _model_file() -> "_TemporaryModel":
-    return _TemporaryModel()
-
-
-class _TemporaryModel:
-    """A file with the smallest model that llama.cpp loads: its grammars want a vocabulary."""
-
-    def __enter__(self) -> str:
-        descriptor, self._path = tempfile.mkstemp(suffix=".gguf")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(_tiny_model())
-        return self._path
-
-    def __exit__(self, *_: object) -> None:
-        Path(self._path).unlink()
+@contextmanager
+def _model_file() -> Iterator[str]:
+    """Lend a file with the smallest model that llama.cpp loads: its grammars want a vocabulary."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "bytes.gguf")
+        path.write_bytes(_tiny_model())
+        yield str(path)
 
 
 _WIDTH = 32

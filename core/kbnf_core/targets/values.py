@@ -6,11 +6,12 @@ object are not multiplied but run side by side: the k-th document has the k-th v
 its members, so that there are as many documents as the member with most variants needs.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
-from kbnf_core.targets.judges import Json, Judges, pointer_to, steps_of, strings
+from kbnf_core.targets.judges import Json, Judges, pointer_to, strings
 from kbnf_core.targets.judges import at as value_at
 
 Parts: TypeAlias = tuple[dict[str, Any], ...]
@@ -197,8 +198,10 @@ class Values:
     def _objects(self, parts: Parts, depth: int) -> Iterator[Json]:
         names: dict[str, None] = {}
         for part in parts:
-            names |= dict.fromkeys(_mapping(part, "properties"))
-        required = [name for part in parts for name in _texts(part, "required")]
+            names |= dict.fromkeys(mapping(part, "properties"))
+        required = [
+            name for part in parts for name in listed(part, "required") if isinstance(name, str)
+        ]
         names |= dict.fromkeys(required)
         optional = [name for name in names if name not in required]
         if depth > _DEPTH or self.work < 0:
@@ -245,7 +248,7 @@ class Values:
         """Yield an object with members that are not declared, as far as it must have members."""
         names = [f"{EXTRA}{number or ''}" for number in range(8)]
         for part in parts:
-            for pattern in _mapping(part, "patternProperties"):
+            for pattern in mapping(part, "patternProperties"):
                 names = [*strings({"pattern": pattern})[:3], *names]
             if isinstance(part.get("propertyNames"), dict):
                 allowed = self.of((part["propertyNames"],), depth + 1)
@@ -335,22 +338,34 @@ def types_of(parts: Parts) -> list[str]:
 
 def members_of(parts: Parts, name: str) -> Parts:
     """Return the schemas of the member called ``name``."""
-    import re
-
     found: list[Json] = []
     for part in parts:
-        own: list[Json] = []
-        if name in (properties := _mapping(part, "properties")):
-            own.append(properties[name])
-        for pattern, schema in _mapping(part, "patternProperties").items():
-            try:
-                fits = re.search(pattern, name) is not None
-            except re.error:
-                fits = False
-            own += [schema] if fits else []
         others = part.get("additionalProperties", part.get("unevaluatedProperties", True))
-        found += own or [others]
+        found += [schema for _, schema in member_schemas(part, name)] or [others]
     return tuple(found)
+
+
+def member_schemas(
+    schema: dict[str, Any], name: str
+) -> Iterator[tuple[tuple[str | int, ...], Json]]:
+    """Yield the schemas of a member with the steps to them; those of others where none names it."""
+    is_declared = False
+    if name in (properties := mapping(schema, "properties")):
+        is_declared = True
+        yield ("properties", name), properties[name]
+    for pattern, part in mapping(schema, "patternProperties").items():
+        try:
+            fits = re.search(pattern, name) is not None
+        except re.error:
+            fits = False
+        if fits:
+            is_declared = True
+            yield ("patternProperties", pattern), part
+    if not is_declared:
+        for keyword in ("additionalProperties", "unevaluatedProperties"):
+            if isinstance(schema.get(keyword), dict):
+                yield (keyword,), schema[keyword]
+                return
 
 
 def items_of(parts: Parts, place: int) -> Parts:
@@ -441,19 +456,18 @@ def _in_turn(lists: Sequence[Sequence[Json]]) -> Iterator[Json]:
         yield from (each[place] for each in lists if place < len(each))
 
 
-def _mapping(part: dict[str, Any], keyword: str) -> dict[str, Json]:
+def mapping(part: dict[str, Any], keyword: str) -> dict[str, Json]:
+    """Return the object at a keyword, an empty one where there is none."""
     held = part.get(keyword)
     return held if isinstance(held, dict) else {}
 
 
-def _texts(part: dict[str, Any], keyword: str) -> list[str]:
+def listed(part: dict[str, Any], keyword: str) -> list[Json]:
+    """Return the list at a keyword, an empty one where there is none."""
     held = part.get(keyword)
-    return [each for each in held if isinstance(each, str)] if isinstance(held, list) else []
+    return held if isinstance(held, list) else []
 
 
 def _count(part: dict[str, Any], keyword: str) -> int | None:
     held = part.get(keyword)
     return int(held) if isinstance(held, int | float) and not isinstance(held, bool) else None
-
-
-__all__ = ["EXTRA", "LONG", "MOST", "Parts", "Values", "resolve", "steps_of"]

@@ -25,7 +25,7 @@ from kbnf_core.targets.judges import (
     replaced,
     strings,
 )
-from kbnf_core.targets.values import EXTRA, LONG, Values, resolve
+from kbnf_core.targets.values import EXTRA, LONG, Values, items_of, members_of
 from kbnf_core.targets.visits import Visit, visits
 from kbnf_core.text.errors import KbnfError
 
@@ -253,8 +253,6 @@ class Violations:
                     yield from ({**value, name: stranger} for stranger in strangers)
 
     def _member(self, visit: Visit, name: str) -> Json:
-        from kbnf_core.targets.values import members_of
-
         found = self._values.of(members_of((*visit.around, visit.schema), name), 3)
         return found[0] if found else None
 
@@ -298,8 +296,6 @@ class Violations:
                 yield [item for _ in value] or [item]
 
     def _items(self, schema: dict[str, Any], place: int) -> list[Json]:
-        from kbnf_core.targets.values import items_of
-
         return self._values.of(items_of((schema,), place), 3)[:6]
 
     def _of_logic(self, visit: Visit, keyword: str, argument: Any) -> Iterator[Json]:
@@ -485,6 +481,3 @@ def _beyond(schema: dict[str, Any], keyword: str, argument: Any, value: Json) ->
             near = ((argument // step + sign) * step, (argument // step + 2 * sign) * step, *near)
     for each in near:
         yield int(each) if float(each).is_integer() else each
-
-
-__all__ = ["ASSERTIONS", "Violations", "Witness", "resolve"]

@@ -4,13 +4,12 @@ The schema and the document are walked side by side. Branches of ``anyOf`` and `
 where the value fits them, so that what is changed there is changed in the branch that holds.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from kbnf_core.targets.judges import Json, Judges, at, pointer_to, replaced
-from kbnf_core.targets.values import Parts, resolve
+from kbnf_core.targets.values import Parts, listed, mapping, member_schemas, resolve
 
 Path = tuple[str | int, ...]
 """Steps into a document: names and indices."""
@@ -60,12 +59,12 @@ def _beside(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tup
     target = resolve(judges.schema, schema.get("$ref"))
     if target is not None:
         yield "#" + target[0], target[1]
-    for number, part in enumerate(_list(schema, "allOf")):
+    for number, part in enumerate(listed(schema, "allOf")):
         yield pointer_to("allOf", number), part
     yield from _chosen(judges, schema, value)
     if isinstance(value, dict):
         for keyword in ("dependentSchemas", "dependencies"):
-            for name, part in _mapping(schema, keyword).items():
+            for name, part in mapping(schema, keyword).items():
                 if name in value and isinstance(part, dict):
                     yield pointer_to(keyword, name), part
 
@@ -73,7 +72,7 @@ def _beside(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tup
 def _chosen(judges: Judges, schema: dict[str, Any], value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the branches that hold for a value."""
     for keyword in ("anyOf", "oneOf"):
-        for number, part in enumerate(_list(schema, keyword)):
+        for number, part in enumerate(listed(schema, keyword)):
             if isinstance(part, dict) and judges.fits(value, part):
                 yield pointer_to(keyword, number), part
     if isinstance(schema.get("if"), dict):
@@ -89,7 +88,7 @@ def _inside(judges: Judges, schema: dict[str, Any], value: Json) -> _Inside:
     """Yield the schemas of members and items: steps, schema, the place in the value, and it."""
     if isinstance(value, dict):
         for name, held in value.items():
-            yield from ((steps, part, name, held) for steps, part in _of_member(schema, name))
+            yield from ((steps, part, name, held) for steps, part in member_schemas(schema, name))
     elif isinstance(value, list):
         prefix = next(
             (key for key in ("prefixItems", "items") if isinstance(schema.get(key), list)), None
@@ -106,30 +105,10 @@ def _inside(judges: Judges, schema: dict[str, Any], value: Json) -> _Inside:
                 yield ("contains",), schema["contains"], place, held
 
 
-def _of_member(schema: dict[str, Any], name: str) -> Iterator[tuple[tuple[str | int, ...], Json]]:
-    is_declared = False
-    if name in (properties := _mapping(schema, "properties")):
-        is_declared = True
-        yield ("properties", name), properties[name]
-    for pattern, part in _mapping(schema, "patternProperties").items():
-        try:
-            fits = re.search(pattern, name) is not None
-        except re.error:
-            fits = False
-        if fits:
-            is_declared = True
-            yield ("patternProperties", pattern), part
-    if not is_declared:
-        for keyword in ("additionalProperties", "unevaluatedProperties"):
-            if isinstance(schema.get(keyword), dict):
-                yield (keyword,), schema[keyword]
-                return
-
-
 def declares(schema: dict[str, Any], name: str) -> bool:
     """Tell whether an object's schema says something of a member, or of all others."""
     others = "additionalProperties" in schema or "unevaluatedProperties" in schema
-    return others or any(True for _ in _of_member(schema, name))
+    return others or any(True for _ in member_schemas(schema, name))
 
 
 def required_first(judges: Judges, document: Json) -> Json:
@@ -137,19 +116,9 @@ def required_first(judges: Judges, document: Json) -> Json:
     needed: dict[Path, set[str]] = {}
     for visit in visits(judges, document):
         if isinstance(visit.value, dict):
-            needed.setdefault(visit.path, set()).update(map(str, _list(visit.schema, "required")))
+            needed.setdefault(visit.path, set()).update(map(str, listed(visit.schema, "required")))
     for path, names in needed.items():
         held = at(document, pointer_to(*path))
         order = sorted(held, key=lambda name: name not in names)
         document = replaced(document, path, {name: held[name] for name in order})
     return document
-
-
-def _list(schema: dict[str, Any], keyword: str) -> list[Json]:
-    held = schema.get(keyword)
-    return held if isinstance(held, list) else []
-
-
-def _mapping(schema: dict[str, Any], keyword: str) -> dict[str, Json]:
-    held = schema.get(keyword)
-    return held if isinstance(held, dict) else {}

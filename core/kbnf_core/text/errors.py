@@ -113,11 +113,14 @@ class ConfigError(KbnfError, ValueError):
 class WorkLimitError(KbnfError, RuntimeError):
     """More work than ``Limits.work`` allows; ``part`` names what it was spent on, if known."""
 
-    def __init__(self, limit: int, part: str = "") -> None:
+    def __init__(self, limit: int, part: str = "", advice: str = "") -> None:
         self.limit = limit
         self.part = part
         where = f" in `{part}`" if part else ""
-        super().__init__(f"this takes more than {limit:,} steps of work{where} (`Limits.work`)")
+        rest = f": {advice}" if advice else ""
+        super().__init__(
+            f"this takes more than {limit:,} steps of work{where} (`Limits.work`){rest}"
+        )
 
 
 class InternalError(KbnfError, RuntimeError):

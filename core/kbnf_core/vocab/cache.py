@@ -2,10 +2,10 @@
 
 An entry is a container (``kbnf_core.container``) named after the *identity* of the file that was
 read: its real path, size, time and inode, the same of the companion files, the stop ids asked for,
-and the version of the reader. What is worked out of a vocabulary alone lies *beside* it, in an entry
-with the same identity. A damaged entry, or one with another identity, is a miss. Entries are written
-atomically, so any number of processes may read and write them; beyond a total size, the least
-recently used are evicted.
+and the version of the reader. What is worked out of a vocabulary alone lies *beside* it, in an
+entry with the same identity. A damaged entry, or one with another identity, is a miss. Entries are
+written atomically, so any number of processes may read and write them; beyond a total size, the
+least recently used are evicted.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LARGEST_TOTAL = 2**29
-"""The total size of all entries, in bytes; one of 131,072 tokens has 9 million, and 20 beside it."""
+"""The total size of all entries, in bytes; 131,072 tokens take 9 million, and 20 beside them."""
 
 SMALLEST_FILE = 2**16
 """In bytes; a smaller file is read as fast as an entry."""
@@ -47,7 +47,7 @@ SUFFIX = ".vocabulary"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A slot of the cache; ``identity`` is the JSON of the files that its vocabulary is read from."""
+    """A slot of the cache; ``identity``: the JSON of the files that its vocabulary is read from."""
 
     path: Path
     identity: str

@@ -300,8 +300,37 @@ def vllm() -> None:
     put("vllm.v1.structured_output.backend_types", StructuredOutputBackend=Backend,
         StructuredOutputGrammar=object, StructuredOutputOptions=options)  # fmt: skip
     put("vllm.sampling_params", StructuredOutputsParams=SimpleNamespace)
+    _tool_parsers()
     put("vllm", LLM=LLM, SamplingParams=SimpleNamespace)
     _installed("kbnf_vllm")
+
+
+class _ToolParser:
+    """What vLLM's tool parsers are made of."""
+
+    def __init__(self, tokenizer: Any, tools: Any = None) -> None:
+        self.model_tokenizer, self.tools = tokenizer, tools
+        self.prev_tool_call_arr: list[dict[str, Any]] = []
+        self.streamed_args_for_tool: list[str] = []
+
+
+def _message(**fields: Any) -> Any:
+    return SimpleNamespace(**{"content": None, "tool_calls": [], **fields})
+
+
+def _registered(name: str) -> Callable[[Any], Any]:
+    assert name.startswith("kbnf_")
+    return lambda kind: kind
+
+
+def _tool_parsers() -> None:
+    manager = SimpleNamespace(register_module=_registered)
+    put("vllm.tool_parsers.abstract_tool_parser", ToolParser=_ToolParser, ToolParserManager=manager)
+    messages = ("DeltaMessage", "DeltaToolCall", "ExtractedToolCallInformation", "FunctionCall")
+    put(
+        "vllm.entrypoints.openai.engine.protocol",
+        **dict.fromkeys((*messages, "ToolCall", "DeltaFunctionCall"), _message),
+    )
 
 
 def sglang() -> None:

@@ -105,3 +105,20 @@ def test_the_end_counts_once_nothing_may_follow() -> None:
     engine = Engine(grammar, Vocabulary.bytes())
     engine.try_accept_new_bytes(b"ab")
     assert shown(engine.events()) == "+start0 +one1 -one2 -start2"
+
+
+def test_what_is_certain_is_looked_for_from_the_last_place_that_all_derivations_share() -> None:
+    grammar = Grammar('start ::= text? (call text?)*; text ::= except!("<e>"); call ::= "<e>" "x";')
+    trace = grammar.parser.trace(streamed=True)
+    for number in range(1, 300):
+        trace.read(b"a")
+        trace.certain_events()
+        assert trace.front == number
+        assert trace.settled >= number - 1
+    trace.read(b"<e")
+    trace.certain_events()
+    # Here the text may have ended.
+    assert trace.front == 299
+    assert trace.settled >= 298
+    trace.read(b">")
+    assert trace.certain_events() == [(True, 1, 299), (False, 2, 299)]

@@ -106,7 +106,7 @@ def _uri(extra: str, *, relative: bool, port: str = "[0-9]*") -> str:
     return rf"{absolute}|(?:{rooted}|{no_colon}+(?:/{plain}*)*)?{tail}"
 
 
-_PART = r" *[0-9]{1,3}%? *"
+_PART = r" {0,8}[0-9]{1,3}%? {0,8}"
 _VARIABLE = r"(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:\.?(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2}))*"
 _VALUE = rf"{_VARIABLE}(?:\*|:[1-9][0-9]{{0,3}})?"
 _URI_TEMPLATE = (

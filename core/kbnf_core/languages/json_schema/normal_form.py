@@ -148,8 +148,9 @@ def complement(shape: NormalForm, most: int, budget: Budget, *, narrow: bool = F
         parts: tuple[Part, ...] = (full,)
         for part in shape.get(type_, ()):
             # What more arrays leave is part of it.
-            is_more = narrow and isinstance(part, Arrays) and part.unique
-            left = replace(part, unique=False) if is_more else part
+            left: Part = part
+            if narrow and isinstance(part, Arrays):
+                left = replace(part, unique=False)
             parts = _meet_parts(type_, parts, left.remainder(budget), most, budget, narrow)
         if parts:
             found[type_] = parts

@@ -203,7 +203,7 @@ class ScalarWriter:
             return self._prelude.use("string")
         if part.finite is not None:
             return self._texts(part.finite)
-        if self._prelude.has_bounded_digits and part.length is None:
+        if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             few = _with_bounded_runs(part)
             if few != part and not few.is_empty(self._rules.budget):
                 part = few

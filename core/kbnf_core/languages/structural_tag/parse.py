@@ -10,6 +10,7 @@ from kbnf_core.languages.conversion.rewrite import at, placed
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.parse import diagnostic
 from kbnf_core.languages.structural_tag.contents import options_of
+from kbnf_core.languages.structural_tag.marks import marked
 from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, write_rules
 from kbnf_core.text.diagnostics import Diagnostic
@@ -66,4 +67,9 @@ def parsed(
         Loss(each.code, each.message, each.span, notes=each.notes, helps=each.helps)
         for each in lost
     )
-    return Parsed(document, tuple(found), losses=losses)
+    return Parsed(
+        document,
+        tuple(found),
+        losses=losses,
+        marked=lambda: marked(nodes, limits, vocabulary),
+    )

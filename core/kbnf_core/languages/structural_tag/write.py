@@ -50,13 +50,15 @@ def write_rules(
     nodes: Sequence[Node], report: Report, limits: Limits, vocabulary: "Vocabulary | None"
 ) -> tuple[tree.Definition, ...]:
     """Return the rules of a structural tag, whose outermost node is the first, ``start`` ahead."""
-    writer = _Writer(nodes, report, limits, vocabulary)
+    writer = Writer(nodes, report, limits, vocabulary)
     for node in reversed(nodes):
         writer.write(node)
     return writer.definitions()
 
 
-class _Writer:
+class Writer:
+    """Writes the nodes of a tag, inner ones first."""
+
     def __init__(
         self,
         nodes: Sequence[Node],
@@ -250,13 +252,17 @@ class _Writer:
         words: tuple[str, ...],
         indices: Sequence[int],
         tags: Sequence[Form],
-    ) -> "_Call":
+    ) -> "Call":
         """Return the call of a trigger's tags; a trigger without tags is text."""
         if free_text.is_clean(trigger, words):
             calls = [tags[index] for index in indices]
-            return _Call(None, alternation(calls) if calls else text(trigger))
+            return Call(None, alternation(calls) if calls else self._word(trigger))
         rests = [self._rest(node.parts[index], len(trigger)) for index in indices]
-        return _Call(self._up_to(node, trigger, words), alternation(rests))
+        return Call(self._up_to(node, trigger, words), alternation(rests))
+
+    def _word(self, trigger: str) -> Form:
+        """Return a trigger that leads to nothing, so that it is text."""
+        return text(trigger)
 
     def _rest(self, tag: Node, skipped: int) -> Form:
         """Return a tag without the first characters of its beginning."""
@@ -280,13 +286,13 @@ class _Writer:
         for trigger, contents in triggers.items():
             content = alternation(contents)
             if free_text.is_clean(trigger, words):
-                calls.append(_Call(None, joined(text(trigger), content)))
+                calls.append(Call(None, joined(text(trigger), content)))
             else:
-                calls.append(_Call(self._up_to(node, trigger, words), content))
+                calls.append(Call(self._up_to(node, trigger, words), content))
         return self._dispatched(node, calls, words, EMPTY)
 
     def _dispatched(
-        self, node: Node, calls: Sequence["_Call"], words: tuple[str, ...], first: Form
+        self, node: Node, calls: Sequence["Call"], words: tuple[str, ...], first: Form
     ) -> Form:
         """Return free text with calls in it, as often as ``node`` says; ``first`` may lead it."""
         free = optional(self._text(words))
@@ -319,7 +325,7 @@ class _Writer:
         return self._tokens.dispatch(node, parts)
 
 
-class _Call(NamedTuple):
+class Call(NamedTuple):
     """What is called, and the texts that lead to it; None is free text, which all share."""
 
     before: Form | None

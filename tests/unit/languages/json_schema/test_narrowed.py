@@ -96,3 +96,13 @@ def test_a_schema_that_was_refused_for_its_kinds_is_written_in_part() -> None:
     (note,) = {each.message for each in grammar.diagnostics if SAID in each.message}
     assert note.endswith("of more than 2 kinds of values in one place only some are written")
     assert narrowed(schema, 256) is None
+
+
+def test_of_exponentially_many_kinds_some_are_written() -> None:
+    pairs = [{"anyOf": [{"required": [f"{name}{i}"]} for name in "xy"]} for i in range(30)]
+    grammar = narrowed({"type": "object", "allOf": pairs}, SchemaLimits().alternatives)
+    assert grammar is not None
+    completion = Engine(grammar, BYTES).shortest_completion()
+    assert completion is not None
+    assert completion.data is not None
+    assert all({f"x{i}", f"y{i}"} & json.loads(completion.data).keys() for i in range(30))

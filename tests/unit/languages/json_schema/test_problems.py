@@ -107,21 +107,12 @@ def chain(count: int) -> Any:
     return {"$ref": "#/$defs/d0", "$defs": {**refs, f"d{count}": {"type": "null"}}}
 
 
-def exponential(count: int) -> Any:
-    choices = [{"required": [f"x{i}"]} for i in range(count)]
-    return {
-        "type": "object",
-        "allOf": [{"anyOf": [choice, {"required": [f"y{i}"]}]} for i, choice in enumerate(choices)],
-    }
-
-
 HOSTILE: dict[str, Any] = {
     "many that overlap": {"oneOf": [{"properties": {f"k{i}": {}, "k": {}}} for i in range(200)]},
     "many patterns": {"patternProperties": {f"x{i}.*y{i}": {"minimum": i} for i in range(12)}},
     "long pattern": {"type": "string", "format": "uri", "minLength": 1000},
     "deep": nested(300),
     "long chain": chain(200),
-    "exponential": exponential(30),
     "counted object": {
         "type": "object",
         "properties": {f"p{i}": {} for i in range(300)},

@@ -220,6 +220,8 @@ def test_converted_texts_of_the_suite_have_no_finding(part: int) -> None:
 )
 def test_loops_of_digits_and_blanks_in_patterns_have_an_end(pattern: str) -> None:
     schema = json.dumps({"type": "string", "pattern": pattern})
+    longer = json.dumps({"type": "string", "pattern": pattern, "minLength": 1})
+    assert [each.code for each in check(from_json_schema(longer).text, "x.kbnf")] == []
     assert [each.code for each in check(from_json_schema(schema).text, "x.kbnf")] == []
     any_digits = from_json_schema(schema, Options(digits=Digits.ANY))
     assert {each.code for each in check(any_digits.text, "x.kbnf")} & {"I303", "W302"}

@@ -1,0 +1,323 @@
+"""What the values of a structural tag are: its rules once more, with marks.
+
+The texts of a tag are free text, reasoning, and calls of tools, whose arguments are JSON or XML.
+These rules match the same texts, and each of those parts is a rule of its own: what begins and ends
+them is said by the grammar, so that no second description of a format is needed. JSON is any JSON
+in them: what a model may write has been decided by then, and a tool's schema costs nothing here.
+
+Free text and calls take turns in one way only (text, then any number of calls, each with text after
+it), so that it is certain at once where text goes on.
+
+The tool is the one that the beginning of the tag around the arguments names, as the formats of
+``models`` have it, or else as such beginnings do: after ``name``, or as the last word. Text is
+reasoning where the tag around it says so.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from kbnf_core.kbnf.parsed import Mark, Marked, Shape
+from kbnf_core.kbnf.tree import Document
+from kbnf_core.languages.conversion.rewrite import at, placed
+from kbnf_core.languages.json_schema.build_tree import (
+    Form,
+    alternation,
+    definition,
+    optional,
+    repeated,
+)
+from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.structural_tag.contents import TokenForms, joined, options_of
+from kbnf_core.languages.structural_tag.formats import Token
+from kbnf_core.languages.structural_tag.models import NAME, filled, key_of, table
+from kbnf_core.languages.structural_tag.read import Node, Report, read_value
+from kbnf_core.languages.structural_tag.schemas import Schemas, constants, format_of
+from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, Call, Writer
+from kbnf_core.languages.structural_tag.xml import STYLES, kind_of
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
+
+_TEXT, _REASONING = Mark("text"), Mark("reasoning")
+
+_ANY_JSON = {"max_whitespace_cnt": None, "any_order": False}
+
+
+def marked(nodes: Sequence[Node], limits: Limits, vocabulary: "Vocabulary | None") -> Marked:
+    """Return the marked rules of the nodes of a tag that was read without errors."""
+    writer = _MarkedWriter(nodes, limits, vocabulary)
+    for node in reversed(nodes):
+        writer.write(node)
+    rules = tuple(placed(each, at(each.span)) for each in writer.definitions())
+    return Marked(Document(Source(""), rules, ()), writer.marks)
+
+
+class _MarkedWriter(Writer):
+    def __init__(
+        self, nodes: Sequence[Node], limits: Limits, vocabulary: "Vocabulary | None"
+    ) -> None:
+        report = Report(Source("{}", is_json=True))
+        super().__init__(nodes, report, limits, vocabulary)
+        self._tokens = _MarkedTokens(self, report, limits, vocabulary)
+        self._owners = {id(part): node for node in nodes for part in node.parts}
+        self._free = _TEXT
+        self.marks: dict[str, Mark] = {}
+
+    def write(self, node: Node) -> None:
+        self._free = _REASONING if is_reasoning(self._tag_around(node)) else _TEXT
+        super().write(node)
+
+    def mark(self, form: Form, mark: Mark | None = None) -> Form:
+        """Return a call of a rule of its own; it is free text unless ``mark`` says otherwise."""
+        name = self._contents.names.fresh("value")
+        self.marks[name] = mark or self._free
+        return self._contents.add(definition(name, form))
+
+    def _tag_around(self, node: Node) -> Node | None:
+        owner = self._owners.get(id(node))
+        while owner is not None and owner.kind != "tag":
+            owner = self._owners.get(id(owner))
+        return owner
+
+    def _json_schema(self, node: Node) -> Form:
+        style, schema = node.fields.get("style", "qwen_xml"), node.fields["json_schema"]
+        if style == "json":
+            pointer = f"{node.pointer}/json_schema"
+            form = self._contents.schema(True, options_of(_ANY_JSON), pointer, "json")
+            shapes: tuple[Shape, ...] = ()
+        else:
+            form = super()._json_schema(node)
+            shapes = shapes_of(schema, style)
+        tag = self._tag_around(node)
+        name = None if tag is None else tool_name(_head(tag, node))
+        return self.mark(form, Mark("call", name, style, shapes))
+
+    def _regex(self, node: Node) -> Form:
+        return self._unless_numbered(node, super()._regex(node))
+
+    def _grammar(self, node: Node) -> Form:
+        return self._unless_numbered(node, super()._grammar(node))
+
+    def _unless_numbered(self, node: Node, form: Form) -> Form:
+        """Return text, unless it leads arguments, as the number of a call does."""
+        owner = self._owners.get(id(node))
+        leads = owner is not None and any(part.kind in OF_SCHEMAS for part in owner.parts)
+        return form if leads else self.mark(form)
+
+    def _text(self, words: tuple[str, ...]) -> Form:
+        return self.mark(super()._text(words))
+
+    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> Form:
+        return self.mark(super()._short_text(node, words, most))
+
+    def _word(self, trigger: str) -> Form:
+        return self.mark(super()._word(trigger))
+
+    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> Form:
+        form = super()._up_to(node, trigger, words)
+        return self.mark(form, self._free._replace(trigger=trigger))
+
+    def _dispatched(
+        self, node: Node, calls: Sequence[Call], words: tuple[str, ...], first: Form
+    ) -> Form:
+        if any(each.before is not None for each in calls):
+            return super()._dispatched(node, calls, words, first)
+        free = optional(self._text(words))
+        called = alternation(each.called for each in calls)
+        if not node.fields.get("loop", not node.fields.get("stop_after_first")):
+            return joined(free, optional(called))
+        body = joined(free, repeated(joined(called, free), 0, None))
+        return joined(first, body) if node.fields.get("at_least_one") else body
+
+
+class _MarkedTokens(TokenForms):
+    """Marks the tokens that are free text, each by itself."""
+
+    def __init__(
+        self,
+        writer: _MarkedWriter,
+        report: Report,
+        limits: Limits,
+        vocabulary: "Vocabulary | None",
+    ) -> None:
+        super().__init__(report, limits, vocabulary)
+        self._writer = writer
+
+    def other(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> Form:
+        return self._writer.mark(super().other(node, excluded, around=around))
+
+
+# Names of tools, and reasoning
+
+_NAMED = re.compile(r'\bname\W{1,5}?["\']([^"\']+)["\']')
+_WORD = re.compile(r"[\w.-]+")
+
+
+def _head(tag: Node, content: Node) -> str:
+    """Return what leads the arguments in a tag; a number is 0 in it."""
+    begin = tag.fields["begin"]
+    found = str(begin.name) if isinstance(begin, Token) else str(begin)
+    parts = tag.parts[0].parts if tag.parts[0].kind == "sequence" else []
+    for part in parts[: next((i for i, part in enumerate(parts) if part is content), 0)]:
+        found += str(part.fields["value"]) if part.kind == "const_string" else "0"
+    return found
+
+
+def tool_name(head: str) -> str:
+    """Return the name of the tool that the beginning of a tag names; all of it for none."""
+    for pattern in _heads():
+        found = pattern.fullmatch(head)
+        if found is not None:
+            return found[1]
+    named = _NAMED.search(head)
+    words = [named[1]] if named is not None else _WORD.findall(head)
+    return words[-1] if words else head
+
+
+@cache
+def _heads() -> list[re.Pattern[str]]:
+    """Return what leads arguments in each of the known formats, the longest ones first."""
+    heads = {
+        head
+        for each in table().values()
+        for head in _heads_in(filled(each, key_of("auto", "disabled", single=False), [_ANY_TOOL]))
+    }
+    parts = [head.partition(NAME) for head in sorted(heads, key=lambda each: (-len(each), each))]
+    return [re.compile(rf'{re.escape(a)}([^"<>\n]+){re.escape(b)}') for a, _, b in parts]
+
+
+_ANY_TOOL = {"name": NAME}
+
+
+def _heads_in(format_: Any) -> Iterator[str]:
+    report = Report(Source("{}", is_json=True))
+    tag = {"type": "structural_tag", "format": format_}
+    nodes = read_value(tag, report, DEFAULT_LIMITS)
+    tags = [(node, part) for node in nodes if node.kind == "tag" for part in node.parts]
+    for node, content in tags:
+        for part in content.parts if content.kind == "sequence" else [content]:
+            if part.kind in OF_SCHEMAS and NAME in _head(node, part):
+                yield _head(node, part)
+
+
+def is_reasoning(tag: Node | None) -> bool:
+    """Tell whether a tag is about reasoning: it holds text, and its beginning or end says so."""
+    if tag is None or tag.parts[0].kind != "any_text":
+        return False
+    begin, end = tag.fields["begin"], tag.fields["end"]
+    words = [begin, *([end] if isinstance(end, Token) else end)]
+    return any(
+        _THINKING.search(str(each.name if isinstance(each, Token) else each)) for each in words
+    )
+
+
+_THINKING = re.compile("think|thought|reason|analysis", re.IGNORECASE)
+
+
+# Arguments in XML
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A shape in the making."""
+
+    kinds: dict[str, None] = field(default_factory=dict)
+    members: dict[str, int] = field(default_factory=dict)
+    other: int | None = None
+    first: list[int] = field(default_factory=list)
+    items: int | None = None
+
+
+class _Shapes:
+    """Finds what values are; a value has the number of the schema at its pointer."""
+
+    def __init__(self, schema: Any, style: str) -> None:
+        self._schemas = Schemas(schema, "", Report(Source("{}", is_json=True)))
+        self._is_flat = style in STYLES
+        # Where elements nest, a string has no space around it but in ``cohere_xml``.
+        self._word = "string" if style == "minimax_m3_xml" else "word"
+        self._numbers: dict[str, int] = {}
+        self._waiting: list[tuple[Any, str]] = []
+        self._number(schema, "")
+
+    def all(self) -> Iterator[Shape]:
+        for number, (schema, pointer) in enumerate(self._waiting):
+            found = _Draft()
+            for each, where in self._schemas.cases(schema, pointer):
+                self._add(found, each, where, is_root=number == 0)
+            yield Shape(
+                tuple(found.kinds), found.members, found.other, tuple(found.first), found.items
+            )
+
+    def _number(self, schema: Any, pointer: str) -> int:
+        if pointer not in self._numbers:
+            self._numbers[pointer] = len(self._waiting)
+            self._waiting.append((schema, pointer))
+        return self._numbers[pointer]
+
+    def _add(self, found: _Draft, schema: Any, pointer: str, *, is_root: bool) -> None:
+        """Add a case of a value, which is of one kind or of any."""
+        listed = constants(schema)
+        if listed is not None:
+            for number, value in enumerate(listed):
+                self._add_constant(found, value, f"{pointer}/const{number}")
+        elif schema is not False:
+            is_leaf = self._is_flat and not is_root
+            kind = _type(schema) if is_leaf else kind_of(schema)
+            if kind == "string":
+                is_word = format_of(schema) is not None or "pattern" in schema
+                found.kinds[self._word if is_word else "string"] = None
+            elif kind is None and not is_root:
+                found.kinds.update(dict.fromkeys(("string", "object", "array")))
+            else:
+                found.kinds[kind or "object"] = None
+            if isinstance(schema, dict) and not is_leaf:
+                self._add_inside(found, schema, pointer, kind or "object")
+
+    def _add_inside(self, found: _Draft, schema: dict[str, Any], pointer: str, kind: str) -> None:
+        if kind == "object":
+            for name, (each, where) in self._schemas.members(schema, pointer)[0].items():
+                found.members[name] = self._number(each, where)
+            other = schema.get("additionalProperties", "properties" not in schema)
+            if other is not False:
+                found.other = self._number(other, f"{pointer}/additionalProperties")
+        elif kind == "array":
+            for index, each in enumerate(schema.get("prefixItems", [])):
+                found.first.append(self._number(each, f"{pointer}/prefixItems/{index}"))
+            if "items" in schema:
+                found.items = self._number(schema["items"], f"{pointer}/items")
+
+    def _add_constant(self, found: _Draft, value: Any, pointer: str) -> None:
+        match value:
+            case str():
+                found.kinds[self._word] = None
+            case dict():
+                found.kinds["object"] = None
+                for name, each in value.items():
+                    where = f"{pointer}/{escape(name)}"
+                    found.members[name] = self._number({"const": each}, where)
+            case list():
+                found.kinds["array"] = None
+                for index, each in enumerate(value):
+                    found.first.append(self._number({"const": each}, f"{pointer}/{index}"))
+            case None:
+                found.kinds["null"] = None
+            case bool():
+                found.kinds["boolean"] = None
+            case Decimal() | int() | float():
+                found.kinds["number"] = None
+
+
+def _type(schema: Any) -> str | None:
+    return str(schema["type"]) if isinstance(schema, dict) and "type" in schema else None
+
+
+def shapes_of(schema: Any, style: str) -> tuple[Shape, ...]:
+    """Return what the arguments of a tool may be, those of all of them first."""
+    return tuple(_Shapes(schema, style).all())

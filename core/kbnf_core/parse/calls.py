@@ -1,0 +1,186 @@
+"""Values of texts with calls of tools: free text, reasoning and calls, while they come.
+
+The parts are those that the marked rules of a grammar match (``languages.structural_tag.marks``).
+A part is there as soon as it has certainly begun, and has what is certain of it: what may be the
+beginning of a call is not text yet. Nothing that was there goes away.
+"""
+
+from codecs import getincrementaldecoder
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kbnf_core.ir import Grammar
+from kbnf_core.kbnf.parsed import Mark
+from kbnf_core.languages.structural_tag.arguments import transcriber_of
+from kbnf_core.parse.follow import Follower
+from kbnf_core.parse.parser import Parser
+from kbnf_core.parse.values import NOTHING_YET, JsonReader
+from kbnf_core.text.limits import Limits
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+class Delta(NamedTuple):
+    """What is new in a text: ``text``, ``reasoning``, or of a call its ``name`` or ``arguments``.
+
+    The texts of the arguments of one ``call``, which are counted from 0, are JSON together.
+    """
+
+    kind: str
+    text: str
+    call: int | None = None
+
+
+_WHOLE = "text"
+"""The name of the start; those of marks are numbers."""
+
+
+class CallParser:
+    """Parses texts to parts. Threads may share it."""
+
+    def __init__(self, grammar: Grammar, marks: Mapping[str, Mark], limits: Limits) -> None:
+        # Rules with equal marks have one name: which of them has matched is the same to a reader.
+        names: dict[str, str | None] = {**dict.fromkeys(grammar.rules), grammar.start: _WHOLE}
+        self.marks: dict[str, Mark] = {}
+        known: list[Mark] = []
+        for rule, mark in marks.items():
+            if mark not in known:
+                known.append(mark)
+            name = str(known.index(mark))
+            self.marks[name] = mark
+            names[rule] = name
+        self.parser = Parser(grammar, limits, names)
+
+
+class CallReader:
+    """Reads one text in pieces; ``value`` is the list of the parts that are certain.
+
+    Free text is a string, reasoning ``{"reasoning": text}``, and a call ``{"name", "arguments"}``;
+    arguments are None until something is known of them, and the same object from then on where they
+    are an object or an array.
+    """
+
+    def __init__(self, parser: CallParser, vocabulary: Vocabulary | None = None) -> None:
+        self._parser = parser
+        self._follower = Follower(parser.parser, vocabulary)
+        self._pieces: list[int | bytes] = []
+        self._parts: list[_Text | _Call] = []
+        self._deltas: list[Delta] = []
+        self._calls = 0
+        self._at = 0
+        self._is_open = False
+
+    def feed(self, piece: str | bytes | int) -> None:
+        """Read the next piece: text, bytes, or a token. Raises ``ParseError`` where none fits."""
+        self._pieces.append(piece.encode() if isinstance(piece, str) else piece)
+        self.read(self._pieces, is_over=False)
+
+    def finish(self) -> None:
+        """Say that the text is over. Raises ``ParseError`` for one that ends too early."""
+        self._follower.require_end()
+        self.read(self._pieces, is_over=True)
+
+    def read(self, accepted: Sequence[int | bytes], *, is_over: bool) -> list[Any]:
+        """Read what was accepted since the last call; return the value."""
+        follower = self._follower
+        follower.follow(accepted, is_over=is_over)
+        for event in follower.new_events():
+            if event.rule == _WHOLE:
+                continue
+            if event.kind == "open":
+                self._begin(self._parser.marks[event.rule])
+                self._at = event.offset
+            else:
+                self._feed(event.offset, final=True)
+                self._is_open = False
+        if self._is_open:
+            self._feed(follower.front, final=False)
+        return self.value
+
+    @property
+    def value(self) -> list[Any]:
+        """The parts so far."""
+        return [part.value for part in self._parts if part.is_there]
+
+    def deltas(self) -> list[Delta]:
+        """Return what is new since the last call, in the order of the text."""
+        found, self._deltas = self._deltas, []
+        return found
+
+    def _begin(self, mark: Mark) -> None:
+        self._is_open = True
+        last = self._parts[-1] if self._parts else None
+        if mark.kind == "call":
+            self._parts.append(_Call(mark, self._calls))
+            self._deltas.append(Delta("name", mark.name or "", self._calls))
+            self._calls += 1
+        elif isinstance(last, _Text) and last.mark.kind == mark.kind:
+            last.mark = mark
+        else:
+            self._parts.append(_Text(mark))
+
+    def _feed(self, end: int, *, final: bool) -> None:
+        part = self._parts[-1]
+        data = self._follower.data(self._at, end)
+        self._at = end
+        added = part.feed(data, final=final)
+        if added:
+            number = part.number if isinstance(part, _Call) else None
+            kind = "arguments" if isinstance(part, _Call) else part.mark.kind
+            self._deltas.append(Delta(kind, added, number))
+
+
+class _Text:
+    """Free text, or reasoning."""
+
+    def __init__(self, mark: Mark) -> None:
+        self.mark = mark
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._pieces: list[str] = []
+        self._held = ""
+
+    def feed(self, data: bytes, *, final: bool) -> str:
+        """Take the next bytes; return what is certain to be text."""
+        self._held += self._decoder.decode(data, final)
+        trigger = self.mark.trigger
+        # What may be the trigger that the part ends with is none of the text.
+        end = len(self._held.removesuffix(trigger)) if final else len(self._held) - len(trigger)
+        added = self._held[: max(end, 0)]
+        self._held = "" if final else self._held[len(added) :]
+        self._pieces.append(added)
+        return added
+
+    @property
+    def is_there(self) -> bool:
+        return any(self._pieces)
+
+    @property
+    def value(self) -> Any:
+        self._pieces = ["".join(self._pieces)]
+        text = self._pieces[0]
+        return text if self.mark.kind == "text" else {self.mark.kind: text}
+
+
+class _Call:
+    """A call of a tool."""
+
+    is_there = True
+
+    def __init__(self, mark: Mark, number: int) -> None:
+        self.number = number
+        self._decoder = getincrementaldecoder("utf-8")("replace")
+        self._transcriber = transcriber_of(mark)
+        self._reader = JsonReader()
+        self._value = {"name": mark.name, "arguments": None}
+
+    def feed(self, data: bytes, *, final: bool) -> str:
+        """Take the next bytes; return the JSON that they add."""
+        text = self._decoder.decode(data, final)
+        added = self._transcriber.feed(text, final=final)
+        self._reader.feed(added.encode(), final=final)
+        return added
+
+    @property
+    def value(self) -> dict[str, Any]:
+        value = self._reader.value
+        self._value["arguments"] = None if value is NOTHING_YET else value
+        return self._value
