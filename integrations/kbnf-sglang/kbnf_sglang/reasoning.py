@@ -86,8 +86,8 @@ class WaitingBackend(ReasonerGrammarBackend):  # type: ignore[misc] # the host i
     def _make_grammar_object(
         self, grammar: BaseGrammarObject | None, reasoning: bool
     ) -> ReasonerGrammarObject:
-        is_plain = isinstance(grammar, KbnfGrammar) and not self.think_starts
-        if not is_plain or self.enable_token_filter:
+        has_books = bool(self.think_starts) or self.enable_token_filter
+        if has_books or not isinstance(grammar, KbnfGrammar):
             return super()._make_grammar_object(grammar, reasoning)
         found = WaitingGrammar(grammar, self.think_end_ids)
         found.maybe_init_reasoning(reasoning)
