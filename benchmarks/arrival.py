@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.drawn import draw_tools
-from benchmarks.maskbench import Build, Session, session_of
+from benchmarks.maskbench import Build, RefusedError, Session, session_of
 from benchmarks.schema_engines import LLGUIDANCE, OURS, make_builds
 from benchmarks.vocabulary import Setting, read_setting
 from kbnf_core import Compiler, Engine
@@ -158,5 +158,8 @@ def measure_arrivals(folder: Path | None) -> None:
                 measure(build, submit, setting, arriving)
         with in_process(build) as submit:
             print(f"| {name}, in this process | ", end="")
-            measure(build, submit, setting, arriving)
+            try:
+                measure(build, submit, setting, arriving)
+            except RefusedError as error:
+                print(f"refused: {error}", *6 * "|")
     print(f"\nWanted: at most {WORSE_BAR:g} times before, no step {STEP_BAR:g} ms longer.")

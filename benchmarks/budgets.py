@@ -76,7 +76,7 @@ def schemas(folder: Path | None, limit: int) -> Iterator[tuple[str, Any]]:
 def play(grammar: Grammar, vocabulary: Vocabulary, budget: int, random: Random) -> list[float]:
     """Return the microseconds that a budget adds to each step of a random text."""
     engine = Engine(grammar, vocabulary, finish="eos", budget=budget)
-    times = []
+    times: list[float] = []
     while not engine.is_finished() and len(times) < 400:
         automaton, position, left = engine._automaton, engine._position, engine.remaining
         words = engine._mask_at(state_at(position))

@@ -56,9 +56,8 @@ class WaitingGrammar(ReasonerGrammarObject):  # type: ignore[misc] # the host is
         return bool(self.grammar.is_terminated())
 
     def fill_vocab_mask(self, vocab_mask: torch.Tensor, idx: int) -> None:
-        """Write what can come here into a row; while the model reasons, it stays as it is."""
-        if not self.grammar.engine.is_waiting():
-            self.grammar.fill_vocab_mask(vocab_mask, idx)
+        """Write what can come here into a row: every token there is while the model reasons."""
+        self.grammar.fill_vocab_mask(vocab_mask, idx)
 
     @staticmethod
     def fill_vocab_mask_batched(entries: list[GrammarRow], vocab_mask: torch.Tensor) -> None:
@@ -66,8 +65,7 @@ class WaitingGrammar(ReasonerGrammarObject):  # type: ignore[misc] # the host is
         inner = [
             GrammarRow(each.row, getattr(each.grammar, "grammar", each.grammar)) for each in entries
         ]
-        begun = [each for each in inner if not each.grammar.engine.is_waiting()]
-        KbnfGrammar.fill_vocab_mask_batched(begun, vocab_mask)
+        KbnfGrammar.fill_vocab_mask_batched(inner, vocab_mask)
 
     def copy(self) -> "WaitingGrammar":
         """Return another position at the same place."""
@@ -88,8 +86,8 @@ class WaitingBackend(ReasonerGrammarBackend):  # type: ignore[misc] # the host i
     def _make_grammar_object(
         self, grammar: BaseGrammarObject | None, reasoning: bool
     ) -> ReasonerGrammarObject:
-        is_plain = isinstance(grammar, KbnfGrammar) and not self.think_starts
-        if not is_plain or self.enable_token_filter:
+        has_books = bool(self.think_starts) or self.enable_token_filter
+        if has_books or not isinstance(grammar, KbnfGrammar):
             return super()._make_grammar_object(grammar, reasoning)
         found = WaitingGrammar(grammar, self.think_end_ids)
         found.maybe_init_reasoning(reasoning)
