@@ -1,6 +1,6 @@
 """The masks of a large batch: ``python -m benchmarks.batch``.
 
-Engines of all workloads stand at places of their texts, and all their masks are cached. What is
+Engines of all workloads are at places of their texts, and all their masks are cached. What is
 measured is one call of ``fill_bitmasks``, by one thread and by two, beside a copy of as many bytes
 in one thread. The three take turns, and the least disturbed time of each counts: a second thread
 shows only while the machine has a processor for it. What memory leaves to a second thread is what

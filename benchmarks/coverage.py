@@ -147,7 +147,7 @@ def in_accepted_order(grammar: Grammar, text: str, orders: Sequence[Sequence[str
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text and the engine behind it."""
+    """A text and the engine after it."""
 
     engine: Engine
     text: str = ""

@@ -87,7 +87,7 @@ def left_out(most: int, what: str) -> Explanation:
     """Return the explanation of a conversion that says ``what`` strings it leaves out.
 
     A token that only llguidance allows gives a string ``most`` characters or more: it is longer,
-    or so long that what the string needs behind it does not fit.
+    or so long that what the string needs after it does not fit.
     """
 
     def holds(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary) -> bool:

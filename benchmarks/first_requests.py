@@ -9,7 +9,7 @@ llguidance's; a difference is counted by its reason, or shown. Strings that the 
 leaves out are such a reason.
 
 Times are those of the processor: to the first mask with all threads of the process, of a step
-those of the thread that asks. Those of the wall clock stand beside them; on a busy machine they
+those of the thread that asks. Those of the wall clock are beside them; on a busy machine they
 carry what other programs take. An engine compiles a schema once, and nothing holds the collector
 of garbage back, as nothing does in a server.
 

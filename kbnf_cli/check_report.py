@@ -39,7 +39,7 @@ class Found:
 
 
 def _text(found: Found) -> Segments:
-    """Return the long form, with an empty line behind each finding."""
+    """Return the long form, with an empty line after each finding."""
     shown = ((each, id(each) in found.fixable) for each in found.diagnostics)
     long = (render_text(each, found.width, is_fixable=is_) for each, is_ in shown)
     return [part for each in long for part in (*each, NEWLINE)]

@@ -162,11 +162,11 @@ class Console:
             yield
 
     def findings(self, segments: Iterable[Segment]) -> None:
-        """Write findings that stand in the way of a command to stderr."""
+        """Write findings that are in the way of a command to stderr."""
         self._write(segments, sys.stderr)
 
     def diagnostics(self, found: "Iterable[Diagnostic]") -> None:
-        """Write findings that stand in the way of a command to stderr, with their lines."""
+        """Write findings that are in the way of a command to stderr, with their lines."""
         from kbnf_core.text.diagnostics.text import render_text
 
         for each in found:
@@ -195,7 +195,7 @@ class Console:
             yield lambda done, total: bar.update(task, completed=done, total=total)
 
     def track(self, items: Sequence[_Item], description: str) -> Iterable[_Item]:
-        """Yield ``items`` behind a progress bar on a terminal; a single one needs none."""
+        """Yield ``items`` after a progress bar on a terminal; a single one needs none."""
         if len(items) <= 1 or not self._shows_progress():
             return items
         from rich.progress import track

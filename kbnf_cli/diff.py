@@ -174,7 +174,7 @@ def as_github(compared: Compared) -> Segments:
 
 
 def _findings(compared: Compared) -> Iterator[Diagnostic]:
-    """Yield findings, which stand at the beginning of NEW."""
+    """Yield findings, which are at the beginning of NEW."""
     for has, lacks, answer in compared.forbidden:
         if answer.verdict.value == "some":
             message = f"{has} has the text {answer.shown}, which {lacks} lacks"

@@ -261,7 +261,7 @@ def _walk(top: Path, choice: FileChoice, others: list[Path]) -> Iterator[Path]:
 
     Other files in JSON are added to ``others``.
     """
-    # Here, because a run on named files need not pay for loading the library behind it.
+    # Here, because a run on named files need not pay for loading its library.
 
     pending = [(top, rules_above(top))]
     while pending:

@@ -26,7 +26,7 @@ _ESCAPE = re.compile(
 _ARGUMENT = re.compile(r'"((?:[^"\\]|\\.)*)"|((?:\\.|\S)+)')
 _FIXED_BLANK = "\xa0"
 _TEXT, _BODY = 4, 8
-"""Columns at which text begins, and what stands below a tag."""
+"""Columns at which text begins, and what is below a tag."""
 
 Word = tuple[Segment, ...]
 """What is never broken."""
@@ -99,7 +99,7 @@ class _Page:
         self._indent = indent
 
     def _empty_line(self) -> None:
-        # Not behind a heading, which stands close to what it heads.
+        # Not after a heading, which is close to what it heads.
         if len(self.out) > 1 and self.out[-2].role is not Role.TITLE:
             self.out += _gap(self.out)
 

@@ -26,9 +26,9 @@ KEYS = "Tab takes what is forced, Ctrl-D or Ctrl-C leaves"
 
 @dataclass(frozen=True)
 class Look:
-    """A typed text at a grammar: ``engine`` stands behind its first ``taken`` bytes.
+    """A typed text at a grammar: ``engine`` is after its first ``taken`` bytes.
 
-    ``reason`` says why the byte behind them cannot come; it is empty where all could.
+    ``reason`` says why the byte after them cannot come; it is empty where all could.
     """
 
     engine: "Engine"
@@ -53,7 +53,7 @@ def look(engine: "Engine", typed: str) -> Look:
 
 
 def look_rows(found: Look, columns: int, rows: int) -> Segments:
-    """Return the lines below the text: how it stands, what is forced, and the allowed tokens."""
+    """Return the lines below the text: how it is, what is forced, and the allowed tokens."""
     engine = found.engine
     shown = row("status", _status(found), Role.STATE)
     if found.reason:

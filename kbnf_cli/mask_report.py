@@ -148,7 +148,7 @@ def rejection_value(rejection: Rejection) -> dict[str, Any]:
 def explanation_text(
     explanation: "Explanation", source: Source, vocabulary: "Vocabulary"
 ) -> Segments:
-    """Return an explanation for people: the verdict, then where the grammar stands."""
+    """Return an explanation for people: the verdict, then where the grammar is."""
     verdict = "is allowed" if explanation.allowed else "is not allowed"
     role = Role.HELP if explanation.allowed else Role.ERROR
     return [
@@ -195,7 +195,7 @@ def _places(explanation: "Explanation") -> list["LivePlace"]:
 
 
 def describe_place(place: "LivePlace", source: Source) -> str:
-    """Return the way from the start to a place, where it is, and what stands there."""
+    """Return the way from the start to a place, where it is, and what is there."""
     where = f"{place_in(source, place.span)} {symbol_at(source, place.span)}"
     return f"{' > '.join(place.rules)}, at {where}"
 

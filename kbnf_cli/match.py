@@ -40,7 +40,7 @@ _NARROWEST = 8
 """Cells that the text of a node has on a terminal, however deep it is."""
 
 _BEFORE, _BEHIND = 40, 24
-"""Bytes of a text that are shown before the place where it stops fitting, and behind it."""
+"""Bytes of a text that are shown before the place where it stops fitting, and after it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ def _wrapped(text: str, columns: int | None) -> str:
 
 
 def _excerpt(verdict: Verdict) -> tuple[str, str]:
-    """Return a piece of the text before the place and behind it, on one line."""
+    """Return a piece of the text before the place and after it, on one line."""
     data, at = verdict.text.data, verdict.offset
     begin = max(data.rfind(b"\n", 0, at) + 1, at - _BEFORE)
     end = data.find(b"\n", at)

@@ -59,7 +59,7 @@ def _format_of_template(path: Path) -> str:
 def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command its options as one value, its last argument, of the dataclass ``kind``.
 
-    It stands below the decorators that add the options. Those that are no fields stay arguments.
+    It is below the decorators that add the options. Those that are no fields stay arguments.
     """
     names = {field.name for field in fields(kind)}
 

@@ -240,7 +240,7 @@ def _case_text(case: Case) -> Segments:
 
 
 def describe(case: Case) -> str:
-    """Return where a test stands and, shortened, what it is about."""
+    """Return where a test is and, shortened, what it is about."""
     subject = case.subject if len(case.subject) <= 60 else f"{case.subject[:57]}..."
     return f"{visible(case.name)} {subject}".rstrip()
 

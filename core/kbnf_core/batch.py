@@ -74,7 +74,7 @@ def fill_tree_bitmasks(
     """Do for each engine what ``Engine.fill_tree_bitmasks`` does.
 
     ``parents`` and ``tokens``: integers, of the shape (engines, nodes). The tree of an engine
-    begins in its row of ``rows``, by default behind that of the engine before it; without an
+    begins in its row of ``rows``, by default after that of the engine before it; without an
     engine (None) its rows allow everything. Raises what that method raises, and
     ``VocabularyError`` for engines over tokens that differ, before anything is written.
     """

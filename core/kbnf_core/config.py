@@ -14,7 +14,7 @@ from kbnf_core.text.limits import Limits
 class Finish(enum.Enum):
     """When generation ends.
 
-    ``EAGER``: at the first byte at which the start is complete; a token that goes on behind it is
+    ``EAGER``: at the first byte at which the start is complete; a token that goes on after it is
     rejected (kbnf 0.1 and 0.2). ``TOKEN``: at the first token end at which the start is complete
     (kbnf 0.3 and later). Both take at least one byte, or one token that is named by its id, also
     where the start matches the empty text. ``EOS``: never by itself; the end-of-sequence token is

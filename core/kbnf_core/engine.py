@@ -342,7 +342,7 @@ class Engine(EngineCore):
     ) -> int:
         """Write what can come here, and after each token of ``draft``, into the rows from ``row``.
 
-        The rows are those of ``fill_bitmask``; those behind a token that cannot come, whose
+        The rows are those of ``fill_bitmask``; those after a token that cannot come, whose
         positions no text reaches, allow everything. The engine does not move. Returns how many
         tokens of the draft can come. Raises what ``fill_bitmask`` raises, before anything is
         written.

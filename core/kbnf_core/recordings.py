@@ -32,7 +32,7 @@ What: TypeAlias = int | bytes
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``what`` was accepted; ``mask`` is the hash of the tokens allowed behind it."""
+    """``what`` was accepted; ``mask`` is the hash of the tokens allowed after it."""
 
     what: What
     mask: str

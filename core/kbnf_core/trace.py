@@ -18,7 +18,7 @@ from kbnf_core.text.errors import EngineError, KbnfError
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 SHORTEST_LOOP = 8
-"""Tokens of nothing but whitespace, one behind the other, that count as a loop."""
+"""Tokens of nothing but whitespace, one after the other, that count as a loop."""
 
 _AS_ID = "token_id:"
 """What vLLM puts before ids with ``--return-tokens-as-token-ids``."""

@@ -163,7 +163,7 @@ def lenses(view: View) -> list[types.CodeLens]:
 
 
 def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
-    """Return, behind each name that is defined in a range, what may come next there."""
+    """Return, after each name that is defined in a range, what may come next there."""
     begins = dict(view.analysis.begins)
     found = []
     for symbol in view.analysis.outline.definitions:

@@ -71,7 +71,7 @@ class Shift:
     """Carries places of one version of a text over to a later one.
 
     What was typed since is taken for one change: between the longest common start and the longest
-    common end. Places before it stay, those behind it move, those in it are lost.
+    common end. Places before it stay, those after it move, those in it are lost.
     """
 
     def __init__(self, before: str, after: str) -> None:
@@ -163,7 +163,7 @@ class View:
         return self.shift.to_earlier(self.places.index(position))
 
     def name_at(self, position: types.Position) -> tuple[str, Span] | None:
-        """Return the name of a nonterminal at a position, and where it stands there."""
+        """Return the name of a nonterminal at a position, and where it is there."""
         index = self.index(position)
         outline = self.analysis.outline
         if index is None:
@@ -202,7 +202,7 @@ def references(
 def rename(
     view: View, uri: str, position: types.Position, name: str
 ) -> types.WorkspaceEdit | str | None:
-    """Return the edits that rename what stands at a position, or why there are none.
+    """Return the edits that rename what is at a position, or why there are none.
 
     None where there is nothing to rename. The view must be of the newest version.
     """

@@ -108,7 +108,7 @@ def dotted(source: Source, span: Span) -> str:
     line = source.position(span.start).line
     start = source.line_start(line)
     end = start + len(source.line(line))
-    # The name that the line defines stands before the dotted text already.
+    # The name that the line defines is before the dotted text already.
     sign = source.text.rfind("::=", start, span.start)
     start = max(start, sign + len("::=")) if sign >= 0 else start
     before = source.text[max(start, span.start - _BEFORE) : span.start]

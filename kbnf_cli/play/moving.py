@@ -95,7 +95,7 @@ def _append(session: Session, steps: "Sequence[What]", world: World) -> Reply:
 
 
 def _over(session: Session, steps: "Sequence[What]") -> Exception:
-    """Return the refusal of what comes behind the end, with what ended the text."""
+    """Return the refusal of what comes after the end, with what ended the text."""
     if session.engine.is_finished():
         how = ending(session)
         return refused(f"the text is over: it finished {how} (`:undo` takes a step back)")

@@ -178,7 +178,7 @@ def allowed_count(session: Session, ids: Sequence[int]) -> str:
 
 
 def status(session: Session) -> str:
-    """Return how the text stands: ongoing, can finish, or finished."""
+    """Return how the text is: ongoing, can finish, or finished."""
     if session.engine.is_finished():
         return "finished"
     return "can finish" if session.engine.can_finish() else "ongoing"

@@ -271,14 +271,14 @@ def is_grammar(path: Path) -> bool:
 
 
 Handler: TypeAlias = Callable[[Session, str, World], Reply]
-"""Takes what was typed behind the command's name, without blanks around it (see ``Command``)."""
+"""Takes what was typed after the command's name, without blanks around it (see ``Command``)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
     """``names``: the command's own and the shorter ones. ``usage``: what may follow it.
 
-    ``takes_text``: a token or a text follows, whose blanks count: only one of those that stand
+    ``takes_text``: a token or a text follows, whose blanks count: only one of those that are
     before it belongs to the command.
     """
 

@@ -29,7 +29,7 @@ _MOST = 200
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """``text`` replaces the last ``length`` characters typed; ``note`` stands beside it."""
+    """``text`` replaces the last ``length`` characters typed; ``note`` is beside it."""
 
     text: str
     length: int

@@ -32,7 +32,7 @@ def _on_terminal(columns: int, *arguments: object, monkeypatch: pytest.MonkeyPat
 
 
 def _marked(lines: list[str]) -> str:
-    """Return what the carets stand under."""
+    """Return what the carets are under."""
     number = next(number for number, line in enumerate(lines) if "^" in line)
     start, end = lines[number].index("^"), lines[number].rindex("^") + 1
     return lines[number - 1][start:end]

@@ -1,4 +1,4 @@
-"""Configuration files: which one counts, and what may stand in it."""
+"""Configuration files: which one counts, and what may be in it."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ def place(line: int, character: int) -> types.Position:
 
 
 async def definition(editor: "Editor", name: str, asked: types.Position) -> types.Position:
-    """Return where the only definition of what stands at a place begins."""
+    """Return where the only definition of what is at a place begins."""
     parameters = types.DefinitionParams(editor.at(name), asked)
     found = await editor.client.text_document_definition_async(parameters)
     assert isinstance(found, Sequence)

@@ -191,7 +191,7 @@ def test_looking_ahead_moves_nothing(seed: int) -> None:
 
 
 def _mixed(random: Random) -> str:
-    """Return a grammar in which token terminals stand beside bytes that the same tokens have."""
+    """Return a grammar in which token terminals are beside bytes that the same tokens have."""
     parts = ['"a"', '"b"', '"ab"', '["a"]', '["b"]', '{"a"}', "#token[0]", "#token[1]", "x"]
     one, two, three, four = (
         " ".join(random.choices(parts, k=random.randint(1, 3))) for _ in "1234"

@@ -141,7 +141,7 @@ def test_logits_are_masked_as_the_ids_say(seed: int) -> None:
 
 
 def _check_update(twin: Engine, engine: Engine, token_id: int, width: int) -> None:
-    """``engine`` has just accepted the token; ``twin`` is one step behind and updates logits."""
+    """``engine`` has just accepted the token; ``twin`` is one step after and updates logits."""
     if not engine.is_finished():
         with pytest.raises(InvalidLogitsError):
             twin.update_logits(token_id, np.ones(1, np.float32))

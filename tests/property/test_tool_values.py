@@ -11,6 +11,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.languages.structural_tag.models import table
+from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_testing import tool_texts
 from kbnf_testing.call_models import PRESETS
 
@@ -65,7 +66,9 @@ def check(grammar: Grammar, text: str, value: list[Any], random: Random) -> None
     reader.finish()
     assert reader.value == value
     for most in (2, 7, 30):
-        reader, size, said = grammar.value_reader(), 0, []
+        reader, size = grammar.value_reader(), 0
+        assert isinstance(reader, CallReader)
+        said: list[Delta] = []
         for piece in pieces(data, random, most):
             reader.feed(piece)
             said += reader.deltas()

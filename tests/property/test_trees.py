@@ -148,7 +148,7 @@ def test_the_rest_of_a_token_belongs_to_the_grammar() -> None:
     assert engine.is_finished()
     assert engine.why(0).reason == "the text is over: nothing can follow"
     engine.reset()
-    # The grammar does not take what is behind the text here: it begins behind that.
+    # The grammar does not take what is after the text here: it begins after that.
     assert engine.accept_tokens([1, 2, 3, 5]) == 4
     engine.reset()
     engine.accept_tokens([0, 2])

@@ -48,7 +48,7 @@ def naive(tokens: Tokens) -> Node:
 
 
 def assert_same(trie: TokenTrie, number: int, expected: Node) -> int:
-    """Compare a subtree; return the number of the first node behind it."""
+    """Compare a subtree; return the number of the first node after it."""
     assert trie.depth[number] == len(expected.path)
     assert trie.byte[number] == (expected.path[-1] if expected.path else 0)
     assert trie.find(expected.path) == number

@@ -144,7 +144,7 @@ def test_threads_that_fail_do_not_stop_the_others() -> None:
 
 
 def test_a_forked_child_goes_on_with_the_engine_of_its_parent() -> None:
-    """Servers fork their workers behind the build."""
+    """Servers fork their workers after the build."""
 
     def work(_: int) -> bool:
         grammar = Grammar(JSON)

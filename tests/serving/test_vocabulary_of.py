@@ -81,7 +81,7 @@ def as_xgrammar_has(kind: str, tokenizer: Tokenizer, token_id: int, data: bytes)
 def test_the_library_decodes_tokens_so(kind: str) -> None:
     tokenizer = TRAINED[kind]
     vocabulary = Vocabulary.of(tokenizer)
-    # In front, since what stands first may lose a blank.
+    # In front, since what is first may lose a blank.
     first = next(i for i, data in vocabulary.tokens.items() if data.strip() == b"h")
     before = tokenizer.decode([first], skip_special_tokens=False)
     compared = 0

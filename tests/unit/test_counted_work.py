@@ -225,7 +225,7 @@ def test_free_text_has_one_mask_wherever_it_stands() -> None:
         engine.try_accept_new_bytes(f'{name}:"ab'.encode())
         engine.compute_allowed_token_ids()
         engine.try_accept_new_bytes(b'",' if name != names[-1] else b'"')
-    # The text itself, and what remains of tokens behind its end at each place.
+    # The text itself, and what remains of tokens after its end at each place.
     assert counts(engine)["walks"] == 1 + len(names)
 
 

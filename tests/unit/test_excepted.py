@@ -62,7 +62,7 @@ def test_the_empty_text_is_refused_where_it_comes_about(rules: str) -> None:
 
 
 def test_the_work_of_expanding_is_bounded() -> None:
-    # Each rule has the texts of all behind it.
+    # Each rule has the texts of all after it.
     count = 2_000
     assert count * count // 2 > MAX_WORK
     chain = " ".join(f"C{i} ::= 'x{i}' | C{i + 1};" for i in range(count))

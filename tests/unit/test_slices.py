@@ -225,7 +225,7 @@ def test_a_check_makes_no_item_sets(monkeypatch: pytest.MonkeyPatch) -> None:
     engine.try_accept_new_bytes(b'"')
     item_sets = len(engine._automaton.masks.states.items)
     engine.compute_allowed_token_ids()
-    # Those behind the single bytes that are no text.
+    # Those after the single bytes that are no text.
     assert len(engine._automaton.masks.states.items) - item_sets <= 10
 
 

@@ -1,7 +1,7 @@
 """The artifact writer: one safetensors file, equal bytes for equal input, all walks computed ahead.
 
 Walks depend on item sets, not on input. The exploration follows item sets instead of texts: every
-state one byte behind an item set yields further ones, until there are no new ones. Then
+state one byte after an item set yields further ones, until there are no new ones. Then
 completions are followed to every item set that can wait for them.
 """
 
@@ -202,7 +202,7 @@ def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
 
 
 def _step(states: StateTable, item_set: int) -> None:
-    """Find the states one byte behind an item set."""
+    """Find the states one byte after an item set."""
     state = states.explorer.begin(item_set)
     for byte_class in states.explorer.live_classes(state):
         states.explorer.explore(state, byte_class)

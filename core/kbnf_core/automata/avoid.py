@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class _Run(NamedTuple):
-    """Layers with equal rows, one behind the other.
+    """Layers with equal rows, one after the other.
 
     ``first`` is the first state; ``rows`` are those of one layer, and lead to places in the next.
     """

@@ -1,6 +1,6 @@
 """From automata over the bytes of UTF-8 back to automata over characters: undoes ``utf8``.
 
-A state that stands between characters gets one edge for each state that a character leads to;
+A state that is between characters gets one edge for each state that a character leads to;
 states inside characters are gone.
 """
 

@@ -200,7 +200,7 @@ Spell = Callable[[CodePoints], str]
 
 
 def print_expression(root: Expression, spell: Spell | None = None) -> str:
-    r"""Return the text of an expression, to stand between ``\A(?:`` and ``)\z``.
+    r"""Return the text of an expression, to be between ``\A(?:`` and ``)\z``.
 
     ``spell`` writes sets of characters; by default they stand for themselves. NOTHING has no
     text in the dialect but ``[^\s\S]``.

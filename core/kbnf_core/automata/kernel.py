@@ -40,7 +40,7 @@ class Automata(Protocol):
 
         ``moves[state]`` maps symbols, below ``symbols``, to sorted states; starts are sorted
         states. A subset whose tags meet ``stop`` counts as dead and is not followed. Subsets are
-        one where whatever comes leads back to all tags, as behind a match that is searched for:
+        one where whatever comes leads back to all tags, as after a match that is searched for:
         such a subset holds a state that each symbol leads back to, and to all tags. None where
         there are more than ``limit`` states, or ten times as many elements in all subsets, or
         where more than ``work`` steps would be taken. The number is that of the steps taken: one

@@ -2,7 +2,7 @@
 
 The languages are finite and disjoint, and no word of any begins another, as those of characters in
 UTF-8 or in JSON. So every state of the automaton stays a state, and between it and its successors
-stand states that have read a part of a word: one for each state of the automaton and each state in
+are states that have read a part of a word: one for each state of the automaton and each state in
 which all languages are read at once (``Letters``), hash-consed bottom up by what they lead to.
 """
 

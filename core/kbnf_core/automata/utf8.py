@@ -1,7 +1,7 @@
 """From automata over code points to automata over the bytes of UTF-8.
 
 Every state of the code-point automaton becomes a byte state, and between it and its
-successors stand states that have read a part of a character. Those are hash-consed bottom up
+successors are states that have read a part of a character. Those are hash-consed bottom up
 by what they lead to, so the result is minimal when the code-point automaton is: two of them
 accept the same exactly when they need as many continuation bytes and lead to the same.
 """

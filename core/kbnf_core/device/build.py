@@ -233,7 +233,7 @@ class _Columns:
 
 
 def _numbered(positions: _Index, kept: _Index, count: int) -> _Index:
-    """Return the table's row of each position; behind those that are kept comes what is over."""
+    """Return the table's row of each position; after those that are kept comes what is over."""
     row = np.full(count + 1, MISS, np.int32)
     row[DEAD] = DEAD
     row[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)

@@ -1,7 +1,7 @@
 """Many grammars in one batch: masks and steps by torch operations alone.
 
 The tables of a group share one map of tokens to classes (tokens that no table tells apart) and
-stand in one flat table, each behind the other; a state is a row of it. All shapes are static and
+are in one flat table, each after the other; a state is a row of it. All shapes are static and
 nothing depends on values on the host, so a step can be captured in a CUDA graph or compiled by
 ``torch.compile`` as one graph. The torch form is the specification of faster kernels; logits in
 the memory of the host are masked by the compiled kernel, outside of graphs.

@@ -5,7 +5,7 @@ last, which goes on to itself with the ids that end a sequence, so that a batch 
 Where a grammar has more states than are wanted, ``partial`` keeps the first ones, breadth first,
 and marks what leads beyond with ``MISS``.
 
-Several tables stand behind one another in a flat one, over classes that all of them share; its
+Several tables are after one another in a flat one, over classes that all of them share; its
 last row is for what partial tables do not hold, and is masked like a dead one.
 """
 
@@ -263,7 +263,7 @@ class FlatTable:
     def _block(
         self, table: TokenTable, first: _Int64, offset: int, ends: npt.NDArray[Any]
     ) -> tuple[npt.NDArray[Any], ...]:
-        """Return the rows of a table behind ``offset`` others."""
+        """Return the rows of a table after ``offset`` others."""
         classes = np.append(self._padded(table), NEVER)[first]
         rows = np.ascontiguousarray(table.transitions[1:, classes], np.int32)
         moved = np.where(rows > DEAD, rows + offset, rows)
@@ -298,7 +298,7 @@ def _common_classes(
 ) -> tuple[npt.NDArray[np.int32], _Int64]:
     """Return the coarsest classes that refine all maps, int32[width], and a token of each.
 
-    Tokens beyond the maps get a class of their own, whose token is one behind the last.
+    Tokens beyond the maps get a class of their own, whose token is one after the last.
     """
     classes = np.zeros(len(maps[0]), np.int64)
     for each in maps:

@@ -2,7 +2,7 @@
 
 A machine is what ``lower.tables`` are, as lists that are easily taken apart, for two grammars over
 one alphabet (Alur et al., "Analysis of Recursive State Machines", 2005). A *component* is the
-automaton of a nonterminal. A *nest* is a component made by ``nesting``: what stands between two
+automaton of a nonterminal. A *nest* is a component made by ``nesting``: what is between two
 brackets, with both. A call reads at least one byte.
 
 ``merge`` makes one state of those that do the same (bisimulation, by partition refinement), so that
@@ -21,7 +21,7 @@ from kbnf_core.ir import TokenTerminal
 from kbnf_core.lower.tables import Ids, Tables
 
 Edges = list[tuple[int, int]]
-"""Of a state: what is read or called, and the state behind it."""
+"""Of a state: what is read or called, and the state after it."""
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ def side_by_side(left: Tables, right: Tables, apart: Iterable[int]) -> tuple[Mac
     """Return the machine of two grammars, which tells the bytes ``apart`` from all others.
 
     Also returns the component that each state belongs to; components are numbered as the
-    nonterminals are, those of the right grammar behind those of the left.
+    nonterminals are, those of the right grammar after those of the left.
     """
     sides = (left, right)
     parts = [each.classes.tobytes() for each in sides]
@@ -200,7 +200,7 @@ def write_tables(machine: Machine, is_symbol: Callable[[int, int], bool]) -> Tab
     """Return the tables of a machine, in which some calls are tokens: read as one symbol.
 
     ``is_symbol`` tells of a state and a component whether the call is one. The token terminals are
-    those of the machine, and behind them one for each component.
+    those of the machine, and after them one for each component.
     """
     first = len(machine.terminals)
     calls: list[Edges] = []

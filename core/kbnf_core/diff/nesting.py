@@ -6,7 +6,7 @@ JSON a bracket inside a string is none; so a ``View`` says which bytes are brack
 quote, and a small automaton that all texts share tells quoted from unquoted.
 
 ``cut`` gives each part of a component between matching brackets a component of its own, a nest, and
-the place where it stands a call of it. This is a balanced grammar (Berstel & Boasson 2002): over
+the place where it is a call of it. This is a balanced grammar (Berstel & Boasson 2002): over
 bytes that are no brackets, and nests as symbols, its components are flat. That holds only where
 every component closes the brackets that it opens, within one way of quoting; others are named, for
 the caller to write them out where they are called.
@@ -42,7 +42,7 @@ class View:
         return self.opening + self.closing + self.quotes + b"\\"
 
     def after(self, context: int, byte: int) -> int:
-        """Return the context behind a byte; odd ones are between quotes, even ones escaped."""
+        """Return the context after a byte; odd ones are between quotes, even ones escaped."""
         if context == UNQUOTED:
             return 1 + 2 * self.quotes.index(byte) if byte in self.quotes else UNQUOTED
         if context % 2 == 0:
@@ -64,7 +64,7 @@ VIEWS = (
 
 
 class Region(NamedTuple):
-    """A component in a context, or, from the state behind an opening bracket, what is inside."""
+    """A component in a context, or, from the state after an opening bracket, what is inside."""
 
     component: int | None
     state: int
@@ -193,7 +193,7 @@ class _Cut:
 
 
 class _Nest(NamedTuple):
-    """What stands between an opening bracket, which leads to ``inside``, and a closing one."""
+    """What is between an opening bracket, which leads to ``inside``, and a closing one."""
 
     opening: int
     inside: Region

@@ -33,7 +33,7 @@ class Answer:
     """The texts that one grammar has and the other lacks.
 
     ``witness`` is a shortest one where there are ``SOME``; tokens that grammars name by id have no
-    bytes and stand in it as themselves. Where it is ``UNKNOWN``, no text of ``searched`` bytes or
+    bytes and are in it as themselves. Where it is ``UNKNOWN``, no text of ``searched`` bytes or
     fewer is one.
     """
 

@@ -2,7 +2,7 @@
 
 Both components are recognised at once: the item sets of ``recognise`` run all their derivations in
 parallel, which is the subset construction, made as far as it is needed. A nest is not walked at
-each place where it stands. What a place needs of it is which of the nests that may come there a
+each place where it is. What a place needs of it is which of the nests that may come there a
 text between brackets is: its *kind*, a set of nests. For each set that may come somewhere, a
 *level* of its own finds the kinds that there are, each with a shortest text, and every place that
 waits for the set goes on with each of them. Levels wait for each other, and for themselves, so

@@ -1,7 +1,7 @@
 """The examples of a grammar: in its comments, and in ``NAME.examples.toml``; read and run.
 
 In comments, ``(* kbnf: accept "text" *)`` and ``(* kbnf: reject "text" why *)``; several texts may
-stand in one comment, either quote may be used, and escapes are those of KBNF. In the file::
+are in one comment, either quote may be used, and escapes are those of KBNF. In the file::
 
     accept = ['{"a": 1}', { hex = "5b5d" }]
     reject = ['{', { text = '01', why = "a leading zero" }]
@@ -37,7 +37,7 @@ What: TypeAlias = int | bytes
 
 
 class ExampleError(KbnfError, ValueError):
-    """An example, or a file of them, that is malformed; ``name`` says where it stands."""
+    """An example, or a file of them, that is malformed; ``name`` says where it is."""
 
     def __init__(self, name: str, reason: str) -> None:
         self.name = name
@@ -49,7 +49,7 @@ class ExampleError(KbnfError, ValueError):
 class Example:
     """A text that is in the language (``accepted``) or is not, and why.
 
-    ``name`` says where it stands: ``accept[0]`` in a file, ``line 3`` in a grammar.
+    ``name`` says where it is: ``accept[0]`` in a file, ``line 3`` in a grammar.
     ``captures`` are rules, each with all the texts that it matched.
     """
 

@@ -63,9 +63,9 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         return self._engine.ahead
 
     def reset(self) -> None:
-        """Go back to the beginning, behind the prefix."""
+        """Go back to the beginning, after the prefix."""
         # Closed: only ends are left. It is over with one of them, since exllamav3 leaves free what
-        # comes behind a text that is completed.
+        # comes after a text that is completed.
         self._is_closed = self._is_over = False
         self._engine.reset()
         self._engine.remaining = None

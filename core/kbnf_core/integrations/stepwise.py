@@ -1,4 +1,4 @@
-"""Texts followed by their tokens, as hosts show them, and the masks behind each.
+"""Texts followed by their tokens, as hosts show them, and the masks after each.
 
 What fails while a server runs closes one text, whose rows are those of ends from then on: no text
 goes on without its constraint, and none takes others along.
@@ -77,7 +77,7 @@ class Text:
         self._is_over = False
 
     def append(self, tokens: Sequence[int]) -> None:
-        """Append tokens; those behind the end are passed over."""
+        """Append tokens; those after the end are passed over."""
         if not self._is_over and not self._engine.is_finished():
             count = self._engine.accept_tokens(tokens)
             self._is_over = count < len(tokens) and not self._engine.is_finished()
@@ -103,7 +103,7 @@ class Text:
 class Stepwise:
     """One text over a grammar in a host of one sequence, which shows it whole at each step.
 
-    Tokens that go on from those of the step before are appended; others are a prompt, behind
+    Tokens that go on from those of the step before are appended; others are a prompt, after
     which the grammar restarts. ``ahead`` is that of ``Engine``.
     """
 

@@ -7,7 +7,7 @@
     processor = KbnfLogitsProcessor(grammar, tokenizer)
     model.generate(**inputs, logits_processor=[processor])
 
-A row's place in its grammar is found by what the row holds, not by where it stands: beam search
+A row's place in its grammar is found by what the row holds, not by where it is: beam search
 reorders rows, and drafts are taken back. Rows that go on from none of the last calls begin a new
 generation, so one processor serves any number of calls to ``generate``; a prompt that is what it
 saw generated last, or one token more, goes on with that text.
@@ -167,7 +167,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         return apply_bitmask(scores.clone(), bitmask, rows=constrained)  # type: ignore[return-value]
 
     def _texts(self, rows: list[list[int]]) -> list[_Text]:
-        """Return the texts of the rows; those of one prompt stand together."""
+        """Return the texts of the rows; those of one prompt are together."""
         count = len(self._beginnings)
         if len(rows) % count:
             raise ConfigError(f"{count} grammars are for as many prompts, not for {len(rows)} rows")

@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 
 def pieces(raw: str, start: int) -> Iterator[Piece]:
-    """Split ``raw``, a quoted text with its quotes that stands at ``start`` of its source."""
+    """Split ``raw``, a quoted text with its quotes that is at ``start`` of its source."""
     for match in _PIECE.finditer(raw, 1, len(raw) - 1):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
@@ -51,7 +51,7 @@ def pieces(raw: str, start: int) -> Iterator[Piece]:
 
 
 def decode(raw: str, start: int) -> tuple[str, Sequence[int]]:
-    """Return the text that ``raw`` spells, and where each of its characters stands.
+    """Return the text that ``raw`` spells, and where each of its characters is.
 
     ``origins`` is as in ``tree.Text``. What is no escape counts as U+FFFD.
     """

@@ -126,7 +126,7 @@ class Foreign(NamedTuple):
 def foreign_form(mistake: Mistake) -> Foreign | None:
     """Return what ``mistake`` is about, if it is a form of another language.
 
-    Failing that, the alternative that it stands in, if that is known from its start to its end.
+    Failing that, the alternative that it is in, if that is known from its start to its end.
     """
     found = next((found for form in _FORMS if (found := form(mistake)) is not None), None)
     return found or _alternative(mistake)
@@ -147,7 +147,7 @@ def _alternative(mistake: Mistake) -> Foreign | None:
 
 
 def class_around(source: Source, span: Span) -> Diagnostic | None:
-    """Return the finding for a name that stands in brackets as a class does, ``[a-z]``."""
+    """Return the finding for a name that is in brackets as a class does, ``[a-z]``."""
     match = _RANGE_CLASS.match(source.text, span.start - 1) if span.start else None
     if match is None or match.end() != span.end + 1:
         return None

@@ -258,7 +258,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """A whole text: its definitions, and the gap behind the last one."""
+    """A whole text: its definitions, and the gap after the last one."""
 
     statements: tuple[Statement, ...]
     last: Gap
@@ -300,7 +300,7 @@ def contents_of(source: Source, read: KeptWords) -> Contents:
 
 
 def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[Gap]:
-    """Yield the gap in front of every word, and the one behind the last."""
+    """Yield the gap in front of every word, and the one after the last."""
     start = taken = 0
     for word in [*words, Span(len(source.text), len(source.text))]:
         first = taken
@@ -319,7 +319,7 @@ def _gaps(source: Source, words: list[Span], comments: list[Span]) -> Iterator[G
 def _end_lines_with_comments(
     statements: list[Statement], last: Gap
 ) -> tuple[tuple[Statement, ...], Gap]:
-    """Move a comment that ends a line in front of a ``;`` to behind it, on the same line."""
+    """Move a comment that ends a line in front of a ``;`` to after it, on the same line."""
     moved: list[Statement] = []
     carried: tuple[str, ...] = ()
     following = [*(statement.words[0].gap for statement in statements[1:]), last]
@@ -333,7 +333,7 @@ def _end_lines_with_comments(
 
 
 def _movable(gap: Gap, behind: Gap) -> tuple[str, ...]:
-    """Return the comments in front of a ``;`` if they end one line, and none behind it does."""
+    """Return the comments in front of a ``;`` if they end one line, and none after it does."""
     *before, after = gap.breaks
     ends_one_line = after and not any(before) and "\n" not in "".join(gap.comments)
     is_free = not behind.comments or behind.breaks[0] or not behind.has_break
@@ -374,8 +374,8 @@ def lay_out(statement: Statement) -> list[Piece]:
 class _Layout:
     """The stream of one definition, while its words are read one by one.
 
-    ``_before`` is what stands in front of the next symbol. ``_arguments`` is the type of the word
-    whose arguments are being read: they stand close together.
+    ``_before`` is what is in front of the next symbol. ``_arguments`` is the type of the word
+    whose arguments are being read: they are close together.
     """
 
     def __init__(self) -> None:
@@ -455,7 +455,7 @@ class _Layout:
             self._before, self._arguments = _NOTHING, word.type
 
     def _gap(self, gap: Gap, before: Piece | None) -> None:
-        """Read what stands in front of a symbol: ``before`` unless there are comments."""
+        """Read what is in front of a symbol: ``before`` unless there are comments."""
         first, *later = gap.breaks
         if not gap.comments:
             self._put(before)
@@ -487,7 +487,7 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Formatted:
-    """The text, or None and the syntax errors that stand in the way."""
+    """The text, or None and the syntax errors that are in the way."""
 
     text: str | None
     errors: tuple[Diagnostic, ...] = ()
@@ -542,7 +542,7 @@ def _as_it_is(source: Source, statement: Statement) -> str:
     *_, last, end = statement.words
     behind = source.text[last.span.end : end.span.start]
     if "(*" in behind and not end.gap.comments:
-        behind = ""  # The comment in it has moved to behind the `;`.
+        behind = ""  # The comment in it has moved to after the `;`.
     return source.slice(statement.words[0].span.cover(last.span)) + behind + end.text
 
 
@@ -565,7 +565,7 @@ class _Lines:
         self.column = len(text) - line_start + (0 if line_start else self.column)
 
     def gap(self, gap: Gap, together: bool) -> None:
-        """Write what stands between two definitions, ``together`` on one line if they were."""
+        """Write what is between two definitions, ``together`` on one line if they were."""
         ends_line = self._written and any(gap.breaks)
         self._separate(gap.breaks[0], 0 if together or (gap.comments and ends_line) else 1)
         for comment, breaks in zip(gap.comments, gap.breaks[1:], strict=True):
@@ -573,7 +573,7 @@ class _Lines:
             self._separate(breaks, 0)
 
     def end(self, gap: Gap) -> None:
-        """Write what stands behind the last definition, and the end of the last line."""
+        """Write what is after the last definition, and the end of the last line."""
         *breaks, _ = gap.breaks
         self.gap(Gap(gap.comments, (*breaks, 1)), together=False)
 
@@ -617,7 +617,7 @@ def _without_ends(parts: set[_Part]) -> set[_Part]:
 
 
 def _lines(contents: Contents, source: Source) -> dict[int, set[_Part]]:
-    """Return which parts of words stand on each 1-based line."""
+    """Return which parts of words are on each 1-based line."""
     lines: dict[int, set[_Part]] = defaultdict(set)
     first, counted = 1, 0
     for number, statement in enumerate(contents.statements):

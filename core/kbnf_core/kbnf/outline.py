@@ -33,7 +33,7 @@ class Outline(NamedTuple):
     patterns: tuple[tuple[Span, str], ...] = ()
 
     def spans_of(self, name: str) -> Iterator[Span]:
-        """Yield every span at which ``name`` stands."""
+        """Yield every span at which ``name`` is."""
         yield from (each.span for each in self.definitions if each.name == name)
         yield from (each.span for each in self.uses if each.name == name)
 
@@ -43,7 +43,7 @@ NOTHING = Outline((), ())
 
 
 def outline_document(document: Document) -> Outline:
-    """Return the outline of a tree whose names stand in its source as they are."""
+    """Return the outline of a tree whose names are in its source as they are."""
     uses = [Use(n.value, n.span) for each in document.definitions for n in uses_in(each.body)]
     nodes = document.nodes()
     patterns = [(node.span, node.text.value) for node in nodes if isinstance(node, Pattern)]
@@ -51,6 +51,6 @@ def outline_document(document: Document) -> Outline:
     definitions = (
         Symbol(each.name.value, each.name.span, each.span) for each in document.definitions
     )
-    # What a reader adds itself, as the core rules of ABNF, stands where it is used.
+    # What a reader adds itself, as the core rules of ABNF, is where it is used.
     written = (each for each in definitions if each.span not in used)
     return Outline(tuple(written), tuple(uses), tuple(patterns))

@@ -4,7 +4,7 @@ The text parses back to an equal tree, but that patterns are raw where that is s
 no text has (a sequence inside a sequence, an alternation under an operator) get the parentheses
 that their meaning needs.
 
-Patterns as the regex engine reads them: behind the escapes of the quoted text.
+Patterns as the regex engine reads them: after the escapes of the quoted text.
 """
 
 import re
@@ -167,7 +167,7 @@ _SHOWN = 120
 
 
 def as_read(text: Text, source: Source) -> tuple[str, ...]:
-    """Return a note with the pattern behind its escapes; none where they change nothing.
+    """Return a note with the pattern after its escapes; none where they change nothing.
 
     None either where the text is not quoted in ``source``, having come from another language.
     """

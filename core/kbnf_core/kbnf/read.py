@@ -176,7 +176,7 @@ class Words:
 
 
 MOST_FORMS = 20
-"""Mistakes of one definition behind which reading goes on; each takes reading it again."""
+"""Mistakes of one definition after which reading goes on; each takes reading it again."""
 
 
 def parse_kbnf(
@@ -349,7 +349,7 @@ _MAX_TOKEN_ID = 2**32 - 1
 _REGEXES = frozenset({"REGEX", "EARLY", "COMPLEMENT"})
 
 NUMBERED = frozenset({"COUNT_OPEN", "EXCEPT", "TOKEN_OPEN"})
-"""The types of words behind which numbers stand."""
+"""The types of words after which numbers are."""
 
 
 def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
@@ -387,7 +387,7 @@ def _check_string(source: Source, word: Word, in_regex: bool) -> Iterator[Diagno
 
 
 def _lacks_mark(words: list[Word], index: int) -> bool:
-    """Tell whether a text with wrong escapes stands behind an ``r``, as Python's raw strings."""
+    """Tell whether a text with wrong escapes is after an ``r``, as Python's raw strings."""
     mark = words[index - 1]
     touches = mark.value == "r" and mark.end_pos == words[index].start_pos
     return touches and any(piece.value is None for piece in pieces(words[index].value, 0))
@@ -471,7 +471,7 @@ def _check_token_set(source: Source, node: TokenSet) -> Iterator[Diagnostic]:
 
 
 class Operator(NamedTuple):
-    """A postfix operator: its bounds, and where it stands."""
+    """A postfix operator: its bounds, and where it is."""
 
     low: int
     high: int | None

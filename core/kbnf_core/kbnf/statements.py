@@ -67,7 +67,7 @@ class Word(str):
 
 
 def span_of(word: Word) -> Span:
-    """Return where ``word`` stands."""
+    """Return where ``word`` is."""
     return Span(word.start_pos, word.end_pos)
 
 
@@ -76,7 +76,7 @@ class Mistake:
     """A definition that stops making sense at ``words[index]``, or at its end.
 
     ``open_brackets`` are the indices of the words that opened what is still open there,
-    outermost first; ``expected`` are the types of the words that could stand there.
+    outermost first; ``expected`` are the types of the words that could be there.
     """
 
     source: Source
@@ -107,7 +107,7 @@ class Mistake:
 
     @property
     def span(self) -> Span:
-        """The unexpected word; at the end, the position behind the last word."""
+        """The unexpected word; at the end, the position after the last word."""
         if self.word is not None:
             return span_of(self.word)
         end = span_of(self.words[-1]).end
@@ -225,7 +225,7 @@ def _reduction(
 
 
 class Lexer:
-    """Splits a text into words, from behind a byte order mark or from any position on.
+    """Splits a text into words, from after a byte order mark or from any position on.
 
     Every word that belongs to no definition is in the grammar's ``aside``, down to single
     characters, so no text fails. ``place`` is how far the text has been read.

@@ -42,7 +42,7 @@ class Text:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Name:
-    """An identifier where it stands."""
+    """An identifier where it is."""
 
     value: str
     span: Span
@@ -189,7 +189,7 @@ class Definition:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Comment:
-    """``(* text *)``; ``text`` is what stands between the marks."""
+    """``(* text *)``; ``text`` is what is between the marks."""
 
     text: str
     span: Span
@@ -235,7 +235,7 @@ def children(node: Expression) -> tuple[Expression, ...]:
 
 
 def uses_in(root: Expression) -> Iterator[Name]:
-    """Yield the names of nonterminals that ``root`` uses, where they stand."""
+    """Yield the names of nonterminals that ``root`` uses, where they are."""
     for node in postorder(root):
         match node:
             case Reference(Name() as name) | Exception_(Name() as name):

@@ -1,6 +1,6 @@
 """The hot loops of lowering: compiled where a compiler was at hand, else as they are written here.
 
-Unlike those of ``automata`` these have no second module: each function of ``_lowering.pyx`` stands
+Unlike those of ``automata`` these have no second module: each function of ``_lowering.pyx`` is
 for one of the same name in Python, which is its specification and is marked ``compiled``.
 """
 

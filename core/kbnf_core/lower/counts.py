@@ -4,15 +4,15 @@ A string of at most 100,000 characters is in one of a few states, those of one c
 so many characters left. So a repetition whose bounds are large is built as the automaton of what it
 repeats, once, with three symbols of its own around it:
 
-    begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> behind
+    begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> after
 
 They are letters like any other while the automaton of the rule is made deterministic and minimal;
-what comes before, within and behind the repetition is never mixed. Then ``fold`` takes them out.
+what comes before, within and after the repetition is never mixed. Then ``fold`` takes them out.
 The states within become three blocks of states:
 
-- *rows*: where a repetition may end, it can begin anew, or what comes behind can come;
+- *rows*: where a repetition may end, it can begin anew, or what comes after can come;
 - rows *below*, while more must come (``low``): it can begin anew;
-- rows of the *last* repetition (``high``): what comes behind can come.
+- rows of the *last* repetition (``high``): what comes after can come.
 
 The first two are cycles, as if there were no bounds. The recogniser counts: each edge that begins
 what is repeated is one more, and the number says which block it leads to (``kernel/items.pxi``). A
@@ -183,7 +183,7 @@ class _Folder:
         return self._trimmed([loop for loop, _, _ in found.values()])
 
     def _loop(self, head: int, bounds: list[Bounds]) -> tuple[Loop, Row, int]:
-        """Make the rows of a loop. Returns it, with what it begins with, and what is behind."""
+        """Make the rows of a loop. Returns it, with what it begins with, and what is after."""
         self._require(len(self._exit[head]) == 1)
         self._require(not (self._enter[head] or self._again[head] or self._accepting[head]))
         (number, behind) = self._exit[head][0]
@@ -218,7 +218,7 @@ class _Folder:
         return loop, openings[0], behind
 
     def _within(self, head: int) -> list[int]:
-        """Return the states between a head and what comes behind."""
+        """Return the states between a head and what comes after."""
         found: dict[int, None] = {}
         work = [to for _, to in self._rows[head]]
         while work:
@@ -235,7 +235,7 @@ class _Folder:
     def _check_ends(self, head: int, within: list[int], behind: int) -> None:
         """Require that it is soon clear whether a repetition goes on, begins anew or ends.
 
-        It may end in the same way as it goes on (a comma or a bracket behind a space), but not for
+        It may end in the same way as it goes on (a comma or a bracket after a space), but not for
         as long as the next one lasts, nor as far as something else is counted: then both counts
         would be possible.
         """

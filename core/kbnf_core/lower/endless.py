@@ -1,12 +1,12 @@
 """Grammars without any finite text that can go on for ever, as ``start ::= 'a' start;``.
 
 A part is *endless* if it has an infinite text: it loops over what is not empty, or calls an
-endless part behind parts that have finite texts, and consumes something again and again on the
+endless part after parts that have finite texts, and consumes something again and again on the
 way. (Going round without consuming anything is no text: ``start ::= start 'a';`` is not endless.)
 
 Where the start has no finite text but is endless, its infinite texts are what the grammar means.
 (One text is enough, be it the empty one, for what never ends beside it to be cut.)
-The passes behind this one know finite texts only, so each endless part gets finite ones: what has
+The passes after this one know finite texts only, so each endless part gets finite ones: what has
 come so far, and then ``NEVER``, a terminal that matches no token. A text is viable if it begins one
 of those; and as nothing matches ``NEVER``, none is ever complete.
 """
@@ -88,9 +88,9 @@ class _Endless:
         return _leading_to(found, graph)
 
     def _ways(self, name: str) -> Iterator[tuple[str | None, bool]]:
-        """Yield the calls of a rule behind parts that have finite texts, None for a loop.
+        """Yield the calls of a rule after parts that have finite texts, None for a loop.
 
-        With each call, whether something that is not empty can stand before it.
+        With each call, whether something that is not empty can be before it.
         """
         stack = [(self._grammar.rules[name], False)]
         facts = self._facts(self._grammar.rules[name])
@@ -197,7 +197,7 @@ def _choice(ways: Iterable[Node | None], span: Span) -> Node | None:
 def _in_sequence(
     node: Sequence[Node], endless: list[Node | None], facts: Mapping[int, Facts]
 ) -> Node | None:
-    """Return the ways to begin an infinite text: in any part behind those that are finite."""
+    """Return the ways to begin an infinite text: in any part after those that are finite."""
     last = next(
         (i for i, part in enumerate(node.parts) if not facts[id(part)].productive),
         len(node.parts) - 1,

@@ -1,4 +1,4 @@
-"""FIRST and FOLLOW sets over bytes: what parts begin with, and what can come behind nonterminals.
+"""FIRST and FOLLOW sets over bytes: what parts begin with, and what can come after nonterminals.
 
 Both are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over what a rule calls,
 FOLLOW over what calls it.

@@ -44,7 +44,7 @@ Bounds: TypeAlias = tuple[int, int | None]
 
 
 class Place(NamedTuple):
-    """A symbol of the source that may come, ``offset`` bytes of which lie behind.
+    """A symbol of the source that may come, ``offset`` bytes of which are read.
 
     ``called`` is the nonterminal that it calls, empty for a terminal.
     """
@@ -177,7 +177,7 @@ N = TypeVar("N", bound=Nfa)
 class Fragment(NamedTuple):
     """An automaton without free edges that is copied as a whole; state 0 is its start.
 
-    ``edges`` are three columns one behind the other: source, symbol, target.
+    ``edges`` are three columns one after the other: source, symbol, target.
     """
 
     edges: Column

@@ -4,8 +4,8 @@ While the text has not come, a position is how many of its bytes the last bytes 
 are (Knuth, Morris and Pratt 1977), above all states and counts: ``WAITING`` and a few more. So
 waiting is a position like others; copies, rollbacks and drafts need to know nothing of it.
 
-The text may end within a token. What is behind it there belongs to the grammar; where the grammar
-does not take that, a blank say, it begins behind it. A token without bytes counts as its name.
+The text may end within a token. What is after it there belongs to the grammar; where the grammar
+does not take that, a blank say, it begins after it. A token without bytes counts as its name.
 """
 
 from functools import cached_property
@@ -24,7 +24,7 @@ After = str | int
 """The text to wait for, or the id of a token."""
 
 Outcome = int | bytes
-"""How many bytes of the text have come; or the bytes behind it, once it has."""
+"""How many bytes of the text have come; or the bytes after it, once it has."""
 
 
 class AwaitedText:
@@ -54,7 +54,7 @@ class AwaitedText:
 
 
 def begin_with(automaton: TokenAutomaton, rest: bytes) -> int:
-    """Return the position of a grammar behind the rest of the token in which the text has come."""
+    """Return the position of a grammar after the rest of the token in which the text has come."""
     try:
         return automaton.append(automaton.beginning, rest)
     except RejectedError:
@@ -62,7 +62,7 @@ def begin_with(automaton: TokenAutomaton, rest: bytes) -> int:
 
 
 def rest_behind(automaton: TokenAutomaton, after: str, seen: bytes) -> bytes:
-    """Return the bytes behind a text that has come, empty where the grammar does not take them."""
+    """Return the bytes after a text that has come, empty where the grammar does not take them."""
     rest = seen.partition(after.encode())[2]
     state, _ = automaton.rule.feed(automaton.masks.states, automaton.masks.states.initial, rest)
     return b"" if state == DEAD else rest
@@ -71,7 +71,7 @@ def rest_behind(automaton: TokenAutomaton, after: str, seen: bytes) -> bytes:
 class WaitingAutomaton(TokenAutomaton):
     """A token automaton before which everything is free, until a text or a token has come.
 
-    It shares states and masks with ``grammar``, the token automaton that comes behind it.
+    It shares states and masks with ``grammar``, the token automaton that comes after it.
     """
 
     def __init__(self, grammar: TokenAutomaton, after: After) -> None:
@@ -118,7 +118,7 @@ class WaitingAutomaton(TokenAutomaton):
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask after which a text can be over in time.
 
-        Of those that wait, that is all but some with which the text comes, and more behind it.
+        Of those that wait, that is all but some with which the text comes, and more after it.
         """
         if position < WAITING:
             return super().fitting(words, position, left)
@@ -163,7 +163,7 @@ class WaitingAutomaton(TokenAutomaton):
 
 
 def waiting_for(grammar: TokenAutomaton, after: After | None) -> TokenAutomaton:
-    """Return what comes behind ``after``: the same object as long as one is in use."""
+    """Return what comes after ``after``: the same object as long as one is in use."""
     if after is None:
         return grammar
     found = grammar.behind.get(after)

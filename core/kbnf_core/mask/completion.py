@@ -39,7 +39,7 @@ MAX_WORK = 4_000_000
 """Steps of one call: bytes tried, trie nodes looked at, and shares for states."""
 
 Before = Callable[[], bytes]
-"""Returns the text so far, which is read only where names of members may come behind it."""
+"""Returns the text so far, which is read only where names of members may come after it."""
 
 _QUOTE = ord('"')
 
@@ -151,7 +151,7 @@ def _bytes_with_other_names(
 def _other_name(
     automaton: TokenAutomaton, position: int, names: MemberNames, begun: bytes, budget: Budget
 ) -> tuple[bytes, int] | None:
-    """Return the shortest rest of a name that ``names`` does not hold, and the position behind it.
+    """Return the shortest rest of a name that ``names`` does not hold, and the position after it.
 
     ``begun`` is the name so far; it is held as a whole then. None if there is none.
     """
@@ -187,7 +187,7 @@ def _other_name(
 
 
 def _escapes(text: bytes) -> bool:
-    """Tell whether the part of a string escapes the character behind it."""
+    """Tell whether the part of a string escapes the character after it."""
     return (len(text) - len(text.rstrip(b"\\"))) % 2 == 1
 
 
@@ -288,7 +288,7 @@ class _BestFirst:
     """The front of the search: texts by the least length of what they can become.
 
     An entry is whether the text repeats a name, that length, the text in ranks of readability, and
-    the state behind it, None where the text is complete and is meant as it is. ``names`` are those
+    the state after it, None where the text is complete and is meant as it is. ``names`` are those
     of the text so far.
     """
 
@@ -346,7 +346,7 @@ _READABLE = 16
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``tokens`` that were drawn; ``is_complete`` tells whether the text may end behind them."""
+    """``tokens`` that were drawn; ``is_complete`` tells whether the text may end after them."""
 
     tokens: tuple[int, ...]
     is_complete: bool
@@ -402,7 +402,7 @@ def sample(
 def _ended(
     automaton: TokenAutomaton, tokens: list[int], cuts: list[tuple[int, int]], before: Before
 ) -> Sample:
-    """Return a sample of the first tokens and the soonest end behind them.
+    """Return a sample of the first tokens and the soonest end after them.
 
     It has as many tokens, of those that ``cuts`` offers, as let it end without repeating a name.
     """

@@ -6,7 +6,7 @@ nonterminal is complete; that beginning is a node of the trie, its root where no
 exits are sets of trie nodes, by nonterminal and k, of three kinds of beginnings:
 
 - an item set above BOTTOM, below some nodes of the trie: what completes within the token, and
-  behind each place at which the token can end;
+  after each place at which the token can end;
 - a place at which a token ends: its pairs, each an item set and then what waits in its stack node;
 - a completion in a stack node, below some nodes: the item sets that wait for it.
 
@@ -20,9 +20,9 @@ with no token begun after K tokens, a node is dropped where the rest of each tok
 spelled by tokens of its own in as many as it is late: that way is no longer.
 
 What is counted (``lower.counts``) has no upper bounds among exits, which are fewer so. With counts,
-and with eager ends (a token may not go on behind a complete text, which exits do not know of),
-exits are a bound, by which states are searched (A*, Hart et al. 1968). A way that was found behind
-one count is tried behind the others first.
+and with eager ends (a token may not go on after a complete text, which exits do not know of),
+exits are a bound, by which states are searched (A*, Hart et al. 1968). A way that was found after
+one count is tried after the others first.
 """
 
 import heapq
@@ -504,7 +504,7 @@ class NearestEnd:
     def _chosen_far(self, state: int, left: int, room: int) -> list[bool] | None:
         """Return for each end of a token whether a text can be over in ``left`` tokens from there.
 
-        ``state`` stands for one with a count, behind which so many repetitions have room. None if
+        ``state`` stands for one with a count, after which so many repetitions have room. None if
         they may be too few.
         """
         if not room or self._masks.states.token_terminals(state):

@@ -12,7 +12,7 @@ costs. A state of the recogniser adds the cost of what waits for the nonterminal
 report, from stack node to stack node down to BOTTOM; that cost is memoised per stack node.
 
 What is counted (``lower.counts``) has lengths by arithmetic: from a row to the end of what is being
-repeated, as often the least that is repeated as it still must come, and what comes behind.
+repeated, as often the least that is repeated as it still must come, and what comes after.
 """
 
 import heapq
@@ -64,7 +64,7 @@ class DistanceToEnd:
         return float(best)
 
     def most_above(self, state: int, budget: Budget) -> float:
-        """Return the greatest length behind what any frame of a state's stacks waits for.
+        """Return the greatest length after what any frame of a state's stacks waits for.
 
         Raises WorkLimitError as ``length`` does.
         """
@@ -161,7 +161,7 @@ def most_left_open(tables: Tables, to_end: Callable[[int], float], longest: int)
     """Return a bound of the least length to the end of a nonterminal, wherever a text within it is.
 
     That may be in the midst of nonterminals that it calls. Where these nest without end it holds
-    behind ``longest`` bytes: each opens a nonterminal at most once.
+    after ``longest`` bytes: each opens a nonterminal at most once.
     """
     own: dict[int, float] = {}
     calls: dict[int, dict[int, float]] = {}
@@ -445,10 +445,10 @@ def close_grammar(tables: Tables, most: int) -> Closing:
 
 
 def endless_rules(tables: Tables) -> list[int]:
-    """Return the nonterminals that nest: that call themselves, with text before and behind.
+    """Return the nonterminals that nest: that call themselves, with text before and after.
 
     There depth has no bound, and every depth is a state. A call in front of all text (left
-    recursion) alone goes no deeper, and neither does one behind all text (a tail call).
+    recursion) alone goes no deeper, and neither does one after all text (a tail call).
     """
     calls = _calls(tables)
     graph: dict[int, list[int]] = {each: [] for each in range(len(tables.entry))}

@@ -30,7 +30,7 @@ class LivePlace:
 
     ``rules`` is the path of nonterminals from the start down; ``calls`` has, for each but the
     last, the symbols in which it may call the next. ``span`` is the symbol in the grammar's source,
-    of whose bytes ``offset`` are behind; in a rule that is not written there it is the innermost
+    of whose bytes ``offset`` are after; in a rule that is not written there it is the innermost
     call that is. ``expected`` are the inclusive ranges of bytes that the symbol takes next (none
     where it is a token terminal).
     """

@@ -32,7 +32,7 @@ from kbnf_core.lower.tables import Ids, Tables
 def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
     """Return the block of each automaton state: its class of equivalence for ``rounds`` bytes."""
     source = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
-    # A call is a symbol behind the byte classes.
+    # A call is a symbol after the byte classes.
     calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
     symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
     target = np.concatenate((tables.edge_target, tables.call_return))

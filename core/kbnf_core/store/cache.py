@@ -79,7 +79,7 @@ class LocalCache:
 
     @contextmanager
     def draft(self) -> Iterator[Path]:
-        """Yield the name of a file to write; it is gone behind the block, unless it was kept."""
+        """Yield the name of a file to write; it is gone after the block, unless it was kept."""
         path = self._folder / f".{secrets.token_hex(8)}.tmp"
         try:
             yield path

@@ -1,4 +1,4 @@
-"""Stores behind fsspec: S3, Google Cloud Storage, Azure, and what else has a driver.
+"""Stores after fsspec: S3, Google Cloud Storage, Azure, and what else has a driver.
 
 Object stores show an upload whole or not at all; elsewhere it goes to a temporary name and is
 moved. What is read is kept in a local folder, since nothing is ever written twice under a name.
@@ -259,7 +259,7 @@ _TOKEN = 16
 def _secret_pattern(url: str) -> "re.Pattern[str] | None":
     """Return what matches the secrets of a URL: its password, and the parameters of its query.
 
-    A name is none, unless it is long or stands with its password. Short secrets are matched as
+    A name is none, unless it is long or is with its password. Short secrets are matched as
     whole words only: letters that are missing in the middle of others would tell them.
     """
     parts = urlsplit(url)

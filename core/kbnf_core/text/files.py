@@ -67,7 +67,7 @@ def opened(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def write_file(path: str | Path, pieces: Iterable[Piece]) -> None:
-    """Write ``pieces`` behind one another as the content of a file.
+    """Write ``pieces`` after one another as the content of a file.
 
     Raises ``OSError``, which names ``path``, where that is not possible.
     """

@@ -1,7 +1,7 @@
 """Reading a vocabulary file of any known format, detected by content, and its tokenizer.
 
 Files that only list tokens say nothing of how a text is cut; for them the longest token that
-stands at each place is taken, which is what RWKV's tokenizer does too.
+is at each place is taken, which is what RWKV's tokenizer does too.
 
 Models are found by name in the local cache of Hugging Face's libraries; nothing is ever downloaded.
 The cache holds ``models--OWNER--NAME/snapshots/COMMIT/FILES``, and in ``refs/main`` the commit of

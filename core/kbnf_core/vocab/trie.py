@@ -4,7 +4,7 @@ Nodes are numbered depth first, siblings in the order of their bytes, so a subtr
 numbers and a walk goes either to ``node + 1`` (down) or to ``skip[node]`` (past the subtree).
 
 The construction sorts the tokens and looks at the common prefix of neighbours: each token adds
-one node for each of its bytes behind that prefix, in depth-first order already.
+one node for each of its bytes after that prefix, in depth-first order already.
 
 Bytes are written as tokens without knowing the tokenizer: as few as can be, or always the longest.
 Neither need be what the model's own tokenizer makes of the same bytes.
@@ -35,7 +35,7 @@ class TokenTrie:
     """A trie of n nodes and m token ids; all arrays are read-only. Node 0 is the root.
 
     ``byte``: uint8[n], the byte that leads to the node (0 for the root).
-    ``skip``: int32[n], the first node behind the subtree (n if there is none).
+    ``skip``: int32[n], the first node after the subtree (n if there is none).
     ``depth``: uint16[n], bytes from the root. ``parent``: int32[n], -1 for the root.
     ``child_start``: int32[n + 1] and ``child``: int32[n - 1]; the children of node i, by byte,
     are ``child[child_start[i]:child_start[i + 1]]``.
@@ -233,7 +233,7 @@ def _trace(last: list[tuple[int, int]]) -> tuple[int, ...]:
 
 
 def _tokens_at(trie: TokenTrie, data: bytes, begin: int) -> Iterator[tuple[int, int]]:
-    """Yield the tokens that stand at ``begin``, shortest first, as (where it ends, lowest id)."""
+    """Yield the tokens that are at ``begin``, shortest first, as (where it ends, lowest id)."""
     node = ROOT
     for end in range(begin, len(data)):
         node = trie.child_on(node, data[end])

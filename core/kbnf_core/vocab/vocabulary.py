@@ -162,7 +162,7 @@ class Vocabulary:
     def encode(self, text: str | _Bytes) -> list[int]:
         """Return the ids of a text as the tokenizer writes it, no special tokens added or read.
 
-        Bytes that are not UTF-8 are cut into the longest tokens that stand at each place. Raises
+        Bytes that are not UTF-8 are cut into the longest tokens that are at each place. Raises
         ``VocabularyError`` where the vocabulary does not say how its tokenizer cuts a text:
         ``Vocabulary.of`` and ``load_vocabulary`` do.
         """

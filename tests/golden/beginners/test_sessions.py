@@ -1,7 +1,7 @@
 """First grammars with the mistakes that everybody makes: what is said, and what fixing does.
 
 A golden file holds the grammar in lines that start with ``| ``, what ``kbnf check`` says about it,
-and, behind each round of ``--fix --unsafe-fixes``, the text and what is still to be said.
+and, after each round of ``--fix --unsafe-fixes``, the text and what is still to be said.
 """
 
 from collections.abc import Callable

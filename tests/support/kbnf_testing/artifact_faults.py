@@ -380,7 +380,7 @@ def _exchange_lists(rng: random.Random, arrays: Arrays, name: str) -> None:
 
 
 def _add_lists(rng: random.Random, arrays: Arrays, name: str) -> None:
-    """Add repeated or empty lists behind the others; for states, with rows that fit."""
+    """Add repeated or empty lists after the others; for states, with rows that fit."""
     count = rng.choice((1, 2, 16, 1_000))
     names = ("pairs", "exits") if name in ("pairs", "exits") else (name,)
     for each in names:

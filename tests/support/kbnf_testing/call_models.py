@@ -12,7 +12,7 @@ _DSML = "｜DSML｜"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands around all calls: texts, and what separates two of them.
+    """What is around all calls: texts, and what separates two of them.
 
     ``trigger`` is what free text may not hold but to begin a section; ``before`` leads a section
     that must come; ``repeats`` tells whether text and more sections may follow that.
@@ -30,7 +30,7 @@ class Section:
 class Preset:
     """How a family of models writes calls of tools.
 
-    ``begin`` and ``end`` stand around the arguments, ``{}`` is the name of the tool; ``style`` is
+    ``begin`` and ``end`` are around the arguments, ``{}`` is the name of the tool; ``style`` is
     that of a ``json_schema``. With ``numbered``, a count and this text lead the arguments. What
     ``excludes`` names is in no free text, what ``not_in_reasoning`` names in no reasoning; that is
     between ``think``, and ``after_reasoning`` follows. ``without_reasoning`` is written where there

@@ -13,7 +13,7 @@ import regex
 
 _CHARACTERS = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x110000))))
 
-# No property stands beside its complement: ``regex`` takes `[^\P{L}\p{L}]` for any character.
+# No property is beside its complement: ``regex`` takes `[^\P{L}\p{L}]` for any character.
 ITEMS = (
     *("a-z", "A-Z", "0-9", "a-f", "_", r"\x20", r"\x20-\x7e", r"\x00-\x7f", r"\x00-\x1f", r"\n"),
     *(r"\x22", r"\x27", r"\x5c", r"\.", r"\-", ",", ";", "!-/", "x", r"\x7f-\xa0", r"\x80-\u07ff"),
@@ -166,7 +166,7 @@ def _bytes(random: Random) -> ClassGrammar:
 
 
 def _composed(random: Random) -> ClassGrammar:
-    """Two or three rules that call those behind them, and themselves in brackets.
+    """Two or three rules that call those after them, and themselves in brackets.
 
     What calls itself otherwise is ambiguous here, and has states for each length of a text.
     """

@@ -238,7 +238,7 @@ class _Texts:
         if pattern is None:
             return
         for token_id in ids:
-            # Refused, it may be one that goes on behind a complete text.
+            # Refused, it may be one that goes on after a complete text.
             if flags[token_id] or finish != "eager":
                 data = text + self._vocabulary.tokens[token_id]
                 assert _begins(pattern, data) in (None, flags[token_id]), (self._sample, data)

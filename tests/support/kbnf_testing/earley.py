@@ -62,7 +62,7 @@ class Recogniser:
     def is_endless(self) -> bool:
         """Tell whether there is a word without an end, each beginning of which can go on.
 
-        It goes from symbol to symbol, behind others that derive words, to a leaf with words of any
+        It goes from symbol to symbol, after others that derive words, to a leaf with words of any
         length, or round and round past what is not empty.
         """
         heads = {self._productions.rules[number][0] for number in self._useful}

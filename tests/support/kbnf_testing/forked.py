@@ -1,8 +1,8 @@
-"""Forked children: cases run behind limits of memory and time, and what became of each is a value.
+"""Forked children: cases run after limits of memory and time, and what became of each is a value.
 
 One child runs many cases and says over a pipe which one it begins and how that one ended. Where
 the child dies (a signal, an alarm, the end of memory), the case it had begun is to blame, and the
-next child goes on behind it. The alarm keeps its default action, which kills: compiled code that
+next child goes on after it. The alarm keeps its default action, which kills: compiled code that
 never returns to Python is stopped as well.
 
 POSIX only. Elsewhere ``available`` is false, and a module that needs children skips itself::

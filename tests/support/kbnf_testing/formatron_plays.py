@@ -1,7 +1,7 @@
 """A pytest plugin that runs Formatron's own tests without a GPU and without downloads.
 
 Models are stand-ins whose scores follow from the tokens so far, so two runs differ only by the
-engine behind ``kbnf``. Nothing is compared with stored snapshots, which are of real models: what a
+engine after ``kbnf``. Nothing is compared with stored snapshots, which are of real models: what a
 test would compare is written down, with its outcome, to the file that ``FORMATRON_RECORD`` names.
 """
 

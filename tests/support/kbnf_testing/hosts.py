@@ -1,6 +1,6 @@
 """Stand-ins of the programs that generate text, for the pages of ``docs/decoders``.
 
-Each has as much of its program's surface as the page uses. The model behind all of them knows
+Each has as much of its program's surface as the page uses. The model after all of them knows
 nothing: it takes tokens at random among those that are left to it, so what it writes is right only
 by the grammar.
 """

@@ -4,7 +4,7 @@
 print today into them.
 
 In the order of the page, a block with ``title="FILE"`` writes that file, and one of ``console``
-runs the commands behind ``$``, all in one empty folder. Its ``>>>`` are a doctest of the page.
+runs the commands after ``$``, all in one empty folder. Its ``>>>`` are a doctest of the page.
 """
 
 import os
@@ -24,7 +24,7 @@ _SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, the file that it is, its text and where that stands."""
+    """A fenced block: its language, the file that it is, its text and where that is."""
 
     language: str
     title: str | None

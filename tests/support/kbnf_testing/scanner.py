@@ -51,7 +51,7 @@ class Scanner:
         return int(digits) if digits else None
 
     def bounds(self) -> tuple[int, int | None]:
-        """Read what stands in the braces of ``{m}``, ``{m,}``, ``{,n}`` or ``{m,n}``, and ``}``."""
+        """Read what is in the braces of ``{m}``, ``{m,}``, ``{,n}`` or ``{m,n}``, and ``}``."""
         low = self.number()
         high = self.number() if self.take(",") else low
         if low is None and high is None:

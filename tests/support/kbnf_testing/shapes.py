@@ -1,4 +1,4 @@
-"""Compares syntax trees by what they say, not by where they stand."""
+"""Compares syntax trees by what they say, not by where they are."""
 
 from dataclasses import fields, is_dataclass
 

@@ -1,4 +1,4 @@
-"""The engine under test, behind the same words as the reference."""
+"""The engine under test, after the same words as the reference."""
 
 import copy
 from collections.abc import Callable

@@ -45,7 +45,7 @@ bounds = st.tuples(st.integers(0, 9), st.none() | st.integers(0, 9)).filter(
 
 
 def _larger(inner: st.SearchStrategy[Expression]) -> st.SearchStrategy[Expression]:
-    """Return trees that some text has: looser operators stand in brackets only."""
+    """Return trees that some text has: looser operators are in brackets only."""
     symbols = inner.map(_symbol)
     sequences = st.lists(symbols, min_size=2, max_size=3).map(lambda x: Sequence(tuple(x), AT))
     branches = st.one_of(symbols, sequences)

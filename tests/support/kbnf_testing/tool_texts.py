@@ -131,7 +131,7 @@ def write(preset: str, parts: Sequence[Any], thoughts: str | None, random: Rando
             text += parts[index]
             index += 1
             continue
-        calls = []
+        calls: list[str] = []
         while index < len(parts) and not isinstance(parts[index], str):
             calls.append(_call(found, parts[index], len(calls), random))
             index += 1

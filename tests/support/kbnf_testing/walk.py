@@ -23,7 +23,7 @@ ACCEPTED = frozenset({Outcome.ONGOING, Outcome.FINISHED})
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where a generation stands.
+    """Where a generation is.
 
     ``histories`` are the viable words that the tokens so far can be read as (more than one only
     where a token can stand for itself as well as for its bytes).

@@ -403,7 +403,7 @@ def test_edges_that_do_not_come_by_class_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1, 2, 3, 17, 1_000])
 def test_states_that_are_there_twice_are_refused(artifact: Path, count: int) -> None:
-    """These crashed the process: indices behind the end, in code without bounds checks."""
+    """These crashed the process: indices after the end, in code without bounds checks."""
     arrays, _ = read_container(artifact)
     last = len(arrays["next"]) - 1
     more: dict[str, Array] = {}

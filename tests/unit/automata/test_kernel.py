@@ -145,7 +145,7 @@ def test_nothing_is_followed_behind_what_is_searched_for(
     kernel: str, request: pytest.FixtureRequest
 ) -> None:
     automata: Automata = PLAIN if kernel == "plain" else request.getfixturevalue("compiled")
-    # Words with b, or with a(a|b){9}a, in them: a subset for each count of a, one behind them.
+    # Words with b, or with a(a|b){9}a, in them: a subset for each count of a, one after them.
     again, end = 11, 12
     moves: list[dict[int, tuple[int, ...]]] = [{0: (0, 1), 1: (0, again, end)}]
     moves += [{0: (i + 1,), 1: (i + 1,)} for i in range(1, 10)]

@@ -1,4 +1,4 @@
-"""What quoted texts spell: spec section 1.1, and where each character stands."""
+"""What quoted texts spell: spec section 1.1, and where each character is."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Names in a JSON text that is read piece by piece, and what is written behind it."""
+"""Names in a JSON text that is read piece by piece, and what is written after it."""
 
 import json
 from random import Random

@@ -1,4 +1,4 @@
-"""Underlines stand under what they mark, whatever the line holds."""
+"""Underlines are under what they mark, whatever the line holds."""
 
 from hypothesis import given
 from hypothesis import strategies as st

@@ -17,7 +17,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 _CORE = Path(kbnf_core.__file__).parent
 _SECTIONS = ["What it means", "Why it hurts", "Wrong", "Right", "What to do"]
 
-# What stands under `Wrong` there cannot be shown in a page: it is no UTF-8, or too large.
+# What is under `Wrong` there cannot be shown in a page: it is no UTF-8, or too large.
 _NOT_A_GRAMMAR = {"E009", "E017"}
 
 _ASCII = Vocabulary(

@@ -22,7 +22,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    """Write a GGUF file with a tokenizer, and a tensor behind it."""
+    """Write a GGUF file with a tokenizer, and a tensor after it."""
 
     def create(
         model: str | None, tokens: list[Any], types: list[TokenType] | None, **keys: int

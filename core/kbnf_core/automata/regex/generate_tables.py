@@ -58,7 +58,7 @@ def _assignment(name: str, words: list[str]) -> str:
 
 
 def _property_names() -> dict[tuple[int, int], list[str]]:
-    r"""Return what may stand in ``\p{...}``, as in properties.txt: ``gc=lu``, ``math``.
+    r"""Return what may be in ``\p{...}``, as in properties.txt: ``gc=lu``, ``math``.
 
     Names of one set are together, by the package's numbers of a property and its value.
     """

@@ -188,7 +188,7 @@ def _line_look(flags: Flags, text_look: Look) -> Look:
     return Look.START_LINE if starts else Look.END_LINE
 
 
-# What stands between an opening parenthesis and what it groups.
+# What is between an opening parenthesis and what it groups.
 
 _FLAGS = {
     "i": "ignore_case",
@@ -320,7 +320,7 @@ def _read_repetition(reader: Reader) -> Bounds | None:
 
 
 def _read_count(reader: Reader, start: int) -> Bounds | None:
-    """Read ``{m}``, ``{m,}`` or ``{m,n}``; white space may stand around the numbers."""
+    """Read ``{m}``, ``{m,}`` or ``{m,n}``; white space may be around the numbers."""
     reader.advance()
     low = high = _read_number(reader)
     bounded = True

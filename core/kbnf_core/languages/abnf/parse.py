@@ -103,7 +103,7 @@ def text_leaf(text: str, is_exact: bool, span: Span) -> Expression:
 
 
 def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
-    """Return the leaf of numbers, one behind the other; what is no character is left out."""
+    """Return the leaf of numbers, one after the other; what is no character is left out."""
     if octets and max(numbers) > LAST_ASCII:
         return ByteString(bytes(numbers), span)
     return terminal("".join(map(chr, filter(is_character, numbers))), span)
@@ -168,7 +168,7 @@ def split(text: str) -> tuple[list[Statement], tuple[Comment, ...]]:
 
 
 def _group(words: list[Word], columns: list[int | None]) -> list[Statement]:
-    """Return the rules; ``columns`` are those of words that stand first on their lines."""
+    """Return the rules; ``columns`` are those of words that are first on their lines."""
     statements: list[Statement] = []
     margin = 0
     for index, (word, column) in enumerate(zip(words, columns, strict=True)):

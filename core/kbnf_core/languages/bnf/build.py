@@ -45,7 +45,7 @@ class Piece(NamedTuple):
 
 
 def pieces(text: str, start: int) -> Iterator[Piece]:
-    """Split ``text``, without its quotes, that stands at ``start``."""
+    """Split ``text``, without its quotes, that is at ``start``."""
     for match in _PIECE.finditer(text):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"

@@ -127,7 +127,7 @@ class _Bnf(Metasyntax[Definition]):
 
 
 def _split(text: str) -> list[Statement]:
-    """Return the productions; what stands before the first is one of its own."""
+    """Return the productions; what is before the first is one of its own."""
     words = list(Lexer(bnf_parser(), text).words())
     productions: list[Statement] = []
     ended = True

@@ -30,7 +30,7 @@ def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]
 def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
     """Return a name of GBNF for each identifier of KBNF, each different; as ``kbnf_names``.
 
-    Names with a hyphen are those of rules made for another one, whose name stands before it.
+    Names with a hyphen are those of rules made for another one, whose name is before it.
     """
     ordered = list(names)
     written = [name for name in ordered if "-" not in name]

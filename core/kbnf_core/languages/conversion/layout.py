@@ -1,7 +1,7 @@
 """Lays out converted definitions for a person: comments, empty lines and long alternations.
 
-Comments stand in the original, definitions may have moved away from theirs; each comment goes
-where the part of the original stands that is nearest behind it, or before it on its line.
+Comments are in the original, definitions may have moved away from theirs; each comment goes
+where the part of the original is that is nearest after it, or before it on its line.
 """
 
 from collections import deque
@@ -80,7 +80,7 @@ class _Writer:
         self._end = 0
 
     def add_comments(self, comments: Iterable[Comment]) -> None:
-        """Write comments that stand between definitions."""
+        """Write comments that are between definitions."""
         for comment in comments:
             self._keep_empty_line(comment.span.start)
             self.lines.append(self._style.comment(comment.text))

@@ -69,7 +69,7 @@ def operator_alone(source: Source, word: Word) -> Diagnostic:
 
 
 def nothing_to_repeat(source: Source, span: Span, operator: str) -> Diagnostic:
-    """Return the finding for an operator, as it is shown, behind nothing or an empty text."""
+    """Return the finding for an operator, as it is shown, after nothing or an empty text."""
     message = f"{operator} has nothing to repeat"
     return Diagnostic("E001", message, source, span, notes=(llama_says(NO_OPERAND),))
 
@@ -109,7 +109,7 @@ def _left_over(mistake: Mistake) -> Diagnostic:
 
 
 def reads_on(source: Source, last: Word) -> Diagnostic:
-    """Return the finding for a rule that ends in ``::=`` or ``|``, with another rule behind."""
+    """Return the finding for a rule that ends in ``::=`` or ``|``, with another rule after."""
     return Diagnostic(
         "W411",
         f"llama.cpp does not end a rule after {shown(last.value)}",

@@ -333,7 +333,7 @@ def _first_calls_of(root: Node, names: set[str]) -> set[str]:
 
 @dataclass(slots=True)
 class _Split:
-    """A part cut by what it begins with: ``base`` with no member, ``rest[m]`` behind member m."""
+    """A part cut by what it begins with: ``base`` with no member, ``rest[m]`` after member m."""
 
     base: Node
     rest: dict[str, Node] = field(default_factory=dict)
@@ -358,9 +358,9 @@ def _solve(rules: Rules, members: list[str], nonempty: Nonempty) -> None:
 
 
 class _Behind:
-    """The elements of ``M*``: what rule ``outer`` may read behind rule ``first``.
+    """The elements of ``M*``: what rule ``outer`` may read after rule ``first``.
 
-    Where a member is another one with nothing behind it, the step costs no text; such steps are
+    Where a member is another one with nothing after it, the step costs no text; such steps are
     joined with the next one that does, so that the new rules are not left recursive themselves.
     """
 
@@ -375,7 +375,7 @@ class _Behind:
         self._free = {first: self._reach_free(first) for first in splits}
 
     def name(self, first: str, outer: str) -> str:
-        """Return the name of the rule for what is behind ``first`` in ``outer``."""
+        """Return the name of the rule for what is after ``first`` in ``outer``."""
         return f"{outer}-after-{first}"
 
     def rules(self) -> Rules:
@@ -398,7 +398,7 @@ class _Behind:
         return _without_empty(self._steps[first, outer], self._nonempty)
 
     def _reach_free(self, first: str) -> list[str]:
-        """Return the members that ``first`` is, with nothing behind it; itself among them."""
+        """Return the members that ``first`` is, with nothing after it; itself among them."""
         reached = [first]
         for via in reached:
             reached.extend(
@@ -463,7 +463,7 @@ def _cut_repetition(
 def _cut_sequence(
     node: Sequence[Node], parts: list[_Split], nullable: Mapping[int, bool], nonempty: Nonempty
 ) -> _Split:
-    """Cut at the first item, and at those behind it that only empty ones stand before."""
+    """Cut at the first item, and at those after it that only empty ones are before."""
     found: list[_Split] = []
     for index, (item, part) in enumerate(zip(node.parts, parts, strict=True)):
         behind = sequence(node.parts[index + 1 :])

@@ -162,7 +162,7 @@ class Class(NamedTuple):
 
 
 def pieces(raw: str, start: int) -> Iterator[Piece]:
-    """Split ``raw``, a string or class with its delimiters that stands at ``start``."""
+    """Split ``raw``, a string or class with its delimiters that is at ``start``."""
     for match in _PIECE.finditer(raw, 1, len(raw) - 1):
         span = Span(start + match.start(), start + match.end())
         kind = match.lastgroup or "bad"
@@ -347,7 +347,7 @@ def _number(digits: str) -> int:
 
 
 def _join(parts: list[_Branch], start: int) -> Expression:
-    """Return the branches as one expression; the first would stand at ``start``."""
+    """Return the branches as one expression; the first would be at ``start``."""
     branches: list[Expression] = []
     for part in parts:
         if isinstance(part, Word):

@@ -558,7 +558,7 @@ def _places(document: Document) -> dict[str, tuple[Span, tuple[Span, ...]]]:
 
 
 def _in_order(rules: Rules, document: Document) -> list[str]:
-    """Return the names of all rules, those that were made for another one behind it."""
+    """Return the names of all rules, those that were made for another one after it."""
     written = dict.fromkeys(definition.name.value for definition in document.definitions)
     made: dict[str, list[str]] = {name: [] for name in written}
     for name in rules:

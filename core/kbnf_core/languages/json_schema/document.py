@@ -85,7 +85,7 @@ _INTEGERS_HAVE_NO_FRACTION = frozenset({"draft-03", "draft-04"})
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A schema object, where it stands, and what its references are relative to.
+    """A schema object, where it is, and what its references are relative to.
 
     Without a ``resolver`` that is the document as a whole.
     """
@@ -294,7 +294,7 @@ class Document:
 
     @property
     def has_whole_fractions(self) -> bool:
-        """Tell whether ``1.0`` may stand wherever ``1`` may.
+        """Tell whether ``1.0`` may be wherever ``1`` may.
 
         They are the same number. To drafts 3 and 4 only ``1`` is an integer, though, so there both
         are allowed in schemas that ask for no integers.
@@ -493,7 +493,7 @@ def _shortened(value: Json) -> str:
 
 
 def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
-    """Return that ``name`` is no type; ``is_item`` tells whether it stands in a list."""
+    """Return that ``name`` is no type; ``is_item`` tells whether it is in a list."""
     from kbnf_core.text.suggest import Suggestions
 
     listed = [f"`{each}`" for each in sorted(TYPES)]

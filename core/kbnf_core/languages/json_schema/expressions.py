@@ -135,7 +135,7 @@ class Others:
 
 @dataclass(frozen=True, slots=True)
 class OthersBehind:
-    """Arrays whose items behind the first ``count`` hold ``value``, and what is no array."""
+    """Arrays whose items after the first ``count`` hold ``value``, and what is no array."""
 
     count: int
     value: "Expression"

@@ -242,7 +242,7 @@ def _over_blocks(
     quote: int,
     budget: Budget,
 ) -> SymbolDfa:
-    """Return the words in quotes; ``quote`` is the symbol behind those of the blocks."""
+    """Return the words in quotes; ``quote`` is the symbol after those of the blocks."""
     words = lengths.words
     counting, leaving = lengths.counted(length, most, budget, ends=())
     free = len(counting)

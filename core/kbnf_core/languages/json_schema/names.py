@@ -197,7 +197,7 @@ def leaving(
 
 
 def _below(children: dict[str, int], found: list[Expression], builder: Builder) -> list[Expression]:
-    """Return what is found below a node of the trie, each behind its character."""
+    """Return what is found below a node of the trie, each after its character."""
     return [
         builder.sequence([builder.text(char), found[child]])
         for char, child in children.items()

@@ -102,7 +102,7 @@ class Service(enum.Enum):
 class Standard(enum.Enum):
     r"""By whose word a schema is read.
 
-    JSON_SCHEMA is the draft that the schema names: before draft 2019-09 whatever stands beside
+    JSON_SCHEMA is the draft that the schema names: before draft 2019-09 whatever is beside
     ``$ref`` is ignored, ``1.0`` is an integer from draft 6 on. LLGUIDANCE is that library's
     reading, which ``%json`` in Lark has: integers have no fraction, 29 February is in every year,
     control characters may be spelt ``\u00XX``, additional names ``\uXXXX``, gaps are any
@@ -135,7 +135,7 @@ class Options:
     cannot be honoured is dropped and reported instead of being an error; ``lenient`` asks for the
     same, and is LLGuidance's word.
     ``whitespace_pattern``, ``item_separator`` and ``key_separator`` are regular expressions: what
-    may stand once in a gap, and between members and after names. ``allowed_escapes`` are the
+    may be once in a gap, and between members and after names. ``allowed_escapes`` are the
     letters that may follow a backslash. With ``strict`` the schema must be one that the strict mode
     of a service takes; the grammar is the same.
     """

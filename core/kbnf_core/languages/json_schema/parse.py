@@ -58,7 +58,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class SchemaText:
-    """A sound schema, the text that it stands in, and the options in force.
+    """A sound schema, the text that it is in, and the options in force.
 
     Where the schema is not all of its text, ``moved`` has the pointers that those in ``value``
     begin with, and what these places are called in the text.

@@ -221,7 +221,7 @@ class Prelude:
 
     @property
     def gap(self) -> Form:
-        """What may stand between two tokens."""
+        """What may be between two tokens."""
         return self._used("ws", self._shared.gap)
 
     @property

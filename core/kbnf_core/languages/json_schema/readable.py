@@ -109,7 +109,7 @@ class ReadableWriter(Writer):
         return self._properties[key]
 
     def place(self, expression: Expression, hint: str) -> Form | None:
-        """Return how a value is written where it stands in another, at its place in the text."""
+        """Return how a value is written where it is in another, at its place in the text."""
         form = super().place(expression, hint)
         return None if form is None else placed(form, self._span(expression))
 
@@ -137,7 +137,7 @@ class ReadableWriter(Writer):
         return form
 
     def _remark(self, rule: str, expression: Expression, name: str | None = None) -> None:
-        """Comment on a rule: where its schema stands, and what the schema says of itself.
+        """Comment on a rule: where its schema is, and what the schema says of itself.
 
         A member has none where there is no more to say than its ``name``, in whatever case.
         """
@@ -160,8 +160,8 @@ def in_order(
 ) -> list[str]:
     """Return the rules in the order in which a reader meets them, depth first.
 
-    A rule without a title is part of one with a title, and stands behind that; ``members`` stand
-    behind all other parts of theirs.
+    A rule without a title is part of one with a title, and is after that; ``members`` are
+    after all other parts of theirs.
     """
     found: dict[str, None] = {}
     pending = [start]

@@ -131,7 +131,7 @@ PRUNING_DEPTH = 2
 class _Reading:
     """A schema as it was read: its own restrictions, and the expressions of its applicators.
 
-    ``parts`` holds them in the order in which their keywords stand.
+    ``parts`` holds them in the order in which their keywords are.
     """
 
     parts: list["NormalForm | Expression"] = field(default_factory=list)
@@ -608,7 +608,7 @@ _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 class Evaluated:
     """What is evaluated: names, names by pattern, so many items; or all members, all items.
 
-    ``contained`` are schemas whose values are evaluated wherever they stand among the items;
+    ``contained`` are schemas whose values are evaluated wherever they are among the items;
     ``has_properties`` tells whether there was the keyword ``properties``.
     """
 

@@ -338,7 +338,7 @@ class SimpleSchemas:
         return Known(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
 
     def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
-        """Return members of which one is required: those before it have commas behind them."""
+        """Return members of which one is required: those before it have commas after them."""
         parts: list[ir.Node] = []
         is_first = True
         for node, must in members:

@@ -395,7 +395,7 @@ class ScalarWriter:
         """Return the texts to use for numbers; of any number of digits where ``is_wide``.
 
         Integers have a fraction only where that is asked for. Multiples of another number have no
-        more digits behind the point than that, where digits are bounded or LLGuidance's are meant.
+        more digits after the point than that, where digits are bounded or LLGuidance's are meant.
         Where there are no negative numbers there is no negative zero.
         """
         atoms = [atom for atom, wanted in part.literals if wanted]
@@ -425,7 +425,7 @@ class ScalarWriter:
         return operations.difference(texts, _negative_zero())
 
     def _numbers(self, values: Iterable[Decimal]) -> Form:
-        """Return the texts of some numbers; zeros behind the point change nothing.
+        """Return the texts of some numbers; zeros after the point change nothing.
 
         Numbers that take the same zeros share them, so that no number needs an automaton. Where
         digits are bounded, numbers have the zeros that they have in the schema, or none.
@@ -565,7 +565,7 @@ def _leaves_out_zero(atom: Atom) -> bool:
 
 
 def _places(number: Decimal) -> int:
-    """Return the digits behind the point of a number."""
+    """Return the digits after the point of a number."""
     return max(-int(number.normalize().as_tuple().exponent), 0)
 
 

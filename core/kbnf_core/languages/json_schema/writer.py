@@ -114,7 +114,7 @@ def _all_differ(part: Arrays, schemas: Schemas) -> bool:
 
 
 def _plain_array(part: Arrays, writer: "Writer", hint: str) -> Form | None:
-    """Write prefix items, each but the first behind a comma, and then the rest."""
+    """Write prefix items, each but the first after a comma, and then the rest."""
     comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
     count = len(part.prefix)
     rest = _rest(part, writer, items)
@@ -135,7 +135,7 @@ def _plain_array(part: Arrays, writer: "Writer", hint: str) -> Form | None:
 
 
 def _rest(part: Arrays, writer: "Writer", hint: str) -> Form | None:
-    """Return what comes behind the prefix; None where it must come and cannot."""
+    """Return what comes after the prefix; None where it must come and cannot."""
     count = len(part.prefix)
     low = max(part.low - count, 0)
     high = None if part.high is None else max(part.high - count, 0)
@@ -444,7 +444,7 @@ def _plain_object(layout: _Layout) -> Form | None:
 
 
 def _around(members: list[Member], first: int, extra: Form | None, comma: Form) -> Form:
-    """Write members of which one is required: those before it have commas behind them."""
+    """Write members of which one is required: those before it have commas after them."""
     before = [optional(sequence(form, comma)) for form, _ in members[:first]]
     after = [
         sequence(comma, form) if required else optional(sequence(comma, form))
@@ -555,7 +555,7 @@ class _CountedMembers:
         return Step(enough and not self._missing(done), edges)
 
     def _taken(self, taken: int, count: int, name: int, *, needed: bool) -> int:
-        """Return the names that may not come again; ``name``, a bit, came behind ``count`` members.
+        """Return the names that may not come again; ``name``, a bit, came after ``count`` members.
 
         They are those that were counted, until enough are, and those of members that must be.
         """
@@ -768,7 +768,7 @@ class Writer:
             raise ProblemError(self._placed(error.problem)) from None
 
     def with_shared(self) -> dict[str, Form]:
-        """Return all rules, and those of the prelude behind them."""
+        """Return all rules, and those of the prelude after them."""
         shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
         return self.forms | shared
 
@@ -832,7 +832,7 @@ class Writer:
         return None if form is None else sequence(text(spell_text(name)), self.prelude.colon, form)
 
     def place(self, expression: Expression, hint: str) -> Form | None:
-        """Return how a value is written where it stands in another; None if there is none."""
+        """Return how a value is written where it is in another; None if there is none."""
         if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
         known = self._known.get(expression)

@@ -210,7 +210,7 @@ _COLON = re.compile(r"\s*:\s*")
 
 
 def _value_of(text: str, key: Span) -> Span:
-    """Return where the value behind a key of JSON is."""
+    """Return where the value after a key of JSON is."""
     colon = _COLON.match(text, key.end)
     start = key.end if colon is None else colon.end()
     return Span(start, json.JSONDecoder().raw_decode(text, start)[1])

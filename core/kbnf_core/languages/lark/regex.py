@@ -8,7 +8,7 @@ its group matches, which is a problem to report.
 
 Python tries alternatives in order and takes the first that leads to a match, so its match may be
 shorter than the longest one, and may depend on what follows. The automaton keeps the attempts in
-their order and drops those behind a match; its states are the ordered lists. What may follow a
+their order and drops those after a match; its states are the ordered lists. What may follow a
 match is what makes all attempts before it fail. For this the tree becomes a program for Pike's
 machine (R. Cox, "Regular Expression Matching: the Virtual Machine Approach", 2009), in which single
 characters are automata, and so are look-ahead and look-behind.
@@ -133,7 +133,7 @@ def _prefers_text(body: Node) -> bool:
 def _as_python_takes_it() -> Iterator[None]:
     """Let Python's parser raise PatternErrors.
 
-    It warns of `[[` and `--` in a class, which it takes as they stand; so do we.
+    It warns of `[[` and `--` in a class, which it takes as they are; so do we.
     """
     try:
         with warnings.catch_warnings():
@@ -602,7 +602,7 @@ class _Machine:
     def _closure(
         self, start: int, trackers: _Trackers, behind: tuple[int, ...]
     ) -> Iterator[_Thread]:
-        """Yield the attempts that stand before a leaf or at a match, in order."""
+        """Yield the attempts that are before a leaf or at a match, in order."""
         seen: set[tuple[int, _Trackers]] = set()
         stack = [(start, trackers)]
         while stack:
@@ -683,7 +683,7 @@ class _Machine:
         return _State(tuple(self._cut(self._move(state.threads, behind, symbol))), behind)
 
     def _cut(self, threads: Iterable[_Thread]) -> Iterator[_Thread]:
-        """Drop what stands behind a match that nothing can undo."""
+        """Drop what is after a match that nothing can undo."""
         for thread in threads:
             sure = self.ordered and _is_sure(self.program, thread)
             if not (sure and thread.state == _EARLIER):
@@ -702,7 +702,7 @@ class _Machine:
         )
 
     def _rests(self, fates: list[_Fate]) -> dict[_Fate, Lookahead]:
-        """Return the texts after which each match stands."""
+        """Return the texts after which each match is."""
         wanted = len(set(fates))
         met, rows = self._follow(
             fates,

@@ -101,7 +101,7 @@ def _chosen(grammar: ir.Grammar, texts: Mapping[int, Dfa], budget: Budget) -> Fo
 
 
 def _regular_rules(grammar: ir.Grammar, texts: Mapping[int, Dfa]) -> dict[str, Dfa]:
-    """Return the languages of the rules that are regular as they stand: without recursion."""
+    """Return the languages of the rules that are regular as they are: without recursion."""
     callees = {
         name: [call.nonterminal for call in ir.calls(body)] for name, body in grammar.rules.items()
     }

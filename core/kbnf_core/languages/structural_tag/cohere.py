@@ -68,13 +68,13 @@ class CohereArguments(NestedArguments):
     def object(
         self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
     ) -> Form:
-        """Return what stands inside of an object."""
+        """Return what is inside of an object."""
         del hint
         body = members(elements, needed, other, self.spaced, any_order=self.any_order)
         return sequence(body, self.space)
 
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
-        """Return what stands inside of an array, which has all ``items``."""
+        """Return what is inside of an array, which has all ``items``."""
         if rest is EMPTY:
             return sequence(*items)
         most = None if high is None else high - len(items)
@@ -100,7 +100,7 @@ class CohereArguments(NestedArguments):
                 yield self._told("json", form)
 
     def _told(self, kind: str, form: Form) -> Form:
-        """Return a value behind the attribute that tells what it is, and the element's end."""
+        """Return a value after the attribute that tells what it is, and the element's end."""
         return sequence(text(f' type="{kind}">'), self.space, form, self.space, text(_END))
 
     def _container_told(self, schema: dict[str, Any], pointer: str, kind: str, hint: str) -> Form:
@@ -126,7 +126,7 @@ class CohereArguments(NestedArguments):
         return self._any("any_value", pointer)
 
     def _any(self, name: str, pointer: str) -> Form:
-        """Return any value, behind the name of its element, or any object."""
+        """Return any value, after the name of its element, or any object."""
         plain = ("number", "boolean", "null")
         scalar = self.contents.schema({"type": [*plain]}, self.options, pointer, "scalar")
         value = alternation(

@@ -56,7 +56,7 @@ class MiniMaxM3Arguments(NestedArguments):
     def object(
         self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
     ) -> Form:
-        """Return what stands inside of an object: nothing, or elements in gaps."""
+        """Return what is inside of an object: nothing, or elements in gaps."""
         if needed or not elements:
             body = members(elements, needed, other, self.spaced, any_order=self.any_order)
             return sequence(body, self.space) if elements else EMPTY
@@ -66,7 +66,7 @@ class MiniMaxM3Arguments(NestedArguments):
         return optional(alternation(self._beginnings([*elements.values()], hint)))
 
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
-        """Return what stands inside of an array: nothing, or items in gaps."""
+        """Return what is inside of an array: nothing, or items in gaps."""
         found: Form = EMPTY
         if rest is not EMPTY:
             most = None if high is None else high - len(items)

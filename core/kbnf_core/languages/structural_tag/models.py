@@ -7,7 +7,7 @@ the calls, and whether there may be several. A template is a structural tag for 
 them from the package (``python -m kbnf_testing.call_formats`` writes it anew); an XGrammar that is
 installed may know more of them. ``languages/tools/chat_template.py`` derives one from a template.
 
-As JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template stands
+As JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template is
 for the n-th of the parts that several have.
 """
 

@@ -33,7 +33,7 @@ Ends: TypeAlias = tuple[str, ...] | Token
 
 @dataclass(slots=True)
 class Node:
-    """A format: its type, where it stands, its fields, and the formats inside, in order.
+    """A format: its type, where it is, its fields, and the formats inside, in order.
 
     ``ends`` are those of the nearest tag around it, which what is unlimited stops at.
     """

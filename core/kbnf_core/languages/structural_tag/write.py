@@ -1,7 +1,7 @@
 """From the nodes of a structural tag to rules of KBNF.
 
 A tag, the JSON in it and free text are rules of their own, named after the tag's beginning; all
-else stands where it is used.
+else is where it is used.
 """
 
 from collections.abc import Iterable, Sequence

@@ -150,11 +150,11 @@ class NestedArguments(ABC):
     def object(
         self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
     ) -> Form:
-        """Return what stands inside of an object."""
+        """Return what is inside of an object."""
 
     @abstractmethod
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
-        """Return what stands inside of an array: ``items``, and ``rest`` until bounds are met."""
+        """Return what is inside of an array: ``items``, and ``rest`` until bounds are met."""
 
 
 def kind_of(schema: Any) -> str | None:
@@ -301,7 +301,7 @@ class Arguments:
         return sequence(text('" string="false">'), spaced, closing)
 
     def _attribute(self, cases: list[_Case]) -> Form:
-        """Return what stands between a name and its value."""
+        """Return what is between a name and its value."""
         if self._name != "kimi_k3_xml":
             if not self._style.value:
                 return text(self._style.named)

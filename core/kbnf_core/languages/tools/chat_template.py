@@ -260,7 +260,7 @@ def _as_json(value: Any) -> Iterator[str]:
 
 
 def _arguments_in(rest: str) -> tuple[str, str]:
-    """Return the style of the arguments behind a name, and their text."""
+    """Return the style of the arguments after a name, and their text."""
     for text in _as_json(_ARGUMENTS):
         if text in rest:
             return "json", text

@@ -1,6 +1,6 @@
 """The forms in which tools are listed, and the tools of a list with their places.
 
-A form is a row of ``FORMS``: under which names the schema of the arguments stands, and what the
+A form is a row of ``FORMS``: under which names the schema of the arguments is, and what the
 service that reads it asks of names and schemas. The rules of the services are those that they
 document, or that their errors tell, as of 2026-11-23; they change.
 """

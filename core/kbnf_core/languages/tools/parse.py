@@ -306,7 +306,7 @@ def _text_markers(name: str, request: Request) -> Iterator[Problem]:
 
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
-    """Return where the schemas in a tag stand in the list, by their pointers in the tag."""
+    """Return where the schemas in a tag are in the list, by their pointers in the tag."""
     known = {id(each.schema): each.schema_pointer for each in tools if each.schema is not None}
     found = {}
     pending: list[tuple[Any, str]] = [(tag, "")]

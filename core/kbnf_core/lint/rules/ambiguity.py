@@ -84,7 +84,7 @@ class Derivations:
         for name, body in self._rules.items():
             for call in calls(body):
                 callers[call.nonterminal].add(name)
-        # Callees tend to stand below their callers, and what they derive is needed first.
+        # Callees tend to be below their callers, and what they derive is needed first.
         queue = deque(reversed(self._rules))
         waiting = set(queue)
         while queue:

@@ -5,7 +5,7 @@ vocabulary it is looked for a text for which there are no such tokens.
 
 Most grammars are proved to have none, without automata of the whole. In a strong LL(1) grammar
 (Rosenkrantz and Stearns 1970) the next byte, or the end of the text, decides every step. Then a
-text can only go on behind its end if somewhere both its end and a byte would do; where no step is
+text can only go on after its end if somewhere both its end and a byte would do; where no step is
 like that, no text is a proper prefix of another. Most formats are of this kind, and proving it here
 saves building their tables.
 """
@@ -105,10 +105,10 @@ def _is_said(subject: Subject) -> bool:
 
 
 def _up_to_delimiters(reading: Reading, grammar: Grammar) -> Grammar:
-    r"""Return the grammar in which ``except!(x)`` goes up to the first of the text behind it.
+    r"""Return the grammar in which ``except!(x)`` goes up to the first of the text after it.
 
     It may hold that text, or its beginning, as two line ends do in ``except!('\n\n') '\n\n'``:
-    a text that continues behind it is never meant, and eager finish is what is wanted there.
+    a text that continues after it is never meant, and eager finish is what is wanted there.
     """
     rules = {name: _rewritten(reading, body) for name, body in grammar.rules.items()}
     return Grammar(grammar.start, rules)
@@ -138,7 +138,7 @@ def _joined(reading: Reading, parts: tuple[Node, ...]) -> Iterator[Node]:
 
 
 def _up_to(reading: Reading, part: Node, following: Node) -> Node | None:
-    """Return an ``except!`` with the text behind it, as one automaton."""
+    """Return an ``except!`` with the text after it, as one automaton."""
     if not isinstance(part, Regular) or not isinstance(following, Literal):
         return None
     if not any(isinstance(each, Exception_) for each in reading.written.get(part.span, ())):

@@ -14,7 +14,7 @@ NEEDS = Needs.DOCUMENT
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield a finding for each alternative that stands again among those of the same rule."""
+    """Yield a finding for each alternative that is again among those of the same rule."""
     reading = subject.reading
     tops: dict[str, dict[str, Span]] = {}
     for definition in reading.document.definitions:

@@ -44,7 +44,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             case Choice(branches):
                 stack.extend(branches)
             case Call(name) if called[name] == 1 and name != grammar.start:
-                # With more than one caller it may also stand where more text follows.
+                # With more than one caller it may also are where more text follows.
                 stack.append(grammar.rules[name])
             case Sequence(parts):
                 last = _last_compulsory(parts, facts)

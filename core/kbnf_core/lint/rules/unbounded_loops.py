@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def parts_at_the_end(
     grammar: Grammar, analysis: "Analysis"
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """Return the parts behind which a text can be complete, by identity, and their nonterminals."""
+    """Return the parts after which a text can be complete, by identity, and their nonterminals."""
     bodies = (grammar.rules[name] for name in analysis.reachable)
     facts = {id(part): each for body in bodies for part, each in analysis.within(body)}
     parts: set[int] = set()
@@ -176,7 +176,7 @@ class _Loops:
         return fixpoint(self._calls, Bytes(), joined)
 
     def _beside(self, root: Node, names: frozenset[str]) -> Bytes:
-        """Return what stands in sequence with a call of one of ``names``."""
+        """Return what is in sequence with a call of one of ``names``."""
         consumed = Bytes()
         stack = [root]
         while stack:
@@ -279,7 +279,7 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
 
 
 def _bounded(reading: Reading, span: Span) -> tuple[Fix, ...]:
-    """Return the fix for a loop that is written as ``*`` or ``+`` behind what it repeats."""
+    """Return the fix for a loop that is written as ``*`` or ``+`` after what it repeats."""
     for node in reading.written.get(span, ()):
         match node:
             case tree.Repetition(_, low, None, operator):

@@ -40,7 +40,7 @@ class Fix:
 class Diagnostic:
     """One finding: what (``code``, ``message``), where (``source``, ``span``), and what to do.
 
-    ``label`` stands beside the carets, ``labels`` mark further places in the same source,
+    ``label`` is beside the carets, ``labels`` mark further places in the same source,
     ``notes`` tell why it matters and ``helps`` what to change. ``details`` are names and values for
     programs, such as the engine that a finding is about.
     """
@@ -90,7 +90,7 @@ def decode(
     """Return the source, and E009 where ``data`` is not UTF-8, E017 where it is too large.
 
     A text that is too large is not kept. In one that is not UTF-8, invalid bytes are replaced by
-    U+FFFD, so that the rest can be shown; the finding stands at the first of them and takes no
+    U+FFFD, so that the rest can be shown; the finding is at the first of them and takes no
     room, which keeps its byte offset true.
     """
     if len(data) > largest:

@@ -1,6 +1,6 @@
 """The catalogue of codes: every finding the toolkit can report, its page, and their selection.
 
-Codes of readers and converters stand here, with pages in `pages/`. Those of lints stand beside the
+Codes of readers and converters are here, with pages in `pages/`. Those of lints are beside the
 lints, in `lint/rules/`: what the catalogue tells of them is the head of their pages, so that no
 lint is imported to name it. A test compares both with the `RULES` of the lints.
 

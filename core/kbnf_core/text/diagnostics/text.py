@@ -78,7 +78,7 @@ ELLIPSIS = "..."
 class LineView:
     """A line of source, at most about ``width`` cells wide around the columns of interest.
 
-    ``text`` is what to print; ``cell(column)`` tells above which cell of it a column stands.
+    ``text`` is what to print; ``cell(column)`` tells above which cell of it a column is.
     """
 
     def __init__(self, line: str, focus: tuple[int, int], width: int) -> None:

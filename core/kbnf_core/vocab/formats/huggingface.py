@@ -4,7 +4,7 @@
 order of ids (Unigram). ``added_tokens`` are matched in plain text before the model; those marked
 ``special`` are special here, and so is the model's unknown token. The pieces are spelled as
 ``decoder`` says (``spelling``). WordPiece is spelled as its own decoder joins words: a piece that
-goes on with a word is what stands behind ``##``, any other begins with a blank. What its
+goes on with a word is what is after ``##``, any other begins with a blank. What its
 normaliser loses (capitals, accents, kinds of blanks) is in no token. Without that decoder WordPiece
 and WordLevel are refused: their tokens are words that decoding joins with blanks.
 

@@ -1,7 +1,7 @@
 """Schemas of the kinds that models are asked to write: calls, extraction, configuration, trees.
 
 ``jsonschema`` says the same of every value in ``kinds.json``; so does the grammar, of its compact
-and its indented text. Members of the valid values stand in the order of the schema.
+and its indented text. Members of the valid values are in the order of the schema.
 """
 
 import json

@@ -106,7 +106,7 @@ class Positions:
 
     @cached_property
     def following(self) -> tuple[int, ...]:
-        """The bytes that may come behind each leaf, END among them."""
+        """The bytes that may come after each leaf, END among them."""
         first_bytes = {mask: self.first_bytes(mask) for mask in set(self.follow)}
         pairs = zip(self.follow, self.last, strict=True)
         return tuple(first_bytes[mask] | (END if last else 0) for mask, last in pairs)

@@ -5,7 +5,7 @@ only if any of its parses could continue. So every lexeme is followed by ignored
 those that can only be the end, which takes two questions.
 
 Left corners: could a parser continue where a part has just ended the text? What began at the same
-position as that part was predicted with it: other rules that begin with the same part go on behind
+position as that part was predicted with it: other rules that begin with the same part go on after
 it (``e: e "+" t | t`` after an ``e``), and so may the same part at another place of the same rule
 (``x: (y ",")* y`` after a ``y``).
 
@@ -183,7 +183,7 @@ class _Inserter:
     def inner(self, node: Node) -> Node:
         """Return a copy of ``node`` with ignored text after each lexeme. Nesting is bounded.
 
-        It shares no part with ``node``: where a part stands matters.
+        It shares no part with ``node``: where a part is matters.
         """
         if isinstance(node, Lexeme | Embedded):
             return Sequence((replace(node), self.skip(node.span)), node.span)
@@ -211,7 +211,7 @@ class _Inserter:
     def _end(self, node: Node, origin: str | None) -> Node:
         """Return ``node`` as the last part of the text, where nothing follows it in its rule.
 
-        ``origin`` is None where something stands before it.
+        ``origin`` is None where something is before it.
         """
         match node:
             case Lexeme() | Call() if self._corners.has_twin(node):
@@ -231,7 +231,7 @@ class _Inserter:
             case Repeat():
                 return self._end_of_repeat(node, origin)
             case _:
-                # A copy: the same lexeme also stands where it is not the end.
+                # A copy: the same lexeme also is where it is not the end.
                 return replace(node)
 
     def _end_of_repeat(self, node: Repeat[Node], origin: str | None) -> Node:
@@ -407,7 +407,7 @@ class _Runs:
         return {both(rest, self.parts[part].rests[at]) for part, at, rest in self.ends(state)}
 
     def ends(self, state: _Threads) -> list[_Thread]:
-        """Return the threads that stand at the end of a lexeme."""
+        """Return the threads that are at the end of a lexeme."""
         return [(part, at, rest) for part, at, rest in state if self.accepting[part][at]]
 
     def rest(self, state: _Threads) -> Lookahead:

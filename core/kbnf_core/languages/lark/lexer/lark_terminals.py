@@ -119,7 +119,7 @@ class LarkFactory:
         return None if found is None else self._use(found, flat, flat, flat, span)
 
     def anonymous(self, body: lark.Expression, module: Module) -> Node | None:
-        """Return a use of a terminal that stands in a rule; None after a report."""
+        """Return a use of a terminal that is in a rule; None after a report."""
         found = self.terminals.evaluate(body, module)
         if found is None:
             return None

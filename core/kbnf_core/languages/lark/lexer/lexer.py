@@ -1,11 +1,11 @@
 """Applies a lexer to rules over lexemes: where each lexeme ends, and what stays undecided.
 
 LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may follow begins with
-just this text, it stands in the text once: the next lexeme is what is left of its words. LLGuidance
-sees a beginning in the expression, not in the language, and up to the first repetition only: behind
+just this text, it is in the text once: the next lexeme is what is left of its words. LLGuidance
+sees a beginning in the expression, not in the language, and up to the first repetition only: after
 ``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What
 it hides it takes back from its output with the token that holds it, so its masks have no token that
-goes on behind a stop; the texts are the same, and masks here have such tokens.
+goes on after a stop; the texts are the same, and masks here have such tokens.
 """
 
 from collections.abc import Iterator, Mapping
@@ -199,7 +199,7 @@ class Lexed:
         return {state: dfa for state, dfa in whole.items() if not dfa.is_empty}
 
     def _hiding(self, node: Lexeme, number: int, words: Dfa) -> Iterator[tuple[bytes, Dfa]]:
-        """Yield words of a lexeme by the text of its ``stop`` that is matched again behind them.
+        """Yield words of a lexeme by the text of its ``stop`` that is matched again after them.
 
         LLGuidance hides this text where it must be the beginning of whatever lexeme follows.
         """
@@ -240,7 +240,7 @@ class Lexed:
             yield b"", left
 
     def _forced(self, number: int) -> tuple[bytes, bytes]:
-        """Return what begins every lexeme behind those that may be meant here, and behind this."""
+        """Return what begins every lexeme after those that may be meant here, and after this."""
         terminal = self.positions.leaves[number]
         together = 0
         for other in members(self.positions.may[number]):

@@ -169,7 +169,7 @@ class LlguidanceFactory:
         return lexeme(*self._made[flat], span)
 
     def anonymous(self, body: lark.Expression, module: Module) -> Node | None:
-        """Return a use of a terminal that stands in a rule; None after a report."""
+        """Return a use of a terminal that is in a rule; None after a report."""
         language = self.terminals.evaluate(body, module)
         if language is None:
             return None

@@ -53,7 +53,7 @@ def reserves(keyword: Terminal, pattern: Terminal) -> bool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Class:
-    """Words of one terminal that may stand before the same texts."""
+    """Words of one terminal that may be before the same texts."""
 
     rest: Lookahead
     dfa: Dfa

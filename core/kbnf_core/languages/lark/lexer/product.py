@@ -414,7 +414,7 @@ class Product:
         most: int | None,
         more: Callable[[State, States], tree.Expression],
     ) -> list[tree.Expression]:
-        """Write a round, and ``more`` of them, ``least`` to ``most``, behind each state."""
+        """Write a round, and ``more`` of them, ``least`` to ``most``, after each state."""
         return [
             build_tree.sequence(
                 [self._between(node.body, before, group), more(middle, reached)], node.span
@@ -426,7 +426,7 @@ class Product:
 
 @dataclass(slots=True)
 class Writer:
-    """Writes lexemes: short ones where they stand, named ones as definitions of their own."""
+    """Writes lexemes: short ones where they are, named ones as definitions of their own."""
 
     names: Names
     definitions: list[tuple[str, tree.Expression, Span]] = field(default_factory=list)

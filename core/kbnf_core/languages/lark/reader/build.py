@@ -19,11 +19,11 @@ Parts: TypeAlias = list[Any]
 """Tokens, and what the methods made of inner rules; the grammar says which."""
 
 _Head = tuple[str, Any]
-"""Something that stands before the colon of a rule, by the name of its field."""
+"""Something that is before the colon of a rule, by the name of its field."""
 
 
 class _Operator(NamedTuple):
-    """A postfix operator: its bounds, and where it stands."""
+    """A postfix operator: its bounds, and where it is."""
 
     low: int
     high: int | None

@@ -1,7 +1,7 @@
 """A Lark grammar as a grammar over lexemes: names, imports and templates are gone.
 
 Rules are made of lexemes (one use of a terminal each), calls, and KBNF that was made elsewhere.
-Nodes are compared by identity: where a lexeme stands decides what may be confused with it.
+Nodes are compared by identity: where a lexeme is decides what may be confused with it.
 
 ``only_useful`` removes parts that can consume no lexeme, so that every remaining position has a
 continuation; unproductive parts stay: they never match, but the lexer expects their lexemes.
@@ -61,7 +61,7 @@ class Terminal:
     ``dfa`` has their words, none of them empty; its states may be more than the fewest.
     ``rests[state]`` are the texts before which a lexeme may end in that accepting state.
     ``written`` is the terminal in KBNF, where there is a plain way to write it.
-    ``name`` is None for terminals that stand in a rule. A lexeme of a lazy terminal ends at once,
+    ``name`` is None for terminals that are in a rule. A lexeme of a lazy terminal ends at once,
     whatever else is alive. Where the empty text is a lexeme too (``is_nullable``), uses are
     optional. Ignored text is a run of lexemes of the terminals ``parts``;
     ``unit`` has the words of one of them. ``beginnings`` are the texts at whose start Lark's
@@ -113,7 +113,7 @@ class Embedded:
     """Something that has no lexemes: a special token, a JSON schema, a nested grammar.
 
     ``first`` are the bytes it may start with, as in ``masks``; it is never empty.
-    ``is_grammar`` tells a grammar of its own from a token: no ignored text stands before it.
+    ``is_grammar`` tells a grammar of its own from a token: no ignored text is before it.
     """
 
     expression: tree.Expression
@@ -129,7 +129,7 @@ Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] |
 class LexicalGrammar:
     """Rules over lexemes; ``ignored`` is the terminal of texts between lexemes.
 
-    ``skips_first`` tells whether ignored text may stand before the first lexeme.
+    ``skips_first`` tells whether ignored text may be before the first lexeme.
     """
 
     start: str
@@ -199,7 +199,7 @@ def _matches(node: Node, parts: list[_Matches], rules: Mapping[str, _Matches]) -
         case Call(name):
             return rules[name]
         case Sequence():
-            # What stands behind a part that never ends is never expected.
+            # What is after a part that never ends is never expected.
             stop = next((n for n, part in enumerate(parts, 1) if not part[0]), len(parts))
             return all(any_ for any_, _ in parts), any(expects for _, expects in parts[:stop])
         case Choice():
@@ -216,7 +216,7 @@ _DEEPEST = 12
 def make_shallow(
     rules: Mapping[str, Node], spans: Mapping[str, Span]
 ) -> tuple[dict[str, Node], dict[str, Span]]:
-    """Return the rules, none deeper than the limit, and where they stand."""
+    """Return the rules, none deeper than the limit, and where they are."""
     shallow: dict[str, Node] = {}
     places = dict(spans)
     for name, body in rules.items():

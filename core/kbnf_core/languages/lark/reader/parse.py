@@ -115,7 +115,7 @@ class _Reader:
         return (_STATEMENTS[word], end) if word in _STATEMENTS else ("JUNK", end)
 
     def _object(self, kind: str, end: int) -> tuple[str, int]:
-        """Take the JSON value behind the directive; braces without one are junk as a whole."""
+        """Take the JSON value after the directive; braces without one are junk as a whole."""
         place = _skip_blanks(self.text, end)
         try:
             _, stop = json.JSONDecoder().raw_decode(self.text, place)
@@ -266,7 +266,7 @@ def _unexpected(source: Source, mistake: Mistake) -> Diagnostic:
 
 
 def _no_json(source: Source, word: Word, directive: str) -> Diagnostic:
-    """Return the finding for a directive with something else than JSON behind it."""
+    """Return the finding for a directive with something else than JSON after it."""
     place = _skip_blanks(source.text, span_of(word).start + len(directive))
     helps: tuple[str, ...] = ()
     try:

@@ -105,7 +105,7 @@ def evaluate(expression: str, parameter: int | None) -> int:
 
 
 def holds(condition: str, parameter: int | None) -> bool:
-    """Tell whether the condition behind ``%if`` holds."""
+    """Tell whether the condition after ``%if`` holds."""
     kind, value = _value(condition, parameter)
     if kind != "c":
         raise RefusedError(INVALID, f"`{condition.strip()}` is no condition")

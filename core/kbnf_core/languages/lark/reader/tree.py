@@ -17,7 +17,7 @@ from kbnf_core.text.source import Source, Span
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Name:
-    """The name of a rule or terminal, where it stands."""
+    """The name of a rule or terminal, where it is."""
 
     value: str
     span: Span
@@ -30,7 +30,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class String:
-    """``"text"`` or ``"text"i``; ``raw`` is what stands between the quotes."""
+    """``"text"`` or ``"text"i``; ``raw`` is what is between the quotes."""
 
     raw: str
     ignores_case: bool
@@ -48,7 +48,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Regexp:
-    r"""``/pattern/flags``; ``raw`` is what stands between the slashes, ``\/`` included."""
+    r"""``/pattern/flags``; ``raw`` is what is between the slashes, ``\/`` included."""
 
     raw: str
     flags: str
@@ -80,7 +80,7 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Use:
-    """A rule or terminal by its name; ``parameter`` is the text behind ``::``, if any."""
+    """A rule or terminal by its name; ``parameter`` is the text after ``::``, if any."""
 
     name: Name
     parameter: str | None
@@ -165,7 +165,7 @@ class Definer(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Definition:
-    """``name: body`` with everything that may stand before the colon."""
+    """``name: body`` with everything that may be before the colon."""
 
     definer: Definer
     name: Name
