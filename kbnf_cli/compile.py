@@ -41,8 +41,9 @@ class CompileInputs(Inputs, FileInputs):
 class _Task:
     """Compiles one grammar after the other; sent to worker processes, so it holds values only."""
 
-    def __init__(self, inputs: Inputs) -> None:
+    def __init__(self, inputs: Inputs, lossy: bool) -> None:
         self._inputs = inputs
+        self._lossy = lossy
         self._vocabulary: Vocabulary | None = None
 
     def __call__(self, job: tuple[Path, Path]) -> KbnfError | OSError | tuple[Diagnostic, ...]:
@@ -59,7 +60,7 @@ class _Task:
         from kbnf_core.compiled import compile_artifact
 
         vocabulary = self.vocabulary(Console())
-        opened = self._inputs.grammar(grammar, vocabulary)
+        opened = self._inputs.grammar(grammar, vocabulary, lossy=self._lossy)
         compile_artifact(opened, vocabulary, out, progress=progress)
         return opened.losses
 
@@ -73,8 +74,8 @@ class _Task:
 class _TableTask(_Task):
     """Builds the device table of one grammar after the other."""
 
-    def __init__(self, inputs: Inputs, states: int) -> None:
-        super().__init__(inputs)
+    def __init__(self, inputs: Inputs, lossy: bool, states: int) -> None:
+        super().__init__(inputs, lossy)
         self._states = states
 
     def compile(
@@ -85,7 +86,7 @@ class _TableTask(_Task):
         del progress
         vocabulary = self.vocabulary(Console())
         assert vocabulary is not None  # noqa: S101 - the command asks for one
-        opened = self._inputs.grammar(grammar, vocabulary)
+        opened = self._inputs.grammar(grammar, vocabulary, lossy=self._lossy)
         TokenTable.build(opened, vocabulary, max_states=self._states).save(out)
         return opened.losses
 
@@ -146,7 +147,7 @@ class _TableTask(_Task):
     help="Write a line of JSON on each source and vocabulary.",
 )
 @click.option(
-    "--lossy", is_flag=True, help="Leave out what cannot be kept of a source for a store."
+    "--lossy", is_flag=True, help="Leave out what cannot be kept of a source, and say what."
 )
 @click.option(
     "--work",
@@ -216,7 +217,8 @@ def compile_(
     if device_table and vocab is None:
         raise click.UsageError("--device-table is over a vocabulary: name one with --vocab")
     inputs = replace(inputs, vocab=vocab, eos=eos)
-    task = _TableTask(inputs, max_states) if device_table else _Task(inputs)
+    lossy = filling.lossy
+    task = _TableTask(inputs, lossy, max_states) if device_table else _Task(inputs, lossy)
     files = find_grammars(paths, console.note, inputs.choice(EXTENSIONS))
     work = _outputs(files, output, device_table)
     if len(work) == 1:

@@ -338,6 +338,9 @@ def _shown(value: Any) -> str:
         return _shown(value.label)
     if isinstance(value, Finish):
         return _shown(value.value)
+    if isinstance(value, tuple):
+        # A selector of all codes is an empty prefix.
+        value = [each or "ALL" for each in value]
     return json.dumps(value.lines if isinstance(value, Patterns) else value, ensure_ascii=False)
 
 

@@ -147,8 +147,12 @@ def open_any_grammar(
     vocabulary: "Vocabulary | None" = None,
     schema: Mapping[str, Any] = NO_OPTIONS,
     from_: str | None = None,
+    *,
+    lossy: bool = True,
 ) -> "Grammar":
     """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
+
+    Without ``lossy`` a text of which something would be dropped is none.
 
     ``from_`` is its language, None for the one that is detected. What a text says of tokens, it
     says of those of ``vocabulary``; ``schema`` are options of JSON Schemas. Raises ``GrammarError``
@@ -171,7 +175,7 @@ def open_any_grammar(
         defaults=defaults,
         imports=ANYWHERE,
         vocabulary=vocabulary,
-        lossy=True,
+        lossy=lossy,
         options=own_options(schema, language),
     )
 
@@ -357,9 +361,12 @@ class Inputs:
         """Return where settings come from; raises what ``config.settings_source`` raises."""
         return settings_source(self.config_file, self.isolated)
 
-    def grammar(self, path: Path, vocabulary: "Vocabulary | None") -> "Grammar":
-        """Return the grammar in a file; raises what ``open_any_grammar`` raises."""
-        found = open_any_grammar(path, *self._named(path), vocabulary, self.schema, self.from_)
+    def grammar(
+        self, path: Path, vocabulary: "Vocabulary | None", *, lossy: bool = True
+    ) -> "Grammar":
+        """Return the grammar in a file; takes and raises what ``open_any_grammar`` does."""
+        named = self._named(path)
+        found = open_any_grammar(path, *named, vocabulary, self.schema, self.from_, lossy=lossy)
         if not self.reads_several:
             refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
         return found

@@ -20,7 +20,7 @@ from kbnf_cli.options import (
     stdin_option,
 )
 from kbnf_core.text.diagnostics.segments import Role, Segment
-from kbnf_core.text.errors import ParseError
+from kbnf_core.text.errors import NoValueError, ParseError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
@@ -146,6 +146,9 @@ def _value_line(grammar: "Grammar", text: Text, partial: bool) -> str:
 
 
 def _report(console: Console, text: Text, error: ParseError, format_: str) -> None:
+    if isinstance(error, NoValueError):
+        console.error(f"{text.path}: {error}")
+        return
     path = (" > ".join(error.rules),) if error.rules else ()
     message = "the text ends too early"
     if not error.is_unfinished:

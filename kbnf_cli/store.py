@@ -37,7 +37,7 @@ _SCHEMA = "kbnf.compile/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Filling:
-    """The options of ``compile`` that are for stores."""
+    """The options of ``compile`` that are for stores, and ``lossy``."""
 
     store: str | None
     executor: str | None
@@ -48,7 +48,7 @@ class Filling:
 
     def require_store(self) -> None:
         """Raise ``UsageError`` for options that are for stores, where there is none."""
-        for name in ("executor", "report", "lossy", "work", "memory"):
+        for name in ("executor", "report", "work", "memory"):
             if self.store is None and getattr(self, name) not in (None, False):
                 raise click.UsageError(f"--{name} goes with --store")
 

@@ -29,7 +29,14 @@ from kbnf_core.lower.nfa import TooManyStatesError
 from kbnf_core.shipped import PREFIX, grammar_file, grammar_names
 from kbnf_core.text.collecting import without_collecting
 from kbnf_core.text.diagnostics import Diagnostic, Severity, decode
-from kbnf_core.text.errors import ConfigError, EmptyGrammarError, GrammarError, WorkLimitError
+from kbnf_core.text.errors import (
+    ConfigError,
+    EmptyGrammarError,
+    GrammarError,
+    NoValueError,
+    ParseError,
+    WorkLimitError,
+)
 from kbnf_core.text.files import read_file
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -465,7 +472,7 @@ class Grammar:
         can, the first difference from the left deciding. Raises ``ParseError`` with the place
         where a text stops fitting, ``WorkLimitError`` for one with too many trees side by side.
         """
-        return self.parser.parse(text.encode() if isinstance(text, str) else bytes(text))
+        return self.parser.parse(_bytes_of(text))
 
     def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
         """Return the JSON value of a whole text, as ``json.loads`` has it.
@@ -476,12 +483,15 @@ class Grammar:
         they are known, numbers once they are over; None where nothing is. Raises ``ParseError`` for
         a text that does not fit the grammar, or is no JSON.
         """
-        data = text.encode() if isinstance(text, str) else bytes(text)
+        data = _bytes_of(text)
         self.parser.check(data, partial=partial)
         reader = self.value_reader()
-        reader.feed(data)
-        if not partial:
-            reader.finish()
+        try:
+            reader.feed(data)
+            if not partial:
+                reader.finish()
+        except ParseError as error:
+            raise NoValueError(data, error.offset) from None
         return reader.value
 
     def value_reader(self, vocabulary: "Vocabulary | None" = None) -> "CallReader | ValueReader":
@@ -549,6 +559,12 @@ def _restore(
 
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")
+
+
+def _bytes_of(text: str | bytes) -> bytes:
+    if not isinstance(text, str | bytes | bytearray | memoryview):
+        raise TypeError(f"a text is a str or bytes, not {type(text).__name__}")
+    return text.encode() if isinstance(text, str) else bytes(text)
 
 
 def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | None]:

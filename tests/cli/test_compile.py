@@ -215,3 +215,12 @@ def test_a_damaged_device_table_is_refused(kbnf: Kbnf, write: Write, tokens: Pat
     result = kbnf("compile", "--info", "g.kbnfd")
     assert result.status == 2
     assert "g.kbnfd" in result.stderr
+
+
+def test_what_cannot_be_kept_of_a_schema_is_refused_unless_lossy(kbnf: Kbnf, write: Write) -> None:
+    schema = write("s.schema.json", '{"items": {"type": "string"}, "uniqueItems": true}')
+    refused = kbnf("compile", schema, "-o", "s.kbnfc")
+    assert (refused.status, "E801" in refused.stderr) == (1, True)
+    assert not Path("s.kbnfc").exists()
+    taken = kbnf("compile", schema, "-o", "s.kbnfc", "--lossy")
+    assert (taken.status, "W807" in taken.stderr) == (0, True)

@@ -136,3 +136,11 @@ def test_calls_of_tools_are_values(kbnf: Kbnf, write: Write) -> None:
     assert json.loads(kbnf(*given, text).out) == value
     assert json.loads(kbnf(*given, text[:-15], "--partial").out) == value
     assert kbnf(*given, text[:-15]).status == 1
+
+
+def test_a_text_without_a_value_is_told(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", 'start ::= "open door";\n')
+    result = kbnf("parse", grammar, "--value", "--text", "open door")
+    assert result.status == 1
+    assert "the text has no value: it is no JSON" in result.stderr
+    assert kbnf("parse", grammar, "--text", "open door").status == 0

@@ -108,7 +108,6 @@ def test_what_is_lost_is_refused_unless_lossy(kbnf: Kbnf, write: Write) -> None:
     [
         (("--vocab", "bytes", "--vocab", "tokens.json", "a.kbnf"), "several vocabularies"),
         (("--executor", "processes", "a.kbnf"), "--executor goes with --store"),
-        (("--lossy", "a.kbnf"), "--lossy goes with --store"),
         (("--store", "s", "-o", "x", "a.kbnf"), "--output, --device-table and --from do not go"),
         (("--store", "s", "--executor", "elsewhere", "a.kbnf"), "--executor is processes"),
         (("--store", "s", "missing.kbnf"), "missing.kbnf"),

@@ -186,6 +186,17 @@ class ParseError(KbnfError, ValueError):
         return self.offset == len(self.data)
 
 
+class NoValueError(ParseError):
+    """A text that fits a grammar, and is no JSON from ``offset`` on."""
+
+    def __init__(self, data: bytes, offset: int) -> None:
+        super().__init__(data, offset, ())
+        self.args = (
+            "the text has no value: it is no JSON, and its grammar is neither a structural tag"
+            " nor that of calls of tools",
+        )
+
+
 def _shown_range(low: int, high: int) -> str:
     first, last = (chr(byte) if 0x20 < byte < 0x7F else f"0x{byte:02x}" for byte in (low, high))
     return f"`{first}`" if low == high else f"`{first}`-`{last}`"

@@ -4,6 +4,7 @@ import json
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeVar
 
 from kbnf_core import ir
@@ -152,7 +153,9 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
             losses = _readable(text).losses
     except ProblemError as error:
-        return Parsed(document, (text.diagnostic(_explained(error.problem, text)),))
+        explained = text.diagnostic(_explained(error.problem, text))
+        is_sound = error.problem.code == UNSATISFIABLE
+        return Parsed(document, (explained,), lint=partial(_misspelt, read) if is_sound else tuple)
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
 
@@ -191,6 +194,15 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable)),
         lint=lint,
     )
+
+
+def _misspelt(read: Callable[[], SchemaText]) -> tuple[Diagnostic, ...]:
+    """Return the keywords that are none: for one of them a schema may have no value."""
+    from kbnf_core.languages.json_schema.lint import MISSPELT, lint_schema
+
+    text = read()
+    found = lint_schema(text.value, text.options)
+    return tuple(text.diagnostic(each) for each in found if each.code == MISSPELT)
 
 
 def _endless(text: SchemaText, rules: Mapping[str, ir.Node]) -> Iterator[Problem]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from importlib import import_module
+from os import PathLike
 from typing import Any
 
 from kbnf_core.text.errors import ConfigError
@@ -16,6 +17,8 @@ def schema_text(source: object, *, sets_repeat: bool = True) -> str:
     where that needs pydantic and it is not installed, or where it makes none. ``sets_repeat``:
     see ``_let_sets_repeat``; without it the schema is what pydantic gives to others.
     """
+    if isinstance(source, PathLike) or (isinstance(source, str) and source.endswith(".json")):
+        raise ConfigError(f"this is the path of a file, which `Grammar.from_file` reads: {source}")
     if isinstance(source, str):
         return source
     if isinstance(source, Mapping | bool):

@@ -150,6 +150,11 @@ def test_contradiction_of_the_whole_is_an_error(schema: Any, pointer: str, why: 
     assert [each.message for each in caught.value.diagnostics] == [finding.message]
 
 
+def test_a_misspelt_keyword_is_named_where_no_value_is_left() -> None:
+    schema = {**CLOSED, "propertes": {"name": TEXT}, "required": ["name"]}
+    assert [each.code for each in found(schema)] == ["W821", "E803"]
+
+
 ENDLESS = {"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}, "required": ["a"]}
 
 

@@ -4,6 +4,7 @@ import enum
 import sys
 import typing
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,6 +72,12 @@ def test_what_is_no_schema_is_said_to_be_none(source: object) -> None:
 def test_what_has_no_schema_is_refused(source: object) -> None:
     with pytest.raises(ConfigError):
         schema_text(source)
+
+
+@pytest.mark.parametrize("path", ["shop.schema.json", Path("shop.json")])
+def test_a_path_is_told_from_a_schema(path: object) -> None:
+    with pytest.raises(ConfigError, match="the path of a file"):
+        Grammar.from_json_schema(path)
 
 
 def test_without_pydantic_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
