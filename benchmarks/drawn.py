@@ -62,11 +62,10 @@ def varied(schema: Any, suffix: str) -> Any:
 
 
 def distinct_schemas(folder: Path | None, seed: int = 1) -> Iterator[Any]:
-    """Yield schemas without end, no two alike."""
-    schemas = [case.schema for case in default_cases(folder, seed)]
-    yield from schemas
-    for turn in count(1):
-        yield from (varied(schema, f"_{turn}") for schema in schemas)
+    """Yield schemas without end, no two alike; none is kept, for memory is measured beside them."""
+    for turn in count():
+        for case in default_cases(folder, seed):
+            yield varied(case.schema, f"_{turn}") if turn else case.schema
 
 
 def draw_tools(folder: Path | None, number: int, seed: int = 1) -> list[Any]:
