@@ -153,9 +153,9 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
             losses = _readable(text).losses
     except ProblemError as error:
-        explained = text.diagnostic(_explained(error.problem, text))
+        why = text.diagnostic(_explained(error.problem, text))
         is_sound = error.problem.code == UNSATISFIABLE
-        return Parsed(document, (explained,), lint=partial(_misspelt, read) if is_sound else tuple)
+        return Parsed(document, (why,), lint=partial(_misspelt, read) if is_sound else tuple)
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
 

@@ -21,8 +21,11 @@ from kbnf_core.languages.json_schema.expressions import Ref
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
-ALL = 2_000_000
-"""Characters of all the schemas that are remembered; their rules take some five times as much."""
+ALL = 32 * 2**20
+"""Bytes of all that is remembered, by an estimate."""
+
+STEP = 150
+"""Bytes of rules, with their automata, for each step that they took: the mean over maskbench."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,16 +64,20 @@ class Parts:
         with self._lock:
             self.made += is_new
             if key not in self._known:
-                self._size += len(key)
-            self._known[key] = part
+                self._size += _size_of(key, part)
+                self._known[key] = part
             while self._size > self._most:
-                self._size -= len(self._known.popitem(last=False)[0])
+                self._size -= _size_of(*self._known.popitem(last=False))
 
     def clear(self) -> None:
         """Forget all."""
         with self._lock:
             self._known.clear()
             self._size = 0
+
+
+def _size_of(key: str, part: Known) -> int:
+    return len(key) + STEP * part.work
 
 
 PARTS = Parts()
