@@ -490,8 +490,10 @@ class Grammar:
             reader.feed(data)
             if not partial:
                 reader.finish()
-        except ParseError as error:
-            raise NoValueError(data, error.offset) from None
+        except ParseError:
+            if self._call_parser is not None:
+                raise
+            raise NoValueError(data) from None
         return reader.value
 
     def value_reader(self, vocabulary: "Vocabulary | None" = None) -> "CallReader | ValueReader":

@@ -96,14 +96,6 @@ class TokenAutomaton:
         states = self.masks.states
         return DistanceToEnd(states, np.ones(states.tables.class_count), token=inf)
 
-    @cached_property
-    def steps_left(self) -> DistanceToEnd:
-        """The same in bytes that some token has, a token terminal counting as much as a byte."""
-        states = self.masks.states
-        byte = np.full(states.tables.class_count, inf)
-        byte[states.tables.classes[self.masks.vocabulary.trie.byte[1:]]] = 1
-        return DistanceToEnd(states, byte, token=1)
-
     def no_mask(self) -> Bitmask:
         """Return the mask in which nothing is allowed; ``words`` has this object for it."""
         return self._no_words

@@ -198,10 +198,3 @@ class JsonReader:
             container[self._names[-1]] = text
         else:
             container[-1] = text
-
-
-def partial_value(data: bytes) -> Any:
-    """Return what is certain of the value of the beginning of a JSON text, or ``NOTHING_YET``."""
-    reader = JsonReader()
-    reader.feed(data)
-    return reader.value

@@ -187,10 +187,10 @@ class ParseError(KbnfError, ValueError):
 
 
 class NoValueError(ParseError):
-    """A text that fits a grammar, and is no JSON from ``offset`` on."""
+    """A text that fits a grammar which has no values, and is no JSON; ``offset`` is 0."""
 
-    def __init__(self, data: bytes, offset: int) -> None:
-        super().__init__(data, offset, ())
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data, 0, ())
         self.args = (
             "the text has no value: it is no JSON, and its grammar is neither a structural tag"
             " nor that of calls of tools",
