@@ -1,7 +1,7 @@
 """``kbnf match``: whether texts are in a language, and where they leave it."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import wrap
@@ -121,7 +121,7 @@ def match(
     engine = open_engine(console, inputs, grammar)
     verdicts = []
     values = []
-    for text in (*_given(given), *read_texts(console, files, by_line)):
+    for text in (*texts_given(given), *read_texts(console, files, by_line)):
         verdict = _judge(engine, text)
         verdicts.append(verdict)
         tree = _read_before(engine, verdict) if why else None
@@ -144,7 +144,7 @@ def _read_before(engine: "Engine", verdict: Verdict) -> "Tree | None":
     return engine.grammar.parser.partial(verdict.text.data[: verdict.offset])
 
 
-def _given(texts: tuple[str, ...]) -> list[Text]:
+def texts_given(texts: Iterable[str]) -> list[Text]:
     """Return the texts of the command line, each as the bytes that the shell passed."""
     return [Text("<text>", text.encode("utf-8", "surrogateescape")) for text in texts]
 

@@ -10,7 +10,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import describe_bytes
 from kbnf_cli.files import STDIN
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, read_vocabulary
-from kbnf_cli.match import Text, Verdict, lines_of, position_of, read_texts, tree_lines
+from kbnf_cli.match import Text, Verdict, lines_of, position_of, read_texts, texts_given, tree_lines
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -88,9 +88,7 @@ def parse(
     opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
     console.diagnostics(opened.losses)
     kept = None if rules is None else _known_rules(opened, rules)
-    texts = (
-        [Text("<text>", given.encode("utf-8", "surrogateescape"))] if given is not None else None
-    )
+    texts = texts_given([given]) if given is not None else None
     status = Exit.CLEAN
     for text in texts or read_texts(console, files, by_line):
         try:
