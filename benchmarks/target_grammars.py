@@ -78,7 +78,7 @@ def faults(texts: list[str], ours: Texts, asked: Asked) -> dict[Fault, str]:
 @click.option("--engine", "engines", multiple=True, type=click.Choice(list(ENGINES)))
 def main(files: tuple[Path, ...], seed: int, sample: int, engines: tuple[str, ...]) -> None:
     """Compare what engines do with grammars with what is found about them."""
-    random = Random(seed)  # noqa: S311
+    random = Random(seed)  # noqa: S311 - the seed is said
     panel = {name: Asked(name) for name in engines or installed() if ENGINES[name].language}
     counts: dict[tuple[str, str], Counter[str]] = {}
     lines: list[str] = []

@@ -43,7 +43,7 @@ def tool(name: str, member: Any) -> dict[str, Any]:
 @click.option("--engine", "engines", multiple=True, type=click.Choice(list(ENGINES)))
 def main(seed: int, sample: int, engines: tuple[str, ...]) -> None:
     """Ask about lists of tools with one fault each."""
-    random = Random(seed)  # noqa: S311
+    random = Random(seed)  # noqa: S311 - the seed is said
     probes = random.sample(sorted(PROBES.items()), min(sample, len(PROBES)))
     print(f"seed {seed}, {len(probes)} lists of {TOOLS} tools")
     print("| engine | lists with a fault | named right | lists without | quiet |")

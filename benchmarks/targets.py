@@ -210,7 +210,7 @@ def report(counts: dict[str, Count], schemas: int) -> None:
 @click.option("--engine", "engines", multiple=True, type=click.Choice(list(ENGINES)))
 def main(folder: Path, seed: int, sample: int, engines: tuple[str, ...]) -> None:
     """Draw schemas of FOLDER and compare what engines do with what is found."""
-    random = Random(seed)  # noqa: S311
+    random = Random(seed)  # noqa: S311 - the seed is said
     files = sorted(folder.glob("*.json"))
     if sample:
         files = sorted(random.sample(files, min(sample, len(files))))

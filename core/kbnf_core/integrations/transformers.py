@@ -164,6 +164,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
                 row[:] = self._ends
         free = [place for place, text in enumerate(texts) if text.constrained is None]
         constrained = [place for place in range(len(rows)) if place not in set(free)]
+        # Of a tensor of torch it returns one, which its type does not say.
         return apply_bitmask(scores.clone(), bitmask, rows=constrained)  # type: ignore[return-value]
 
     def _texts(self, rows: list[list[int]]) -> list[_Text]:
