@@ -44,6 +44,8 @@ cdef class _Part:
     cdef const uint64_t[:, ::1] around
     # By number of a character: the bits of the tokens that have it.
     cdef const uint32_t[:, ::1] having
+    # Of tails, by place: the characters before, ``nodes`` being by place, too.
+    cdef const uint64_t[:, ::1] before
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
@@ -114,8 +116,7 @@ cdef class _Part:
         self.reads = True
         self.machine = each.machine
         self.reading = each.reading
-        self.height = each.height
-        self.sets, self.below, self.around = each.sets, each.below, each.around
+        self.sets, self.below = each.sets, each.below
         self.numbers, self.having = each.number, each.having
         return 0
 
@@ -125,12 +126,14 @@ cdef class Parts:
 
     cdef _Part whole
     cdef list slices
+    # What some tokens of the last slice end with.
+    cdef _Part tails
     cdef Py_ssize_t depth
     cdef Py_ssize_t width
     # How many numbers the blocks that a mask has take in its content.
     cdef Py_ssize_t head
 
-    def __init__(self, trie, slices):
+    def __init__(self, trie, slices, tails):
         cdef _Part part
         self.whole = _Part()
         self.whole.lay_out(trie)
@@ -144,9 +147,13 @@ cdef class Parts:
             part.fronts = each.fronts
             part.front_count = <int32_t> part.fronts.shape[0]
             part.run = each.run
+            part.height, part.around = each.height, each.around
             if each.machine is not None:
                 part.read(each)
             self.slices.append(part)
+        self.tails = _Part()
+        self.tails.lay_out(tails.trie)
+        self.tails.nodes, self.tails.before = tails.nodes, tails.before
         self.depth = trie.max_depth
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]

@@ -43,7 +43,7 @@ class Walked:
 def walk(table: StateTable, start: int, roots: list[int]) -> Walked:
     # What was there before must not shine through.
     words = np.full((VOCABULARY.size + 31) // 32, 0xDEADBEEF, np.uint32)
-    walker = Walker(table, Parts(VOCABULARY.trie, slices_of(VOCABULARY)))
+    walker = Walker(table, Parts(VOCABULARY.trie, *slices_of(VOCABULARY)))
     completions = walker.walk(start, np.array(roots, np.int32), words)
     assert all(nodes.dtype == np.int32 for _, nodes in completions)
     return Walked(tokens_in(words), [(name, nodes.tolist()) for name, nodes in completions])
