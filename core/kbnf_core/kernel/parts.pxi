@@ -158,20 +158,6 @@ cdef class Parts:
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
 
-    def row(self, const uint8_t[::1] key):
-        """Return the mask that ``Pool.sparse`` tells of."""
-        cdef cnp.npy_intp length = self.width
-        cdef cnp.ndarray words = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT32, 0)
-        cdef uint32_t* bits = <uint32_t*> cnp.PyArray_DATA(words)
-        cdef vector[int32_t] content
-        cdef size_t i
-        content.resize(key.shape[0] // sizeof(int32_t))
-        memcpy(content.data(), &key[0], key.shape[0])
-        self.add_taken(<const Taken*> content.data(), bits)
-        for i in range(self.head, content.size(), 2):
-            bits[content[i]] |= <uint32_t> content[i + 1]
-        return words
-
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""
         cdef const uint32_t* block
