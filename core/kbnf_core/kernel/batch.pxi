@@ -24,12 +24,11 @@ cdef extern from *:
         char *target;
         const char *source;
         std::ptrdiff_t length;
-        std::vector<Piece> pieces;
+        const std::vector<Piece> *pieces;
 
         void copy(std::ptrdiff_t width) const {
-            if (!pieces.empty()) {
-                write_pieces(
-                    pieces.data(), pieces.size(), (uint32_t *)target, length / 4, width / 4);
+            if (pieces != nullptr) {
+                write_pieces(*pieces, (uint32_t *)target, length / 4, width / 4);
             } else if (source == nullptr) {
                 std::memset(target, 0xFF, width);
             } else {
@@ -150,7 +149,7 @@ cdef extern from *:
         char* target
         const char* source
         Py_ssize_t length
-        vector[Piece] pieces
+        const vector[Piece]* pieces
 
     cppclass Rows "kbnf::Rows":
         Rows(Py_ssize_t count, Py_ssize_t width) except +
@@ -233,9 +232,11 @@ cdef int _list_rows(
     for place in range(rows.shape[0]):
         row.target = <char*> cnp.PyArray_DATA(out) + rows[place] * width * 4
         row.source = NULL
-        row.pieces.clear()
+        row.pieces = NULL
         engine = engines[place]
-        if engine is not None and engine._find_pieces(row.pieces):
+        if engine is not None:
+            row.pieces = engine._find_pieces()
+        if row.pieces != NULL:
             masks.append(engine.masks)
             row.length = engine.masks.rows.width * 4
         elif engine is not None:

@@ -173,8 +173,7 @@ cdef class EngineCore:
     def compute_allowed_token_ids(self):
         """Compute the tokens that are allowed next; after the end, none."""
         cdef int64_t place = _state_at(self._position)
-        if self._can_find(place):
-            self.masks.find_known(place)
+        if self._can_find(place) and self.masks.find_kind(place) == _IN_PIECES:
             self._row, self._row_at = None, place
         else:
             self._row = self._find_allowed()
@@ -189,7 +188,7 @@ cdef class EngineCore:
     cdef bint _is_findable(self, int64_t place) except -1:
         if not 0 <= place < _WAITS:
             return False
-        return self.masks._known(place) != NULL or not self._automaton.masks.is_full
+        return self.masks.kind(place) != 0 or not self._automaton.masks.is_full
 
     def fill_bitmask(self, out, row=None):
         """Compute what is allowed here and write it as bits into ``out``, or a row of it.
@@ -203,19 +202,19 @@ cdef class EngineCore:
         if row is not None or type(out) is not cnp.ndarray or cnp.PyArray_NDIM(out) != 1:
             out = self._row_of(out, row)
         cdef Py_ssize_t length = _checked_length(out, self.masks.rows.width)
-        cdef vector[Piece] pieces
-        if self._find_pieces(pieces):
-            self.masks.rows.write(pieces, <uint32_t*> cnp.PyArray_DATA(out), length)
+        cdef vector[Piece]* pieces = self._find_pieces()
+        if pieces != NULL:
+            write_pieces(pieces[0], <uint32_t*> cnp.PyArray_DATA(out), self.masks.rows.width, length)
         else:
             _copy(<char*> cnp.PyArray_DATA(out), 4 * length, self._row_words())
 
-    cdef bint _find_pieces(self, vector[Piece]& pieces) except -1:
-        """Compute what is allowed here; False where there is nothing to write it from."""
+    cdef vector[Piece]* _find_pieces(self) except? NULL:
+        """Compute what is allowed here, and return what it is written from; NULL without that."""
         cdef int64_t place = _state_at(self._position)
-        if not self._can_find(place) or not self.masks.find_pieces(place, pieces):
-            return False
+        if not self._can_find(place) or self.masks.find_kind(place) != _IN_PIECES:
+            return NULL
         self._row, self._row_at = None, place
-        return True
+        return &self.masks.pieces[place]
 
     cdef object _row_words(self):
         """The same as a row; what comes last where nothing is allowed."""
@@ -250,8 +249,8 @@ cdef class EngineCore:
         """
         cdef vector[int64_t] positions = vector[int64_t](parents.shape[0], DEAD)
         cdef vector[int64_t] lefts = vector[int64_t](parents.shape[0], -1)
-        cdef Py_ssize_t width = cnp.PyArray_DIM(out, 1) * 4
-        cdef vector[Piece] pieces
+        cdef Py_ssize_t width = cnp.PyArray_DIM(out, 1) * 4, length
+        cdef bint is_written
         cdef Py_ssize_t node
         cdef int64_t parent, place
         cdef char* target
@@ -270,8 +269,10 @@ cdef class EngineCore:
                 memset(target, 0, width)
                 continue
             place = _state_at(positions[node])
-            if lefts[node] < 0 and self._is_findable(place) and self.masks.find_pieces(place, pieces):
-                self.masks.rows.write(pieces, <uint32_t*> target, width // 4)
+            is_written = lefts[node] < 0 and self._is_findable(place)
+            if is_written and self.masks.find_kind(place) == _IN_PIECES:
+                length = self.masks.rows.width
+                write_pieces(self.masks.pieces[place], <uint32_t*> target, length, width // 4)
             else:
                 _copy(target, width, self._node_words(positions[node], lefts[node]))
 

@@ -1,5 +1,10 @@
 # A vocabulary in slices, laid out for walks, and the blocks that masks are made of.
 
+cdef enum:
+    # Unions of blocks that are kept; strings with and without a bound take a few.
+    _MOST_UNIONS = 64
+
+
 cdef struct Taken:
     # Of one slice, what a mask has: one more than the number of a block, 0 without one; but not the
     # tokens that have these characters.
@@ -132,6 +137,8 @@ cdef class Parts:
     cdef Py_ssize_t width
     # How many numbers the blocks that a mask has take in its content.
     cdef Py_ssize_t head
+    # By the numbers of a block of each slice: their union.
+    cdef unordered_map[uint64_t, vector[uint32_t]] unions
 
     def __init__(self, trie, slices, tails):
         cdef _Part part
@@ -157,6 +164,28 @@ cdef class Parts:
         self.depth = trie.max_depth
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
+
+    cdef int find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
+        """Find rows whose union is the blocks of all slices: one, as a rule, since unions are kept."""
+        cdef uint64_t key = 0
+        cdef vector[uint32_t]* united
+        cdef size_t first = blocks.size(), i
+        cdef _Part part
+        for part in self.slices:
+            if taken[part.number].block:
+                blocks.push_back(&part.blocks[taken[part.number].block - 1, 0])
+                key = key << 16 | taken[part.number].block << 2 | part.number
+        if blocks.size() < first + 2 or (
+            self.unions.size() >= _MOST_UNIONS and not self.unions.count(key)
+        ):
+            return 0
+        united = &self.unions[key]
+        if united.empty():
+            united.resize(self.width)
+            self.add_taken(taken, united.data())
+        blocks.resize(first)
+        blocks.push_back(united.data())
+        return 0
 
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""

@@ -14,6 +14,7 @@ cdef extern from *:
     #include <stdint.h>
     #include <string.h>
     #include <utility>
+    #include <vector>
 
     namespace kbnf {
 
@@ -29,13 +30,13 @@ cdef extern from *:
             : words(nullptr), pairs(some), count(number) {}
     };
 
-    /* Write the union of pieces; the words behind it become 0. */
+    /* Write the union of pieces, ``width`` words; those behind it, ``all`` in all, become 0. */
     inline void write_pieces(
-        const Piece *pieces, size_t count, uint32_t *out, size_t width, size_t all
+        const std::vector<Piece> &pieces, uint32_t *out, size_t width, size_t all
     ) {
         bool is_begun = false;
-        for (size_t i = 0; i < count; ++i) {
-            const uint32_t *words = pieces[i].words;
+        for (const Piece &piece : pieces) {
+            const uint32_t *words = piece.words;
             if (words == nullptr) continue;
             if (is_begun) {
                 for (size_t k = 0; k < width; ++k) out[k] |= words[k];
@@ -49,9 +50,9 @@ cdef extern from *:
         } else {
             memset(out, 0, all * sizeof(uint32_t));
         }
-        for (size_t i = 0; i < count; ++i)
-            for (size_t k = 0; k < pieces[i].count; ++k)
-                out[pieces[i].pairs[k].first] |= (uint32_t)pieces[i].pairs[k].second;
+        for (const Piece &piece : pieces)
+            for (size_t k = 0; k < piece.count; ++k)
+                out[piece.pairs[k].first] |= (uint32_t)piece.pairs[k].second;
     }
 
     }
@@ -62,7 +63,7 @@ cdef extern from *:
         Piece(const Pair* pairs, size_t count)
 
     void write_pieces "kbnf::write_pieces"(
-        const Piece* pieces, size_t count, uint32_t* out, size_t width, size_t all
+        const vector[Piece]& pieces, uint32_t* out, size_t width, size_t all
     ) noexcept nogil
 
 
@@ -119,33 +120,31 @@ cdef class Pool:
             self.add(number, <uint32_t*> cnp.PyArray_DATA(words))
         return words
 
-    cdef int find_pieces(self, const vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
-        """Find what the union of masks consists of; they are awake, and ``is_simple``."""
+    cdef int find_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
+        """Find what the union of masks is written from; they are awake, and stay where they are."""
         cdef vector[int32_t]* content
-        cdef const Taken* taken
+        cdef vector[const uint32_t*] blocks
         cdef const int32_t* words
-        cdef _Part part
         cdef size_t i, count
+        if not self._are_simple(numbers):
+            numbers.assign(1, self._united(numbers))
         pieces.clear()
         for i in range(numbers.size()):
             content = &self.contents.at(numbers[i])
-            taken = <const Taken*> content.data()
-            for part in self.parts.slices:
-                if taken[part.number].block:
-                    pieces.push_back(Piece(&part.blocks[taken[part.number].block - 1, 0]))
+            self.parts.find_blocks(<const Taken*> content.data(), blocks)
             words = content.data() + self.head
             count = content.size() - self.head
             if self._is_dense(content[0]):
                 pieces.push_back(Piece(<const uint32_t*> words))
             elif count:
                 pieces.push_back(Piece(<const Pair*> words, count // 2))
+        sort(blocks.begin(), blocks.end())
+        for i in range(blocks.size()):
+            if i == 0 or blocks[i] != blocks[i - 1]:
+                pieces.push_back(Piece(blocks[i]))
         return 0
 
-    cdef void write(self, const vector[Piece]& pieces, uint32_t* out, Py_ssize_t length) noexcept:
-        """Write the union of pieces into so many words, at least a mask's."""
-        write_pieces(pieces.data(), pieces.size(), out, self.width, length)
-
-    cdef bint is_simple(self, const vector[int32_t]& numbers) except -1:
+    cdef bint _are_simple(self, const vector[int32_t]& numbers) except -1:
         """Whether the union of masks is quickly written: few words, and no slice lacks some."""
         cdef vector[int32_t]* content
         cdef const Taken* taken
@@ -162,7 +161,7 @@ cdef class Pool:
             size += content.size()
         return size <= <size_t> (_MOST_WRITTEN * self.width)
 
-    cdef int32_t united(self, const vector[int32_t]& numbers) except -1:
+    cdef int32_t _united(self, const vector[int32_t]& numbers) except -1:
         """The number of the union of masks."""
         cdef vector[uint32_t] words = vector[uint32_t](<size_t> self.width)
         cdef vector[int32_t] content

@@ -1,4 +1,12 @@
-# The masks of states, as numbers of rows, written where somebody asks for them.
+# The masks of states, as what they are written from where somebody asks for them.
+
+cdef enum:
+    # Of a state: its mask is written from pieces; it allows nothing; its rows are arrays of an
+    # artifact, which others unite.
+    _IN_PIECES = 1
+    _ALLOWS_NOTHING = 2
+    _IN_ARRAYS = 3
+
 
 cdef class StateMasks:
     """What the mask of each state consists of, for one way to finish; found when it is asked for.
@@ -9,54 +17,42 @@ cdef class StateMasks:
 
     cdef object masks
     cdef object rule
-    cdef LazyTable explorer
     cdef Pool rows
-    # By state; one that is unknown has UNKNOWN alone.
-    cdef deque[vector[int32_t]] numbers
+    # By state; the kind is 0 where nobody asked.
+    cdef vector[uint8_t] kinds
+    cdef deque[vector[Piece]] pieces
 
     def __cinit__(self, masks, rule):
         self.masks, self.rule = masks, rule
-        self.explorer = masks.states.explorer
         _, self.rows = masks.found
 
     def knows(self, int64_t state):
         """Tell whether the mask of a state is known."""
-        return self._known(state) != NULL
+        return self.kind(state) != 0
 
     def find(self, int64_t state):
         """Find what the mask of a state consists of."""
-        self.find_known(state)
+        self.find_kind(state)
 
-    cdef inline vector[int32_t]* _known(self, int64_t state) noexcept:
-        if state >= <int64_t> self.numbers.size() or _is_unknown(self.numbers[state]):
-            return NULL
-        return &self.numbers[state]
+    cdef inline uint8_t kind(self, int64_t state) noexcept:
+        return self.kinds[state] if state < <int64_t> self.kinds.size() else 0
 
-    cdef vector[int32_t]* find_known(self, int64_t state) except NULL:
-        """The numbers of the rows of a state's mask; none where it allows nothing."""
-        cdef vector[int32_t]* known = self._known(state)
-        cdef vector[int32_t] found
-        if known == NULL:
-            found = self.rule.rows(self.masks, state)
-            if self.rows.awake and not self.rows.is_simple(found):
-                found.assign(1, self.rows.united(found))
-            while state >= <int64_t> self.numbers.size():
-                self.numbers.push_back(vector[int32_t](1, UNKNOWN))
-            self.numbers[state] = found
-            known = &self.numbers[state]
-        return known
-
-    cdef bint find_pieces(self, int64_t state, vector[Piece]& pieces) except -1:
-        """Find what the mask of a state is written from.
-
-        False where that is for others: it allows nothing, or its parts are arrays of an artifact.
-        """
-        cdef vector[int32_t]* known = self.find_known(state)
-        if known.empty() or not self.rows.awake:
-            return False
-        self.rows.find_pieces(known[0], pieces)
-        return True
-
-
-cdef inline bint _is_unknown(const vector[int32_t]& numbers) noexcept nogil:
-    return numbers.size() == 1 and numbers[0] == UNKNOWN
+    cdef uint8_t find_kind(self, int64_t state) except 0:
+        """The same, after a search where nobody asked."""
+        cdef uint8_t kind = self.kind(state)
+        cdef vector[int32_t] rows
+        if kind:
+            return kind
+        rows = self.rule.rows(self.masks, state)
+        if state >= <int64_t> self.kinds.size():
+            self.kinds.resize(state + 1 + state // 2)
+            self.pieces.resize(self.kinds.size())
+        if rows.empty():
+            kind = _ALLOWS_NOTHING
+        elif not self.rows.awake:
+            kind = _IN_ARRAYS
+        else:
+            self.rows.find_pieces(rows, self.pieces[state])
+            kind = _IN_PIECES
+        self.kinds[state] = kind
+        return kind
