@@ -204,9 +204,10 @@ def cache_folder(part: str) -> Path | None:
 
 def _user_caches() -> Path:
     if sys.platform == "linux":
-        # As ``platformdirs`` has it, without the 5 ms that it takes to import.
-        folder = os.environ.get("XDG_CACHE_HOME", "").strip() or "~/.cache"
-        return Path(folder).expanduser() / "kbnf"
+        # As ``platformdirs`` has it, without the 5 ms that it takes to import; a relative folder
+        # counts as none (XDG Base Directory Specification).
+        given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+        return (given if given.is_absolute() else Path.home() / ".cache") / "kbnf"
     from platformdirs import user_cache_path
 
     return user_cache_path("kbnf", appauthor=False)
