@@ -16,6 +16,8 @@ cdef enum:
     UNKNOWN = -4
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
+    # Cells of a table that is a list of lists.
+    LARGE = 20_000
     # See ``kernel.Automata``.
     ELEMENTS_PER_STATE = 10
 
@@ -33,18 +35,47 @@ include "partition.pxi"
 include "subsets.pxi"
 
 
-cdef _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
-    """Return the rows as lists, DEAD where there is no edge."""
-    cdef list rows = []
-    cdef list row, empty = [DEAD] * symbols
-    cdef Py_ssize_t i
-    cdef int32_t j
-    for i in range(states):
-        row = empty.copy()
-        for j in range(edges.first[i], edges.first[i + 1]):
-            row[edges.symbol[j]] = edges.target[j]
-        rows.append(row)
-    return rows
+cdef class Rows:
+    """The rows of a large automaton, each made when it is asked for; its edges are all there is.
+
+    So it lies in few blocks of memory, which go back to the system, and takes a fraction of lists.
+    """
+
+    cdef Edges edges
+    cdef list empty
+
+    def __len__(self):
+        return <Py_ssize_t> self.edges.first.size() - 1
+
+    def __getitem__(self, Py_ssize_t state):
+        cdef list row = self.empty.copy()
+        cdef int32_t j
+        if not 0 <= state < <Py_ssize_t> self.edges.first.size() - 1:
+            raise IndexError(state)
+        for j in range(self.edges.first[state], self.edges.first[state + 1]):
+            row[self.edges.symbol[j]] = self.edges.target[j]
+        return row
+
+    def __eq__(self, other):
+        return [*self] == [*other]
+
+    def __reduce__(self):
+        return list, ([*self],)
+
+
+cdef _dense(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
+    """Return the rows, DEAD where there is no edge; takes the edges."""
+    cdef Rows found = Rows()
+    found.edges.first.swap(edges.first)
+    found.edges.symbol.swap(edges.symbol)
+    found.edges.target.swap(edges.target)
+    found.edges.first.resize(states + 1)
+    found.empty = [DEAD] * symbols
+    if states * symbols <= LARGE:
+        return [*found]
+    found.edges.symbol.shrink_to_fit()
+    found.edges.target.shrink_to_fit()
+    return found
 
 
 cdef bint _run(_Subsets subsets) except -1:

@@ -343,7 +343,7 @@ def numbers_of(machine: Machine) -> npt.NDArray[np.uint8]:
 
 def _count(number: npt.NDArray[np.uint8]) -> int:
     """Return how many numbers characters have."""
-    return len(np.unique(number[number != NO_NUMBER]))
+    return len(set(number.tolist()) - {NO_NUMBER})
 
 
 def _characters(trie: TokenTrie, machine: Machine, size: int) -> _Characters:
