@@ -141,10 +141,12 @@ class SimpleSchemas:
         )
 
     def rule(self, place: Place) -> str | None:
-        """Return the name of the rule of an object, or of a reference to one; None for all else."""
+        """Return the name of the rule of a schema with properties; None where it is not simple.
+
+        A reference to an object has that of the object.
+        """
         contents, closing = place.contents, place.closing
-        is_object = contents.get("type") == "object" and "properties" in contents
-        if not (is_object or "$ref" in contents) or place.resolver is not None:
+        if not contents.keys() & {"properties", "$ref"} or place.resolver is not None:
             return None
         whole, below = closing is Closing.WHOLE, closing is not Closing.NONE
         if self._known.get((id(contents), whole, below), self._anything) is None:
@@ -157,6 +159,8 @@ class SimpleSchemas:
             return known.start
         before = self._budget.spent
         found = self._value(contents, whole, below, 0)
+        if found is not None and "properties" in contents:
+            found = self._named(found)
         if found is None or not found.said.startswith(_OBJECT):
             return None
         for part in found.parts:
@@ -164,9 +168,19 @@ class SimpleSchemas:
         if "$ref" not in written and len(written) <= LARGEST:
             bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
             shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
-            whole = Known(found.said, bodies, shared, self._budget.spent - before)
-            self._known_parts.keep(written, whole, is_new=False)
+            made = Known(found.said, bodies, shared, self._budget.spent - before)
+            self._known_parts.keep(written, made, is_new=False)
         return found.said
+
+    def _named(self, value: Value) -> Value:
+        """Return an object, or what may be something else as well, as a call of a rule."""
+        if value.said.startswith(_OBJECT):
+            return value
+        digest = self._settings.copy()
+        digest.update(value.said.encode(errors="surrogatepass"))
+        name = f"{_OBJECT}{digest.hexdigest()}"
+        part = Known(name, {name: value.node}, tuple(sorted(value.shared)), 0)
+        return value._replace(said=name, node=ir.Call(name, NOWHERE), parts=(part, *value.parts))
 
     def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
         """Return what a schema allows.
@@ -338,7 +352,8 @@ class SimpleSchemas:
             return None
         # What must be there and has no schema is an additional member.
         names = dict.fromkeys((*properties, *map(str, required)))
-        if len(names) > MOST_MEMBERS:
+        limits = self._options.limits
+        if len(names) > min(MOST_MEMBERS, limits.rules, limits.bound):
             return None
         members: dict[str, Value] = {}
         for each in names:

@@ -670,6 +670,9 @@ class Writer:
     writer of their own that has the ``schemas`` and the ``prelude`` of this one.
     """
 
+    _is_run = True
+    """Whether the rules are to be run, not read."""
+
     def __init__(
         self,
         document: Document,
@@ -690,7 +693,9 @@ class Writer:
         self.forms: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
-        self.scalars = ScalarWriter(self.prelude, rules, options.limits, self.left_out)
+        self.scalars = ScalarWriter(
+            self.prelude, rules, options.limits, self.left_out, apart=self._is_run
+        )
         self._parts_known = parts
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
