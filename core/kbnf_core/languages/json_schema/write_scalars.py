@@ -312,19 +312,30 @@ class ScalarWriter:
             self._note(usual.says)
             bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
             return self._string(bounded, hint)
-        most = self._limits.steps
+        most, budget = self._limits.steps, self._rules.budget
         low, high = max(length.low, lengths.shortest[0]), length.high
-        form = self._by_states(lengths, length, most, hint)
-        while form is None and high is not None and high > low:
+        bound: Length | None = length
+        while bound is None or not self._can_count(lengths, bound, most):
+            if high is None or high <= low:
+                raise too_large("states of a counted value", most, "steps")
             high = max(low, high // 2)
             bound = Length(length.low, high)
-            if lengths.has_word(bound, self._rules.budget):
-                form = self._by_states(lengths, bound, most, hint)
-        if form is None:
-            raise too_large("states of a counted value", most, "steps")
-        if high != length.high:
+            bound = bound if lengths.has_word(bound, budget) else None
+        # Before they are written: what is to be said may be for another to say.
+        if high is not None and high != length.high:
             self._note(f"strings of more than {high:,} characters are left out")
-        return form
+        return self._by_states(lengths, bound, most, hint)
+
+    def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:
+        """Tell whether so many states are enough to count."""
+        tails = _tails(lengths)
+        try:
+            states, _ = lengths.counted(length, most, self._rules.budget, tails)
+            if sum(state in tails for state, _ in states) > MOST_TAILS:
+                lengths.counted(length, most, self._rules.budget, ends=())
+        except LimitError:
+            return False
+        return True
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form | None:
         """Return strings of some lengths by an automaton that counts; as rules where it is large.
