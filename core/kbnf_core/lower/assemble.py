@@ -10,7 +10,7 @@ import numpy.typing as npt
 from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
+from kbnf_core.ir import NEVER, Counted, Grammar, Literal, Node, Regular, Token, TokenTerminal
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
@@ -82,6 +82,12 @@ def build_pieces(
         # An automaton is copied as it is.
         if not isinstance(grammar.rules[name], Regular):
             builder.fragments[name] = _finished(name, builder, finish).fragment
+    # What cannot be counted is known before all else is built, which would be built anew.
+    counted = {
+        name: _folded(name, _finished(name, builder, finish), builder)
+        for name in names
+        if any(type(node) is Counted for node in analysis.nodes[name])
+    }
     pieces: dict[str, Piece] = {}
     queue = [grammar.start]
     queued = {grammar.start}
@@ -90,8 +96,10 @@ def build_pieces(
         body = grammar.rules[name]
         if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
+        elif name in counted:
+            piece = counted[name]
         else:
-            piece = _folded(name, _finished(name, builder, finish), builder)
+            piece = _finished(name, builder, finish)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -121,7 +129,7 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
     """Return an automaton without the symbols of counts."""
     first = builder.alphabet.first_count
     columns = [_ids(column) for column in (piece.source, piece.symbol, piece.target)]
-    if not builder.counts or not (columns[1] >= first).any():
+    if not (columns[1] >= first).any():
         return piece
     builder.budget.spend(len(columns[0]))
     rows: list[list[tuple[int, int]]] = [[] for _ in piece.accepting]
