@@ -16,7 +16,9 @@ from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import Inlined
+from kbnf_core.lower.known import Lowered
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
+from kbnf_core.lower.parts import ALONE, Around, carried, united
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
@@ -25,11 +27,17 @@ Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
 
 
-def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
+def number_symbols(
+    grammar: Grammar, analysis: Analysis, inlined: Inlined, around: Around = ALONE
+) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    classes, written, found = leaves_of([analysis.nodes[name] for name in reached])
-    names = [name for name in reached if name not in inlined.names]
+    outside = [name for name in around.shared if name in analysis.reachable]
+    held = [*reached, *(name for name in outside if name in inlined.names)]
+    classes, written, found = leaves_of([analysis.nodes[name] for name in held])
+    classes += dict.fromkeys(part.classes for part in around.parts.values())
+    names = [name for name in (*reached, *outside) if name not in inlined.names]
+    names += {name: None for part in around.parts.values() for name in part.pieces}
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}
@@ -67,40 +75,68 @@ def build_pieces(
     finish: Finish,
     limits: Limits,
     budget: Budget,
+    around: Around = ALONE,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError
-    where ``budget`` is used up, and UncountableError.
+    Not those of ``around.shared``. Raises TooManyStatesError when all together pass
+    ``limits.grammar_states``, WorkLimitError where ``budget`` is used up, and UncountableError.
     """
-    alphabet = number_symbols(grammar, analysis, inlined)
+    alphabet = number_symbols(grammar, analysis, inlined, around)
     names = list(alphabet.nonterminals)
-    builder = NfaBuilder(
-        grammar.rules, analysis, alphabet, inlined.names, limits.grammar_states, budget
-    )
+    rules = {**grammar.rules, **around.shared}
+    builder = NfaBuilder(rules, analysis, alphabet, inlined.names, limits.grammar_states, budget)
     for name in inlined.copied:
         # An automaton is copied as it is.
-        if not isinstance(grammar.rules[name], Regular):
+        if not isinstance(rules[name], Regular):
             builder.fragments[name] = _finished(name, builder, finish).fragment
+    known = {name: part for part in around.parts.values() for name in part.pieces}
+    unions = around.unions(grammar)
     pieces: dict[str, Piece] = {}
     queue = [grammar.start]
     queued = {grammar.start}
     total = 0
     for name in queue:
-        body = grammar.rules[name]
-        if isinstance(body, Regular):
+        body = rules.get(name)
+        if name in known:
+            piece = carried(known[name], name, alphabet)
+        elif isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
         else:
-            piece = _folded(name, _finished(name, builder, finish), builder)
+            union = _union(name, *unions[name], builder, finish, known) if name in unions else None
+            piece = union or _folded(name, _finished(name, builder, finish), builder)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
         called = nonterminals_in(piece.symbol, alphabet.class_count, len(names))
         fresh = [names[number] for number in called if names[number] not in queued]
-        queue.extend(fresh)
         queued.update(fresh)
+        queue.extend(each for each in fresh if each not in around.shared)
     return alphabet, pieces
+
+
+def _union(
+    name: str,
+    parts: list[str],
+    rest: Node | None,
+    builder: NfaBuilder,
+    finish: Finish,
+    known: Mapping[str, Lowered],
+) -> Piece | None:
+    """Return the automaton of a rule that is any of some parts, or the rest.
+
+    None where these cannot be united: then the rule calls them.
+    """
+    pieces = [carried(known[part], part, builder.alphabet) for part in dict.fromkeys(parts)]
+    if rest is not None:
+        whole = builder.rules[name]
+        builder.rules[name] = rest
+        pieces.append(_folded(name, _finished(name, builder, finish), builder))
+        builder.rules[name] = whole
+        if pieces[-1].loops or not pieces[-1].is_deterministic:
+            return None
+    return united(pieces, builder.budget)
 
 
 @compiled

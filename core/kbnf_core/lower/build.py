@@ -5,16 +5,19 @@ nonterminal and every position apart, for explanations.
 """
 
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import Grammar, Part
 from kbnf_core.lower.assemble import assemble, build_pieces
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import Inlined, choose_inlined
-from kbnf_core.lower.nfa import Place
+from kbnf_core.lower.known import FEWEST, Lowered, analyse_unknown
+from kbnf_core.lower.nfa import Alphabet, Place
+from kbnf_core.lower.parts import ALONE, Around, group_of, rest_of
 from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
@@ -48,15 +51,52 @@ def build_tables(
     ``lower.counts``; without, every count is a state.
     """
     budget = budget or Budget(limits.work)
-    analysis = analysis or analyse(grammar, budget)
     if not counted:
-        return _build(grammar, analysis, limits, budget, inlined)
+        analysis = analysis or analyse(grammar, budget)
+        return assemble(*_build(grammar, analysis, limits, budget, ALONE, inlined))
+    analysis = analysis or analyse_unknown(grammar, budget)
+    around = ALONE
+    if len(grammar.parts) >= FEWEST:
+        lowered = {
+            name: _lowered(part, grammar, analysis, limits, budget)
+            for name, part in grammar.parts.items()
+        }
+        grammar, analysis, around = rest_of(grammar, analysis, lowered)
+    return assemble(*_build_counted(grammar, analysis, limits, budget, around))
+
+
+Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, Piece]]
+"""What ``assemble`` takes."""
+
+
+def _lowered(
+    part: Part, grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget
+) -> Lowered:
+    """Return what a part is lowered to, and remember it."""
+    known = part.lowered
+    if isinstance(known, Lowered) and known.limits == limits:
+        budget.spend(known.steps)
+        return known
+    before = budget.spent
+    rules, analysis, around = group_of(part, grammar, analysis, budget)
+    _, analysis, alphabet, pieces = _build_counted(rules, analysis, limits, budget, around)
+    names = tuple(alphabet.nonterminals)
+    facts, steps = analysis.facts[part.start], budget.spent - before
+    called = tuple(name for name in names if name not in pieces)
+    part.lowered = Lowered(limits, facts, alphabet.columns, names, pieces, called, steps)
+    return part.lowered
+
+
+def _build_counted(
+    grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget, around: Around
+) -> Built:
+    """Build a grammar in which repetitions with large bounds are counted, where they can be."""
     left_out: set[str] = set()
     while True:
         marked = mark_counts(grammar, analysis, left_out)
-        known = analysis if marked is grammar else analyse(marked, budget)
+        known = analysis if marked is grammar else around.analyse(marked, budget)
         try:
-            return _build(marked, known, limits, budget, inlined)
+            return _build(marked, known, limits, budget, around)
         except UncountableError as error:
             left_out.add(str(error).partition("#")[0])
 
@@ -66,27 +106,29 @@ def _build(
     analysis: Analysis,
     limits: Limits,
     budget: Budget,
-    inlined: Inlined | None,
-) -> Tables:
-    grammar, analysis = _split(grammar, analysis, budget)
+    around: Around,
+    inlined: Inlined | None = None,
+) -> Built:
+    split = split_large(grammar, analysis)
+    if split is not grammar:
+        grammar, analysis = split, around.analyse(split, budget)
     if inlined is None:
-        inlined = choose_inlined(grammar, analysis, budget)
-    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget)
-    return assemble(grammar, analysis, alphabet, pieces)
+        kept = {**around.called, **around.unions(grammar)}
+        inlined = choose_inlined(grammar, analysis, budget, kept)
+    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget, around)
+    return grammar, analysis, alphabet, pieces
 
 
 def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> PlainTables:
     """Return the tables of ``grammar`` in which every position is a state of its own."""
     budget = Budget(limits.work)
-    grammar, analysis = _split(grammar, analyse(grammar, budget), budget)
+    analysis = analyse(grammar, budget)
+    split = split_large(grammar, analysis)
+    if split is not grammar:
+        grammar, analysis = split, analyse(split, budget)
     alphabet, pieces = build_pieces(grammar, analysis, Inlined(), spell_out, limits, budget)
     tables = assemble(grammar, analysis, alphabet, pieces)
     return PlainTables(_without_tail_calls(tables), _all_places(pieces))
-
-
-def _split(grammar: Grammar, analysis: Analysis, budget: Budget) -> tuple[Grammar, Analysis]:
-    split = split_large(grammar, analysis)
-    return (grammar, analysis) if split is grammar else (split, analyse(split, budget))
 
 
 def _all_places(pieces: dict[str, Piece]) -> tuple[tuple[Place, ...], ...]:

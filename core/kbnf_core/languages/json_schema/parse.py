@@ -191,7 +191,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         START,
         _finish(eager),
         tuple(map(text.loss, losses)),
-        meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable)),
+        meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable), writer.parts),
         lint=lint,
     )
 
@@ -232,6 +232,7 @@ def _explained(problem: Problem, text: SchemaText) -> Problem:
 def _writer(text: SchemaText) -> Writer:
     options, closed = text.options, bool(text.options.closed)
     document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
+    PARTS.settle()
     return Writer(document, options, parts=PARTS)
 
 

@@ -3,20 +3,19 @@
 The alternatives of ``anyOf`` are often tools, and the next request has most of them again, among
 others and in another order. What a schema says of objects depends on its text, on those of the
 schemas that it refers to, on the options and on the dialect; so its rules are named after a digest
-of these, are the same in every grammar, and their meanings are shared. Two alternatives with one
-content are one rule.
+of these, are the same in every grammar, and their meanings are shared, as is what they are lowered
+to (``lower.parts``). Two alternatives with one content are one rule.
 """
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
 from threading import Lock
 
-from kbnf_core import ir
+from kbnf_core.ir import Part
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
+from kbnf_core.lower.known import Lowered
 
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
@@ -28,46 +27,54 @@ STEP = 150
 """Bytes of rules, with their automata, for each step that they took: the mean over maskbench."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Known:
-    """The meaning of the rules of a sub-schema, the one called ``start`` first.
-
-    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took.
-    """
-
-    start: str
-    bodies: Mapping[str, ir.Node]
-    shared: tuple[str, ...]
-    work: int
-
-
 class Parts:
     """The parts of a process; the ones used least recently go first."""
 
     def __init__(self, most: int = ALL) -> None:
         self._most = most
         self._size = 0
-        self._known: OrderedDict[str, Known] = OrderedDict()
+        # With the size that is counted, which grows when a part is lowered.
+        self._known: OrderedDict[str, tuple[Part, int]] = OrderedDict()
+        self._used: set[str] = set()
         self._lock = Lock()
         self.made = 0
 
-    def find(self, key: str) -> Known | None:
+    def find(self, key: str) -> Part | None:
         """Return a part that is known."""
         with self._lock:
-            part = self._known.get(key)
-            if part is not None:
-                self._known.move_to_end(key)
-            return part
+            found = self._known.get(key)
+            if found is None:
+                return None
+            self._known.move_to_end(key)
+            self._used.add(key)
+            return found[0]
 
-    def keep(self, key: str, part: Known, *, is_new: bool = True) -> None:
+    def keep(self, key: str, part: Part, *, is_new: bool = True) -> None:
         """Remember a part, which need not be new: one may have several keys."""
         with self._lock:
             self.made += is_new
             if key not in self._known:
-                self._size += _size_of(key, part)
-                self._known[key] = part
-            while self._size > self._most:
-                self._size -= _size_of(*self._known.popitem(last=False))
+                self._count(key, part)
+            self._bound()
+
+    def settle(self) -> None:
+        """Count what was lowered of the parts that were kept or found since this was called."""
+        with self._lock:
+            for key in self._used & self._known.keys():
+                self._count(key, self._known[key][0])
+            self._used.clear()
+            self._bound()
+
+    def _count(self, key: str, part: Part) -> None:
+        size = _size_of(key, part)
+        self._size += size - (self._known[key][1] if key in self._known else 0)
+        self._known[key] = part, size
+        self._used.add(key)
+
+    def _bound(self) -> None:
+        while self._size > self._most:
+            _, (_, size) = self._known.popitem(last=False)
+            self._size -= size
 
     def clear(self) -> None:
         """Forget all."""
@@ -76,8 +83,9 @@ class Parts:
             self._size = 0
 
 
-def _size_of(key: str, part: Known) -> int:
-    return len(key) + STEP * part.work
+def _size_of(key: str, part: Part) -> int:
+    lowered = part.lowered.size if isinstance(part.lowered, Lowered) else 0
+    return len(key) + STEP * part.work + lowered
 
 
 PARTS = Parts()

@@ -62,7 +62,7 @@ from kbnf_core.languages.json_schema.normal_form import (
 )
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Options, Order, Standard
-from kbnf_core.languages.json_schema.parts import Known, Parts, key_of, prefix_of
+from kbnf_core.languages.json_schema.parts import Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -702,8 +702,9 @@ class Writer:
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
-        # Rules whose meaning is known already.
+        # Rules whose meaning is known already, and those that they are the rules of.
         self.bodies: dict[str, ir.Node] = {}
+        self.parts: dict[str, ir.Part] = {}
 
     def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
         """Return what the rules for ``root`` mean, its own first, called ``start``.
@@ -882,7 +883,7 @@ class Writer:
             self._scalar_part, self._use,
         )  # fmt: skip
 
-    def _scalar_part(self, name: str, contents: dict[str, Json]) -> Known | None:
+    def _scalar_part(self, name: str, contents: dict[str, Json]) -> ir.Part | None:
         """Return the rules of a string or number; None where something is to be said of it.
 
         Errors and notes need the place in the schema, which the other way knows.
@@ -911,12 +912,13 @@ class Writer:
         finally:
             del schemas.notes[notes:], schemas.losses[losses:]
         called = {each.nonterminal for body in bodies.values() for each in calls(body)}
-        return Known(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
+        return ir.Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
 
-    def _use(self, part: Known) -> None:
+    def _use(self, part: ir.Part) -> None:
         for name in part.shared:
             self.prelude.use(name)
         self.bodies.update(part.bodies)
+        self.parts.setdefault(part.start, part)
         self._check_count()
 
     def _simply(self, expression: Expression) -> Form | None:
@@ -962,7 +964,7 @@ class Writer:
             return alias if isinstance(alias, Ref) else at
         return at
 
-    def _part_of(self, expression: Expression, prefix: str) -> Known | None:
+    def _part_of(self, expression: Expression, prefix: str) -> ir.Part | None:
         """Return the rules of a schema; None where something is to be said of it."""
         schemas = self.schemas
         before = schemas.budget.spent
@@ -982,7 +984,7 @@ class Writer:
             return None
         called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
         shared = tuple(name for name in called if name not in bodies)
-        return Known(start, bodies, shared, schemas.budget.spent - before)
+        return ir.Part(start, bodies, shared, schemas.budget.spent - before)
 
     def _rule(self, expression: Expression, hint: str) -> Form:
         name = self._known[expression] = self._names.fresh(hint)

@@ -1,0 +1,206 @@
+"""Parts: rules that are lowered once, whatever grammars they come in.
+
+The tools of a request are mostly those of the last one, among others and in another order. A
+``Part`` is the rules of one: they call each other, and some that all parts share. It is lowered
+apart from what is around it (``lower.build``): which of its rules are written out where they are
+called depends on itself alone, and the automata speak of its own classes of bytes and of names.
+These are remembered with the part (``Lowered``). A grammar of known parts is what is left without
+them; their automata are carried over to its alphabet and put beside the others.
+
+A rule that may be any of some parts (the calls of some tools) is the union of their automata.
+All begin alike, with the same brackets and keys, so beginnings are made deterministic together:
+the subset construction (``automata.determinise``), in which a set of one state is that state, and
+what comes behind it is copied as it is. That is not the smallest automaton, as parts may end
+alike; what they have alone is the smallest already.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+
+import numpy as np
+
+from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes
+from kbnf_core.automata.kernel import Column, Compacted
+from kbnf_core.ir import Call, Choice, Grammar, Node, Part
+from kbnf_core.ir.analysis import callees_first
+from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.facts import Analysis, analyse
+from kbnf_core.lower.known import Lowered
+from kbnf_core.lower.nfa import Alphabet, Place
+from kbnf_core.text.budget import Budget
+
+MOST_TOGETHER = 4
+"""States in sets of several, for each state of the automata that are united."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Around:
+    """What rules are lowered among: ``parts`` that were lowered, and rules that are ``shared``.
+
+    The latter belong to no part: they are looked at, and called, but not built.
+    """
+
+    parts: Mapping[str, Lowered] = field(default_factory=dict)
+    shared: Mapping[str, Node] = field(default_factory=dict)
+
+    @property
+    def called(self) -> dict[str, None]:
+        """The names that parts call of rules outside."""
+        return {name: None for part in self.parts.values() for name in part.called}
+
+    def analyse(self, grammar: Grammar, budget: Budget) -> Analysis:
+        """Return the facts of the rules of ``grammar``, which parts call, too."""
+        whole = Grammar(grammar.start, {**self.shared, **grammar.rules})
+        given = {name: part.facts for name, part in self.parts.items()}
+        return analyse(whole, budget, given, self.called)
+
+    def unions(self, grammar: Grammar) -> dict[str, tuple[list[str], Node | None]]:
+        """Return the rules that are to be a union: the parts that it is of, and the rest."""
+        found = {}
+        for name, body in grammar.rules.items() if self.parts else ():
+            branches = body.branches if isinstance(body, Choice) else (body,)
+            united = [part for part in map(self._united, branches) if part is not None]
+            if united:
+                rest = tuple(branch for branch in branches if self._united(branch) is None)
+                found[name] = united, Choice(rest, body.span) if rest else None
+        return found
+
+    def _united(self, branch: Node) -> str | None:
+        """Return the name of the part that a branch is, if it can be united with others."""
+        part = self.parts.get(branch.nonterminal) if isinstance(branch, Call) else None
+        if part is None or part.facts.nullable:
+            return None
+        name, piece = next(iter(part.pieces.items()))
+        return name if piece.is_deterministic and not piece.loops else None
+
+
+ALONE = Around()
+"""What a whole grammar is lowered among."""
+
+
+def group_of(
+    part: Part, grammar: Grammar, analysis: Analysis, budget: Budget
+) -> tuple[Grammar, Analysis, Around]:
+    """Return the rules of a part as a grammar, what is known of them, and what is around it."""
+    if part.bodies.keys() <= analysis.nodes.keys():
+        order = callees_first([part.start], analysis.callees)
+        known = replace(analysis, order=order)
+    else:
+        rules = {**grammar.rules, **part.bodies}
+        known = analyse(Grammar(part.start, rules), budget)
+    outside = [name for name in known.order if name not in part.bodies]
+    shared = {name: grammar.rules[name] for name in outside}
+    return Grammar(part.start, part.bodies), known, Around(shared=shared)
+
+
+def rest_of(
+    grammar: Grammar, analysis: Analysis, lowered: Mapping[str, Lowered]
+) -> tuple[Grammar, Analysis, Around]:
+    """Return what is left of a grammar without its parts, as ``group_of`` returns a part."""
+    inside = {name for part in grammar.parts.values() for name in part.bodies}
+    rules = {name: body for name, body in grammar.rules.items() if name not in inside}
+    around = Around(lowered)
+    callees = {name: analysis.callees[name] for name in rules}
+    facts = {**analysis.facts, **{name: part.facts for name, part in lowered.items()}}
+    order = callees_first([grammar.start, *around.called], callees)
+    known = Analysis(facts, order, analysis.nodes, callees)
+    return Grammar(grammar.start, rules), known, around
+
+
+def carried(part: Lowered, name: str, alphabet: Alphabet) -> Piece:
+    """Return an automaton of a part over the symbols of a grammar."""
+    piece, symbols = part.pieces[name], alphabet.call_symbols
+    calls = [symbols[each] for each in part.names]
+    columns = carry(piece.source, piece.symbol, piece.target, part.classes, calls, alphabet.columns)
+    return Piece(*columns, piece.accepting, piece.places, piece.loops, piece.is_deterministic)
+
+
+@compiled
+def carry(
+    source: Column,
+    symbol: Column,
+    target: Column,
+    classes: ByteClasses,
+    calls: list[int],
+    finer: ByteClasses,
+) -> tuple[Column, Column, Column]:
+    """Return columns of edges over other symbols: ``finer`` classes, and ``calls`` behind them.
+
+    By source and symbol.
+    """
+    letters: list[list[int]] = [[] for _ in range(class_count(classes))]
+    for letter, byte in enumerate(first_bytes(finer)):
+        letters[classes[byte]].append(letter)
+    letters += [[call] for call in calls]
+    edges = np.frombuffer(source + symbol + target, np.int32).reshape(3, -1).T.tolist()
+    found = sorted((here, each, there) for here, old, there in edges for each in letters[old])
+    columns = np.array(found, np.int32).reshape(-1, 3).T
+    return columns[0].tobytes(), columns[1].tobytes(), columns[2].tobytes()
+
+
+def united(pieces: list[Piece], budget: Budget) -> Piece | None:
+    """Return one automaton for some deterministic ones.
+
+    None where too much of them begins alike to be told apart.
+    """
+    budget.spend(sum(len(piece.source) // 4 for piece in pieces))
+    most = 16 + MOST_TOGETHER * sum(piece.state_count for piece in pieces)
+    found = unite(pieces, most)
+    if found is None:
+        return None
+    places: list[tuple[Place, ...]] = [()] * len(found[3])
+    return Piece(*found, places)
+
+
+@compiled
+def unite(pieces: list[Piece], most: int) -> Compacted | None:
+    """Return the columns, and what accepts, of the union of automata; all begin in state 0.
+
+    Sets of several states come first. None where these have more than ``most`` in all.
+    """
+    rows: list[list[tuple[int, int]]] = []
+    starts: list[int] = []
+    for piece in pieces:
+        starts.append(len(rows))
+        rows += [[] for _ in piece.accepting]
+        columns = (piece.source, piece.symbol, piece.target)
+        for here, symbol, there in np.frombuffer(b"".join(columns), np.int32).reshape(3, -1).T:
+            rows[starts[-1] + here].append((int(symbol), starts[-1] + int(there)))
+    is_end = b"".join(piece.accepting for piece in pieces)
+    sets = [tuple(starts)] if len(starts) > 1 else []
+    numbers = {states: number for number, states in enumerate(sets)}
+    together = 0
+    targets: list[dict[int, tuple[int, ...]]] = []
+    alone = {} if sets else {starts[0]: None}
+    for states in sets:
+        together += len(states)
+        if together > most:
+            return None
+        reached: dict[int, set[int]] = {}
+        for symbol, there in chain.from_iterable(rows[state] for state in states):
+            reached.setdefault(symbol, set()).add(there)
+        targets.append({symbol: tuple(sorted(reached[symbol])) for symbol in sorted(reached)})
+        for after in targets[-1].values():
+            if len(after) == 1:
+                alone[after[0]] = None
+            elif after not in numbers:
+                numbers[after] = len(sets)
+                sets.append(after)
+    pending = list(alone)
+    for state in pending:
+        fresh = [there for _, there in rows[state] if there not in alone]
+        alone.update(dict.fromkeys(fresh))
+        pending.extend(dict.fromkeys(fresh))
+    single = [(state,) for state in sorted(alone)]
+    numbers.update((states, number) for number, states in enumerate(single, len(sets)))
+    targets += [{symbol: (there,) for symbol, there in rows[state]} for (state,) in single]
+    edges = [
+        (number, symbol, numbers[after])
+        for number, row in enumerate(targets)
+        for symbol, after in row.items()
+    ]
+    source, symbol_, target = np.array(edges, np.int32).reshape(-1, 3).T
+    accepting = bytes(any(is_end[state] for state in states) for states in (*sets, *single))
+    return source.tobytes(), symbol_.tobytes(), target.tobytes(), accepting
