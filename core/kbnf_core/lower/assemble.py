@@ -32,11 +32,10 @@ def number_symbols(
 ) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    outside = [name for name in around.shared if name in analysis.reachable]
-    held = [*reached, *(name for name in outside if name in inlined.names)]
+    held = [*reached, *(name for name in around.shared if name in inlined.names)]
     classes, written, found = leaves_of([analysis.nodes[name] for name in held])
     classes += dict.fromkeys(part.classes for part in around.parts.values())
-    names = [name for name in (*reached, *outside) if name not in inlined.names]
+    names = [name for name in (*reached, *around.shared) if name not in inlined.names]
     names += {name: None for part in around.parts.values() for name in part.pieces}
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]

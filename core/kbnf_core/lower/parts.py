@@ -15,18 +15,18 @@ alike; what they have alone is the smallest already.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
 
 from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes
 from kbnf_core.automata.kernel import Column, Compacted
-from kbnf_core.ir import Call, Choice, Grammar, Node, Part
+from kbnf_core.ir import Call, Choice, Grammar, Node, Part, Regular
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
-from kbnf_core.lower.facts import Analysis, analyse
+from kbnf_core.lower.facts import Analysis, Facts, analyse
 from kbnf_core.lower.known import Lowered
 from kbnf_core.lower.nfa import Alphabet, Place
 from kbnf_core.text.budget import Budget
@@ -39,11 +39,18 @@ MOST_TOGETHER = 4
 class Around:
     """What rules are lowered among: ``parts`` that were lowered, and rules that are ``shared``.
 
-    The latter belong to no part: they are looked at, and called, but not built.
+    The latter belong to no part, and are called, but not built; automata among them may be written
+    out. ``facts`` are those of all that is called.
     """
 
     parts: Mapping[str, Lowered] = field(default_factory=dict)
     shared: Mapping[str, Node] = field(default_factory=dict)
+    facts: Mapping[str, Facts] = field(default_factory=dict)
+
+    @property
+    def automata(self) -> dict[str, Node]:
+        """The rules that may be written out."""
+        return {name: body for name, body in self.shared.items() if isinstance(body, Regular)}
 
     @property
     def called(self) -> dict[str, None]:
@@ -52,13 +59,12 @@ class Around:
 
     def analyse(self, grammar: Grammar, budget: Budget) -> Analysis:
         """Return the facts of the rules of ``grammar``, which parts call, too."""
-        whole = Grammar(grammar.start, {**self.shared, **grammar.rules})
-        given = {name: part.facts for name, part in self.parts.items()}
-        return analyse(whole, budget, given, self.called)
+        whole = Grammar(grammar.start, {**self.automata, **grammar.rules})
+        return analyse(whole, budget, self.facts, self.called)
 
     def unions(self, grammar: Grammar) -> dict[str, tuple[list[str], Node | None]]:
         """Return the rules that are to be a union: the parts that it is of, and the rest."""
-        found = {}
+        found: dict[str, tuple[list[str], Node | None]] = {}
         for name, body in grammar.rules.items() if self.parts else ():
             branches = body.branches if isinstance(body, Choice) else (body,)
             united = [part for part in map(self._united, branches) if part is not None]
@@ -84,15 +90,16 @@ def group_of(
     part: Part, grammar: Grammar, analysis: Analysis, budget: Budget
 ) -> tuple[Grammar, Analysis, Around]:
     """Return the rules of a part as a grammar, what is known of them, and what is around it."""
-    if part.bodies.keys() <= analysis.nodes.keys():
-        order = callees_first([part.start], analysis.callees)
-        known = replace(analysis, order=order)
-    else:
-        rules = {**grammar.rules, **part.bodies}
-        known = analyse(Grammar(part.start, rules), budget)
-    outside = [name for name in known.order if name not in part.bodies]
-    shared = {name: grammar.rules[name] for name in outside}
-    return Grammar(part.start, part.bodies), known, Around(shared=shared)
+    if part.start not in analysis.nodes:
+        analysis = analyse(Grammar(part.start, grammar.rules), budget)
+    callees = {name: analysis.callees[name] for name in part.bodies}
+    called = dict.fromkeys(chain.from_iterable(callees.values()))
+    shared = {name: grammar.rules[name] for name in called if name not in callees}
+    around = Around(shared=shared, facts=analysis.facts)
+    callees.update((name, []) for name in around.automata)
+    order = callees_first([part.start], callees)
+    known = Analysis(analysis.facts, order, analysis.nodes, callees)
+    return Grammar(part.start, part.bodies), known, around
 
 
 def rest_of(
@@ -101,9 +108,9 @@ def rest_of(
     """Return what is left of a grammar without its parts, as ``group_of`` returns a part."""
     inside = {name for part in grammar.parts.values() for name in part.bodies}
     rules = {name: body for name, body in grammar.rules.items() if name not in inside}
-    around = Around(lowered)
-    callees = {name: analysis.callees[name] for name in rules}
     facts = {**analysis.facts, **{name: part.facts for name, part in lowered.items()}}
+    around = Around(lowered, facts=facts)
+    callees = {name: analysis.callees[name] for name in rules}
     order = callees_first([grammar.start, *around.called], callees)
     known = Analysis(facts, order, analysis.nodes, callees)
     return Grammar(grammar.start, rules), known, around

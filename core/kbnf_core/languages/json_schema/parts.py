@@ -27,6 +27,10 @@ STEP = 150
 """Bytes of rules, with their automata, for each step that they took: the mean over maskbench."""
 
 
+Key = str | tuple[str, ...]
+"""What the rules of a part depend on."""
+
+
 class Parts:
     """The parts of a process; the ones used least recently go first."""
 
@@ -34,22 +38,24 @@ class Parts:
         self._most = most
         self._size = 0
         # With the size that is counted, which grows when a part is lowered.
-        self._known: OrderedDict[str, tuple[Part, int]] = OrderedDict()
-        self._used: set[str] = set()
+        self._known: OrderedDict[Key, tuple[Part, int]] = OrderedDict()
+        # What is likely to be lowered now.
+        self._used: set[Key] = set()
         self._lock = Lock()
         self.made = 0
 
-    def find(self, key: str) -> Part | None:
+    def find(self, key: Key) -> Part | None:
         """Return a part that is known."""
         with self._lock:
             found = self._known.get(key)
             if found is None:
                 return None
             self._known.move_to_end(key)
-            self._used.add(key)
+            if found[0].lowered is None:
+                self._used.add(key)
             return found[0]
 
-    def keep(self, key: str, part: Part, *, is_new: bool = True) -> None:
+    def keep(self, key: Key, part: Part, *, is_new: bool = True) -> None:
         """Remember a part, which need not be new: one may have several keys."""
         with self._lock:
             self.made += is_new
@@ -65,7 +71,7 @@ class Parts:
             self._used.clear()
             self._bound()
 
-    def _count(self, key: str, part: Part) -> None:
+    def _count(self, key: Key, part: Part) -> None:
         size = _size_of(key, part)
         self._size += size - (self._known[key][1] if key in self._known else 0)
         self._known[key] = part, size
@@ -83,9 +89,9 @@ class Parts:
             self._size = 0
 
 
-def _size_of(key: str, part: Part) -> int:
+def _size_of(key: Key, part: Part) -> int:
     lowered = part.lowered.size if isinstance(part.lowered, Lowered) else 0
-    return len(key) + STEP * part.work + lowered
+    return (len(key) if isinstance(key, str) else sum(map(len, key))) + STEP * part.work + lowered
 
 
 PARTS = Parts()

@@ -131,7 +131,8 @@ class SimpleSchemas:
         is_object = contents.get("type") == "object" and "properties" in contents
         if not (is_object or "$ref" in contents) or place.resolver is not None:
             return None
-        written = f"{self._where} {closing.value} {contents!r}"
+        spelled = self._document.spelled(contents)
+        written = self._where, closing.value, spelled
         known = self._known_parts.find(written)
         if known is not None:
             self._budget.spend(known.work)
@@ -146,7 +147,7 @@ class SimpleSchemas:
         shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
         whole = ir.Part(found.said, bodies, shared, self._budget.spent - before)
         self._use(whole)
-        if "$ref" not in written and len(written) <= LARGEST:
+        if "$ref" not in spelled and len(spelled) <= LARGEST:
             self._known_parts.keep(written, whole, is_new=False)
         return found.said
 

@@ -705,6 +705,7 @@ class Writer:
         # Rules whose meaning is known already, and those that they are the rules of.
         self.bodies: dict[str, ir.Node] = {}
         self.parts: dict[str, ir.Part] = {}
+        self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
         """Return what the rules for ``root`` mean, its own first, called ``start``.
@@ -915,8 +916,10 @@ class Writer:
         return ir.Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
 
     def _use(self, part: ir.Part) -> None:
-        for name in part.shared:
-            self.prelude.use(name)
+        if not self._shared.issuperset(part.shared):
+            self._shared.update(part.shared)
+            for name in part.shared:
+                self.prelude.use(name)
         self.bodies.update(part.bodies)
         self.parts.setdefault(part.start, part)
         self._check_count()
