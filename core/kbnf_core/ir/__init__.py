@@ -120,8 +120,8 @@ Node: TypeAlias = (
 class Part:
     """Rules that many grammars have: ``bodies``, of which others call the one named ``start``.
 
-    Besides each other they call rules of one meaning wherever their names are met, those in
-    ``shared`` among them. ``work`` are the steps that they took. ``lowered`` is what they were
+    Besides each other they call those in ``shared``, of one meaning wherever their names are met;
+    there are rules for these, and maybe for more, in every grammar of the part. ``work`` are the steps that they took. ``lowered`` is what they were
     lowered to (``lower.parts.Lowered``), kept with them.
     """
 

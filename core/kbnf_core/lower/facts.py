@@ -89,7 +89,7 @@ def analyse(
 ) -> Analysis:
     """Return the facts of every nonterminal of ``grammar``; parts looked at are steps.
 
-    Those that are ``given`` need no rules; ``called`` are reachable as the start is.
+    Those that are ``given`` need no rules; ``called`` that have some are reachable as the start is.
     """
     budget = budget or Budget(DEFAULT_LIMITS.work)
     nodes: dict[str, list[Node]] = {}
@@ -103,7 +103,8 @@ def analyse(
         return facts_of(nodes[name], known)
 
     facts = fixpoint(callees, NOTHING, evaluate, given)
-    return Analysis(facts, callees_first([grammar.start, *called], callees), nodes, callees)
+    roots = (name for name in (grammar.start, *called) if name in callees)
+    return Analysis(facts, callees_first(roots, callees), nodes, callees)
 
 
 @compiled

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from kbnf_core.automata.alphabet import ByteClasses
     from kbnf_core.lower.compact import Piece
 
-FEWEST = 2
-"""Parts from which on they are lowered apart: one alone is the grammar."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lowered:
@@ -24,6 +21,7 @@ class Lowered:
 
     Symbols of the ``pieces``, of which the first is that of the start, are ``classes`` of bytes
     and, behind them, ``names``. ``called`` are those of other rules. ``steps`` were taken.
+    ``is_text`` tells that its start is free text (``lower.inline``).
     """
 
     limits: Limits
@@ -33,6 +31,7 @@ class Lowered:
     pieces: "Mapping[str, Piece]"
     called: tuple[str, ...]
     steps: int
+    is_text: bool
 
     @property
     def size(self) -> int:
@@ -46,7 +45,7 @@ _BYTES = 500
 
 def analyse_unknown(grammar: Grammar, budget: Budget) -> Analysis:
     """Return what ``analyse`` does, without the rules that are only in parts that are known."""
-    if len(grammar.parts) < FEWEST:
+    if not grammar.parts:
         return analyse(grammar, budget)
     known: dict[str, Lowered] = {}
     fresh: set[str] = set()
@@ -55,7 +54,9 @@ def analyse_unknown(grammar: Grammar, budget: Budget) -> Analysis:
         if isinstance(part.lowered, Lowered):
             known[part.start] = part.lowered
         else:
+            # And what they may hold.
             fresh.update(part.bodies)
+            fresh.update(part.shared)
     for name in known:
         for each in grammar.parts[name].bodies:
             if each not in fresh:

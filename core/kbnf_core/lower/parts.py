@@ -76,7 +76,7 @@ class Around:
     def _united(self, branch: Node) -> str | None:
         """Return the name of the part that a branch is, if it can be united with others."""
         part = self.parts.get(branch.nonterminal) if isinstance(branch, Call) else None
-        if part is None or part.facts.nullable:
+        if part is None or part.facts.nullable or part.is_text:
             return None
         name, piece = next(iter(part.pieces.items()))
         return name if piece.is_deterministic and not piece.loops else None
@@ -111,7 +111,8 @@ def rest_of(
     facts = {**analysis.facts, **{name: part.facts for name, part in lowered.items()}}
     around = Around(lowered, facts=facts)
     callees = {name: analysis.callees[name] for name in rules}
-    order = callees_first([grammar.start, *around.called], callees)
+    roots = (name for name in (grammar.start, *around.called) if name in callees)
+    order = callees_first(roots, callees)
     known = Analysis(facts, order, analysis.nodes, callees)
     return Grammar(grammar.start, rules), known, around
 

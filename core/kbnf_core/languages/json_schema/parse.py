@@ -187,14 +187,14 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         writer.rules_for(writer.schemas.document.root())
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
-    unsatisfiable = Problem(UNSATISFIABLE, _ENDLESS, "")
+    empty = text.diagnostic(Problem(UNSATISFIABLE, _ENDLESS, ""))
     return Parsed(
         tree.Document(source, (), ()),
         tuple(map(text.diagnostic, notes)),
         START,
         _finish(eager),
         tuple(map(text.loss, losses)),
-        meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable), writer.parts),
+        meaning=Rules(rules, write, explained, place, empty, writer.parts()),
         lint=lint,
     )
 

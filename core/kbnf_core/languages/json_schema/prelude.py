@@ -127,6 +127,7 @@ class Shared:
         }
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
+        self._parts: dict[str, ir.Part] = {}
 
     def _any_character(self, escapes: Escapes | None) -> str:
         match escapes:
@@ -165,6 +166,14 @@ class Shared:
             if each not in self._bodies:
                 self._bodies[each] = self._meaning(each)
         return self._bodies[name]
+
+    def part(self, name: str) -> ir.Part:
+        """Return a rule as a part, with which what it is lowered to is kept."""
+        if name not in self._parts:
+            body = self.body(name)
+            called = dict.fromkeys(each.nonterminal for each in ir.calls(body))
+            self._parts[name] = ir.Part(name, {name: body}, tuple(called))
+        return self._parts[name]
 
     def _meaning(self, name: str) -> ir.Node:
         body = meaning(self.rules[name], Budget(DEFAULT_LIMITS.work))
@@ -218,6 +227,10 @@ class Prelude:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""
         shared = self._shared
         return {name: shared.body(name) for name in shared.rules if name in self.rules}
+
+    def parts(self) -> dict[str, ir.Part]:
+        """Return the rules in use as parts, one each; names have no prefix."""
+        return {name: self._shared.part(name) for name in self.rules}
 
     @property
     def gap(self) -> Form:

@@ -86,6 +86,9 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
+FEWEST = 2
+"""Schemas that are parts from which on they are lowered apart: one alone is the grammar."""
+
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
 
@@ -702,9 +705,9 @@ class Writer:
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
-        # Rules whose meaning is known already, and those that they are the rules of.
+        # Rules whose meaning is known already, and the parts that they are the rules of.
         self.bodies: dict[str, ir.Node] = {}
-        self.parts: dict[str, ir.Part] = {}
+        self._wholes: dict[str, ir.Part] = {}
         self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
@@ -714,6 +717,10 @@ class Writer:
         """
         self.write_all(root)
         return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
+
+    def parts(self) -> dict[str, ir.Part]:
+        """Return what is to be lowered apart and remembered, where that is several schemas."""
+        return {**self._wholes, **self.prelude.parts()} if len(self._wholes) >= FEWEST else {}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)
@@ -921,7 +928,7 @@ class Writer:
             for name in part.shared:
                 self.prelude.use(name)
         self.bodies.update(part.bodies)
-        self.parts.setdefault(part.start, part)
+        self._wholes.setdefault(part.start, part)
         self._check_count()
 
     def _simply(self, expression: Expression) -> Form | None:
