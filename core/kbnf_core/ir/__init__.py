@@ -121,8 +121,8 @@ class Part:
     """Rules that many grammars have: ``bodies``, of which others call the one named ``start``.
 
     Besides each other they call those in ``shared``, of one meaning wherever their names are met;
-    there are rules for these, and maybe for more, in every grammar of the part. ``work`` are the steps that they took. ``lowered`` is what they were
-    lowered to (``lower.parts.Lowered``), kept with them.
+    every grammar of the part has rules for these, and maybe for more. ``work`` are the steps that
+    they took. ``lowered`` is what they were lowered to (``lower.known.Lowered``), kept with them.
     """
 
     start: str

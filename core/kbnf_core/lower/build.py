@@ -14,7 +14,7 @@ from kbnf_core.lower.assemble import assemble, build_pieces
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
-from kbnf_core.lower.inline import Inlined, choose_inlined, has_free_text
+from kbnf_core.lower.inline import Inlined, choose_inlined
 from kbnf_core.lower.known import Lowered, analyse_unknown
 from kbnf_core.lower.nfa import Alphabet, Place
 from kbnf_core.lower.parts import ALONE, Around, group_of, rest_of
@@ -83,8 +83,7 @@ def _lowered(
     names = tuple(alphabet.nonterminals)
     facts, steps = analysis.facts[part.start], budget.spent - before
     called = tuple(name for name in names if name not in pieces)
-    is_text = has_free_text(analysis.nodes[part.start])
-    part.lowered = Lowered(limits, facts, alphabet.columns, names, pieces, called, steps, is_text)
+    part.lowered = Lowered(limits, facts, alphabet.columns, names, pieces, called, steps)
     return part.lowered
 
 

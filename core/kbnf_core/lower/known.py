@@ -21,7 +21,6 @@ class Lowered:
 
     Symbols of the ``pieces``, of which the first is that of the start, are ``classes`` of bytes
     and, behind them, ``names``. ``called`` are those of other rules. ``steps`` were taken.
-    ``is_text`` tells that its start is free text (``lower.inline``).
     """
 
     limits: Limits
@@ -31,7 +30,6 @@ class Lowered:
     pieces: "Mapping[str, Piece]"
     called: tuple[str, ...]
     steps: int
-    is_text: bool
 
     @property
     def size(self) -> int:

@@ -76,7 +76,7 @@ class Around:
     def _united(self, branch: Node) -> str | None:
         """Return the name of the part that a branch is, if it can be united with others."""
         part = self.parts.get(branch.nonterminal) if isinstance(branch, Call) else None
-        if part is None or part.facts.nullable or part.is_text:
+        if part is None or part.facts.nullable:
             return None
         name, piece = next(iter(part.pieces.items()))
         return name if piece.is_deterministic and not piece.loops else None

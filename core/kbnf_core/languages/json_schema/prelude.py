@@ -167,10 +167,12 @@ class Shared:
                 self._bodies[each] = self._meaning(each)
         return self._bodies[name]
 
-    def part(self, name: str) -> ir.Part:
-        """Return a rule as a part, with which what it is lowered to is kept."""
+    def part(self, name: str) -> ir.Part | None:
+        """Return a rule as a part, with which what it is lowered to is kept; None for automata."""
+        body = self.body(name)
+        if isinstance(body, ir.Regular):
+            return None
         if name not in self._parts:
-            body = self.body(name)
             called = dict.fromkeys(each.nonterminal for each in ir.calls(body))
             self._parts[name] = ir.Part(name, {name: body}, tuple(called))
         return self._parts[name]
@@ -229,8 +231,9 @@ class Prelude:
         return {name: shared.body(name) for name in shared.rules if name in self.rules}
 
     def parts(self) -> dict[str, ir.Part]:
-        """Return the rules in use as parts, one each; names have no prefix."""
-        return {name: self._shared.part(name) for name in self.rules}
+        """Return the rules in use that are none of automata as parts; names have no prefix."""
+        found = ((name, self._shared.part(name)) for name in self.rules)
+        return {name: part for name, part in found if part is not None}
 
     @property
     def gap(self) -> Form:
