@@ -16,9 +16,8 @@ from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import Inlined
-from kbnf_core.lower.known import Lowered
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
-from kbnf_core.lower.parts import ALONE, Around, carried, united
+from kbnf_core.lower.parts import ALONE, Around, Carrier, united
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
@@ -92,17 +91,22 @@ def build_pieces(
     known = {name: part for part in around.parts.values() for name in part.pieces}
     unions = around.unions(grammar)
     pieces: dict[str, Piece] = {}
-    queue = [grammar.start]
-    queued = {grammar.start}
+    carrier = Carrier(alphabet)
+    queue = list(around.starts) or [grammar.start]
+    queued = set(queue)
     total = 0
     for name in queue:
         body = rules.get(name)
         if name in known:
-            piece = carried(known[name], name, alphabet)
+            piece = carrier.carry(known[name], name)
         elif isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
         else:
-            union = _union(name, *unions[name], builder, finish, known) if name in unions else None
+            union = None
+            if name in unions:
+                parts, rest = unions[name]
+                chosen = [carrier.carry(known[part], part) for part in dict.fromkeys(parts)]
+                union = _union(name, chosen, rest, builder, finish)
             piece = union or _folded(name, _finished(name, builder, finish), builder)
         pieces[name] = piece
         total += piece.state_count
@@ -116,18 +120,12 @@ def build_pieces(
 
 
 def _union(
-    name: str,
-    parts: list[str],
-    rest: Node | None,
-    builder: NfaBuilder,
-    finish: Finish,
-    known: Mapping[str, Lowered],
+    name: str, pieces: list[Piece], rest: Node | None, builder: NfaBuilder, finish: Finish
 ) -> Piece | None:
     """Return the automaton of a rule that is any of some parts, or the rest.
 
     None where these cannot be united: then the rule calls them.
     """
-    pieces = [carried(known[part], part, builder.alphabet) for part in dict.fromkeys(parts)]
     if rest is not None:
         whole = builder.rules[name]
         builder.rules[name] = rest

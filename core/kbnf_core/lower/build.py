@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kbnf_core.ir import Grammar, Part
-from kbnf_core.lower.assemble import assemble, build_pieces
+from kbnf_core.lower.assemble import assemble, build_pieces, nonterminals_in
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
@@ -57,10 +57,7 @@ def build_tables(
     analysis = analysis or analyse_unknown(grammar, budget)
     around = ALONE
     if grammar.parts:
-        lowered = {
-            name: _lowered(part, grammar, analysis, limits, budget)
-            for name, part in grammar.parts.items()
-        }
+        lowered = _lower_parts(grammar, analysis, limits, budget)
         grammar, analysis, around = rest_of(grammar, analysis, lowered)
     return assemble(*_build_counted(grammar, analysis, limits, budget, around))
 
@@ -69,22 +66,47 @@ Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, Piece]]
 """What ``assemble`` takes."""
 
 
-def _lowered(
-    part: Part, grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget
-) -> Lowered:
-    """Return what a part is lowered to, and remember it."""
-    known = part.lowered
-    if isinstance(known, Lowered) and known.limits == limits:
-        budget.spend(known.steps)
-        return known
-    before = budget.spent
-    rules, analysis, around = group_of(part, grammar, analysis, budget)
-    _, analysis, alphabet, pieces = _build_counted(rules, analysis, limits, budget, around)
-    names = tuple(alphabet.nonterminals)
-    facts, steps = analysis.facts[part.start], budget.spent - before
-    called = tuple(name for name in names if name not in pieces)
-    part.lowered = Lowered(limits, facts, alphabet.columns, names, pieces, called, steps)
-    return part.lowered
+def _lower_parts(
+    grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget
+) -> dict[str, Lowered]:
+    """Return what the parts of a grammar are lowered to; what is new is remembered."""
+    found: dict[str, Lowered] = {}
+    fresh: list[Part] = []
+    for name, part in grammar.parts.items():
+        if isinstance(part.lowered, Lowered) and part.lowered.limits == limits:
+            budget.spend(part.lowered.steps)
+            found[name] = part.lowered
+        else:
+            fresh.append(part)
+    if fresh:
+        before = budget.spent
+        group = group_of(fresh, grammar, analysis, budget)
+        _, analysis, alphabet, pieces = _build_counted(*group[:2], limits, budget, group[2])
+        names, steps = tuple(alphabet.nonterminals), (budget.spent - before) // len(fresh)
+        for part in fresh:
+            own = _reached(part.start, pieces, alphabet, names)
+            inside = {name: pieces[name] for name in own if name in pieces}
+            called = tuple(name for name in own if name not in pieces)
+            facts = analysis.facts[part.start]
+            found[part.start] = part.lowered = Lowered(
+                limits, facts, alphabet.columns, names, inside, called, steps
+            )
+    return {name: found[name] for name in grammar.parts}
+
+
+def _reached(
+    start: str, pieces: dict[str, Piece], alphabet: Alphabet, names: tuple[str, ...]
+) -> list[str]:
+    """Return the nonterminals that one calls, itself first."""
+    found = {start: None}
+    queue = [start]
+    for name in queue:
+        if name in pieces:
+            called = nonterminals_in(pieces[name].symbol, alphabet.class_count, len(names))
+            fresh = [names[number] for number in called if names[number] not in found]
+            found.update(dict.fromkeys(fresh))
+            queue.extend(fresh)
+    return queue
 
 
 def _build_counted(
@@ -113,8 +135,9 @@ def _build(
     if split is not grammar:
         grammar, analysis = split, around.analyse(split, budget)
     if inlined is None:
-        kept = {**around.called, **around.unions(grammar)}
-        inlined = choose_inlined(grammar, analysis, budget, kept)
+        kept = {**around.called, **around.starts, **around.unions(grammar)}
+        callers = around.callers(name for name in analysis.order if name in grammar.rules)
+        inlined = choose_inlined(grammar, analysis, budget, kept, callers)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget, around)
     return grammar, analysis, alphabet, pieces
 

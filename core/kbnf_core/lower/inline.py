@@ -50,13 +50,17 @@ def choose_inlined(
     analysis: Analysis,
     budget: Budget,
     kept: Collection[str] = NOBODY,
+    callers: Iterable[Iterable[str]] = (),
 ) -> Inlined:
     """Return the reachable nonterminals to write out; what ``split_large`` split off is none.
 
     None of those that are ``kept``. One that is not in ``grammar`` has callers elsewhere, too.
+    Where there are groups of ``callers``, what counts is the one that calls a nonterminal most.
     """
-    callers = [name for name in analysis.order if name in grammar.rules]
-    uses = count_uses(callers, analysis.nodes, analysis.callees)
+    uses: dict[str, int] = {}
+    for group in callers or (analysis.order,):
+        for name, count in count_uses(group, analysis.nodes, analysis.callees).items():
+            uses[name] = max(count, uses.get(name, 0))
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive

@@ -3,9 +3,10 @@
 The tools of a request are mostly those of the last one, among others and in another order. A
 ``Part`` is the rules of one: they call each other, and some that all parts share. It is lowered
 apart from what is around it (``lower.build``): which of its rules are written out where they are
-called depends on itself alone, and the automata speak of its own classes of bytes and of names.
-These are remembered with the part (``Lowered``). A grammar of known parts is what is left without
-them; their automata are carried over to its alphabet and put beside the others.
+called depends on itself, and the automata speak of classes of bytes and of names of their own.
+These are remembered with the part (``lower.known``). Parts that are new are lowered together, for
+they share an alphabet then. A grammar of known parts is what is left without them; their automata
+are carried over to its alphabet and put beside the others.
 
 A rule that may be any of some parts (the calls of some tools) is the union of their automata.
 All begin alike, with the same brackets and keys, so beginnings are made deterministic together:
@@ -14,7 +15,7 @@ what comes behind it is copied as it is. That is not the smallest automaton, as 
 alike; what they have alone is the smallest already.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -40,12 +41,19 @@ class Around:
     """What rules are lowered among: ``parts`` that were lowered, and rules that are ``shared``.
 
     The latter belong to no part, and are called, but not built; automata among them may be written
-    out. ``facts`` are those of all that is called.
+    out. ``facts`` are those of all that is called. ``group`` are the parts that the rules are those
+    of, where they are any.
     """
 
     parts: Mapping[str, Lowered] = field(default_factory=dict)
     shared: Mapping[str, Node] = field(default_factory=dict)
     facts: Mapping[str, Facts] = field(default_factory=dict)
+    group: tuple[Part, ...] = ()
+
+    @property
+    def starts(self) -> dict[str, None]:
+        """The names of the rules that are called from outside of a group."""
+        return {part.start: None for part in self.group}
 
     @property
     def automata(self) -> dict[str, Node]:
@@ -60,7 +68,20 @@ class Around:
     def analyse(self, grammar: Grammar, budget: Budget) -> Analysis:
         """Return the facts of the rules of ``grammar``, which parts call, too."""
         whole = Grammar(grammar.start, {**self.automata, **grammar.rules})
-        return analyse(whole, budget, self.facts, self.called)
+        return analyse(whole, budget, self.facts, {**self.starts, **self.called})
+
+    def callers(self, names: Iterable[str]) -> list[list[str]]:
+        """Return those of some names that are no shared rule: all, or those of each part."""
+        found: list[list[str]] = [[] for _ in self.group or (None,)]
+        owners: dict[str, list[int]] = {}
+        for number, part in enumerate(self.group):
+            for name in part.bodies:
+                owners.setdefault(name, []).append(number)
+        for name in names:
+            # What a rule was split into is its own.
+            for number in owners.get(name.partition("#")[0], ()) if self.group else (0,):
+                found[number].append(name)
+        return found
 
     def unions(self, grammar: Grammar) -> dict[str, tuple[list[str], Node | None]]:
         """Return the rules that are to be a union: the parts that it is of, and the rest."""
@@ -87,19 +108,22 @@ ALONE = Around()
 
 
 def group_of(
-    part: Part, grammar: Grammar, analysis: Analysis, budget: Budget
+    parts: list[Part], grammar: Grammar, analysis: Analysis, budget: Budget
 ) -> tuple[Grammar, Analysis, Around]:
-    """Return the rules of a part as a grammar, what is known of them, and what is around it."""
-    if part.start not in analysis.nodes:
-        analysis = analyse(Grammar(part.start, grammar.rules), budget)
-    callees = {name: analysis.callees[name] for name in part.bodies}
+    """Return the rules of some parts as a grammar, what is known of them, and what is around."""
+    if any(part.start not in analysis.nodes for part in parts):
+        analysis = analyse(Grammar(grammar.start, grammar.rules), budget)
+    bodies: dict[str, Node] = {}
+    for part in parts:
+        bodies.update(part.bodies)
+    callees = {name: analysis.callees[name] for name in bodies}
     called = dict.fromkeys(chain.from_iterable(callees.values()))
     shared = {name: grammar.rules[name] for name in called if name not in callees}
-    around = Around(shared=shared, facts=analysis.facts)
+    around = Around(shared=shared, facts=analysis.facts, group=tuple(parts))
     callees.update((name, []) for name in around.automata)
-    order = callees_first([part.start], callees)
+    order = callees_first(around.starts, callees)
     known = Analysis(analysis.facts, order, analysis.nodes, callees)
-    return Grammar(part.start, part.bodies), known, around
+    return Grammar(parts[0].start, bodies), known, around
 
 
 def rest_of(
@@ -117,12 +141,24 @@ def rest_of(
     return Grammar(grammar.start, rules), known, around
 
 
-def carried(part: Lowered, name: str, alphabet: Alphabet) -> Piece:
-    """Return an automaton of a part over the symbols of a grammar."""
-    piece, symbols = part.pieces[name], alphabet.call_symbols
-    calls = [symbols[each] for each in part.names]
-    columns = carry(piece.source, piece.symbol, piece.target, part.classes, calls, alphabet.columns)
-    return Piece(*columns, piece.accepting, piece.places, piece.loops, piece.is_deterministic)
+class Carrier:
+    """Carries automata of parts over to the symbols of a grammar."""
+
+    def __init__(self, alphabet: Alphabet) -> None:
+        self._alphabet = alphabet
+        # By what parts that were lowered together share.
+        self._calls: dict[int, list[int]] = {}
+
+    def carry(self, part: Lowered, name: str) -> Piece:
+        """Return the automaton of a rule of a part."""
+        calls = self._calls.get(id(part.names))
+        if calls is None:
+            symbols = self._alphabet.call_symbols
+            # Those that the rule calls have symbols.
+            calls = self._calls[id(part.names)] = [symbols.get(each, -1) for each in part.names]
+        piece, finer = part.pieces[name], self._alphabet.columns
+        columns = carry(piece.source, piece.symbol, piece.target, part.classes, calls, finer)
+        return Piece(*columns, piece.accepting, piece.places, piece.loops, piece.is_deterministic)
 
 
 @compiled
