@@ -601,20 +601,27 @@ cdef inline const int32_t* _numbers(bytes column) noexcept:
     return <const int32_t*> <const char*> column
 
 
+cdef void _put(Ints* columns, int32_t source, int32_t symbol, int32_t target) noexcept:
+    columns[0].push_back(source)
+    columns[1].push_back(symbol)
+    columns[2].push_back(target)
+
+
 def carry(
     bytes source, bytes symbol, bytes target, const uint8_t[::1] classes, calls,
     const uint8_t[::1] finer,
 ):
     """See ``parts``."""
+    cdef Ints found[3]
     cdef vector[Ints] letters
-    cdef Ints found_source, found_symbol, found_target, coarse, to
+    # By letter, its class; by class, where an edge leads.
+    cdef Ints coarse, to, others
     cdef vector[Ends] row
     cdef const int32_t* sources = _numbers(source)
     cdef const int32_t* symbols = _numbers(symbol)
     cdef const int32_t* targets = _numbers(target)
-    cdef Py_ssize_t i = 0, k, end, count = len(source) // sizeof(int32_t), last = -1
-    cdef int32_t here, letter
-    cdef bint is_sorted_, is_plain
+    cdef Py_ssize_t i = 0, k, end, wide, count = len(source) // sizeof(int32_t), last = -1
+    cdef int32_t here, letter, own
     for k in range(256):
         if classes[k] >= letters.size():
             letters.resize(classes[k] + 1)
@@ -623,42 +630,57 @@ def carry(
             last = finer[k]
             letters[classes[k]].push_back(<int32_t> last)
             coarse.push_back(classes[k])
+    own = <int32_t> letters.size()
     for call in calls:
-        letters.push_back(Ints(1, <int32_t> call))
-    found_source.reserve(2 * count)
-    found_symbol.reserve(2 * count)
-    found_target.reserve(2 * count)
-    to.assign(letters.size(), DEAD)
+        others.push_back(call)
+    if <Py_ssize_t> coarse.size() == own:
+        # The classes are the same, and so are their numbers.
+        for k in range(count):
+            found[1].push_back(symbols[k] if symbols[k] < own else others[symbols[k] - own])
+        return source, _bytes(found[1]), target
+    for k in range(3):
+        found[k].reserve(count + count // 2)
+    to.assign(own, DEAD)
     while i < count:
-        here, end, is_plain = sources[i], i, True
-        while end < count and sources[end] == here:
+        here, end, wide = sources[i], i, 0
+        while end < count and sources[end] == here and symbols[end] < own:
+            wide += <Py_ssize_t> letters[symbols[end]].size() - 1
             end += 1
-        row.clear()
-        if end - i > WIDE:
-            # All letters in their order are looked at, which is quicker than to sort.
+        if wide == 0:
+            # First letters are in the order of their classes.
             for k in range(i, end):
-                is_plain &= to[symbols[k]] == DEAD
+                _put(found, here, letters[symbols[k]][0], targets[k])
+        elif end - i > WIDE and _is_strict(symbols, i, end):
+            # To look at all letters in their order is quicker than to sort.
+            for k in range(i, end):
                 to[symbols[k]] = targets[k]
-            if is_plain:
-                for k in range(<Py_ssize_t> coarse.size()):
-                    if to[coarse[k]] != DEAD:
-                        row.push_back(Ends(<int32_t> k, to[coarse[k]]))
+            for k in range(<Py_ssize_t> coarse.size()):
+                if to[coarse[k]] != DEAD:
+                    _put(found, here, <int32_t> k, to[coarse[k]])
             for k in range(i, end):
                 to[symbols[k]] = DEAD
         else:
-            is_plain = False
-        for k in range(i, end):
-            if not is_plain or symbols[k] >= <int32_t> (letters.size() - len(calls)):
+            row.clear()
+            for k in range(i, end):
                 for letter in letters[symbols[k]]:
                     row.push_back(Ends(letter, targets[k]))
-        if not is_sorted(row.begin(), row.end()):
             sort(row.begin(), row.end())
-        for k in range(<Py_ssize_t> row.size()):
-            found_source.push_back(here)
-            found_symbol.push_back(row[k].first)
-            found_target.push_back(row[k].second)
+            for k in range(<Py_ssize_t> row.size()):
+                _put(found, here, row[k].first, row[k].second)
         i = end
-    return _bytes(found_source), _bytes(found_symbol), _bytes(found_target)
+        while i < count and sources[i] == here:
+            _put(found, here, others[symbols[i] - own], targets[i])
+            i += 1
+    return _bytes(found[0]), _bytes(found[1]), _bytes(found[2])
+
+
+cdef bint _is_strict(const int32_t* symbols, Py_ssize_t first, Py_ssize_t end) noexcept:
+    """Tell whether no two edges in a row have one symbol."""
+    cdef Py_ssize_t i
+    for i in range(first + 1, end):
+        if symbols[i] == symbols[i - 1]:
+            return False
+    return True
 
 
 cdef struct Member:

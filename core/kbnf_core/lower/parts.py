@@ -172,15 +172,17 @@ def carry(
 ) -> tuple[Column, Column, Column]:
     """Return columns of edges over other symbols: ``finer`` classes, and ``calls`` behind them.
 
-    By source and symbol.
+    By source and class; calls come behind, in the order that they had.
     """
     letters: list[list[int]] = [[] for _ in range(class_count(classes))]
     for letter, byte in enumerate(first_bytes(finer)):
         letters[classes[byte]].append(letter)
+    own = len(letters)
     letters += [[call] for call in calls]
     edges = np.frombuffer(source + symbol + target, np.int32).reshape(3, -1).T.tolist()
-    found = sorted((here, each, there) for here, old, there in edges for each in letters[old])
-    columns = np.array(found, np.int32).reshape(-1, 3).T
+    found = [(here, old, each, there) for here, old, there in edges for each in letters[old]]
+    found.sort(key=lambda edge: (edge[0], *((0, *edge[2:]) if edge[1] < own else (1, 0, 0))))
+    columns = np.array(found, np.int32).reshape(-1, 4).T[[0, 2, 3]]
     return columns[0].tobytes(), columns[1].tobytes(), columns[2].tobytes()
 
 
