@@ -33,17 +33,52 @@ include "partition.pxi"
 include "subsets.pxi"
 
 
-cdef _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
-    """Return the rows as lists, DEAD where there is no edge."""
-    cdef list rows = []
-    cdef list row, empty = [DEAD] * symbols
+cdef class Rows:
+    """Rows of equal length, each a list where it is read: one object, and not one for each row."""
+
+    cdef Ints cells
+    cdef Py_ssize_t count, width
+
+    cdef list row(self, Py_ssize_t place):
+        cdef Py_ssize_t i
+        return [self.cells[i] for i in range(place * self.width, (place + 1) * self.width)]
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return [self.row(each) for each in range(*place.indices(self.count))]
+        return self.row(range(self.count)[place])
+
+    def __iter__(self):
+        cdef Py_ssize_t place
+        for place in range(self.count):
+            yield self.row(place)
+
+    def __eq__(self, other):
+        return list(self) == list(other)
+
+    def __reduce__(self):
+        return list, (list(self),)
+
+    def flat(self):
+        """Return all numbers, as int32."""
+        return PyBytes_FromStringAndSize(
+            <const char*> self.cells.data(), self.cells.size() * sizeof(int32_t)
+        )
+
+
+cdef Rows _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
+    """Return the rows, DEAD where there is no edge."""
+    cdef Rows rows = Rows()
     cdef Py_ssize_t i
     cdef int32_t j
+    rows.count, rows.width = states, symbols
+    rows.cells.assign(states * symbols, <int32_t> DEAD)
     for i in range(states):
-        row = empty.copy()
         for j in range(edges.first[i], edges.first[i + 1]):
-            row[edges.symbol[j]] = edges.target[j]
-        rows.append(row)
+            rows.cells[i * symbols + edges.symbol[j]] = edges.target[j]
     return rows
 
 
@@ -112,14 +147,26 @@ def determinise(
 
 cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
     cdef int32_t target, symbol, start
-    for row in rows:
-        edges.first.push_back(<int32_t> edges.symbol.size())
-        symbol = 0
-        for target in row:
-            if target != DEAD:
-                edges.symbol.push_back(symbol)
-                edges.target.push_back(target)
-            symbol += 1
+    cdef Py_ssize_t i
+    cdef Rows table
+    if type(rows) is Rows:
+        table = rows
+        for i in range(table.count):
+            edges.first.push_back(<int32_t> edges.symbol.size())
+            for symbol in range(<int32_t> table.width):
+                target = table.cells[i * table.width + symbol]
+                if target != DEAD:
+                    edges.symbol.push_back(symbol)
+                    edges.target.push_back(target)
+    else:
+        for row in rows:
+            edges.first.push_back(<int32_t> edges.symbol.size())
+            symbol = 0
+            for target in row:
+                if target != DEAD:
+                    edges.symbol.push_back(symbol)
+                    edges.target.push_back(target)
+                symbol += 1
     edges.first.push_back(<int32_t> edges.symbol.size())
     for tag in tags:
         kept.push_back(tag)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
+from kbnf_core.ir import NEVER, Counted, Grammar, Literal, Node, Regular, Token, TokenTerminal
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
@@ -90,6 +90,12 @@ def build_pieces(
             builder.fragments[name] = _finished(name, builder, finish).fragment
     known = {name: part for part in around.parts.values() for name in part.pieces}
     unions = around.unions(grammar)
+    # What cannot be counted is known before all else is built, which would be built anew.
+    counted = {
+        name: _folded(name, _finished(name, builder, finish), builder)
+        for name in names
+        if name in grammar.rules and any(type(node) is Counted for node in analysis.nodes[name])
+    }
     pieces: dict[str, Piece] = {}
     carrier = Carrier(alphabet)
     queue = list(around.starts) or [grammar.start]
@@ -101,13 +107,15 @@ def build_pieces(
             piece = carrier.carry(known[name], name)
         elif isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
+        elif name in counted:
+            piece = counted[name]
         else:
             union = None
             if name in unions:
                 parts, rest = unions[name]
                 chosen = [carrier.carry(known[part], part) for part in dict.fromkeys(parts)]
                 union = _union(name, chosen, rest, builder, finish)
-            piece = union or _folded(name, _finished(name, builder, finish), builder)
+            piece = union or _finished(name, builder, finish)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -129,9 +137,9 @@ def _union(
     if rest is not None:
         whole = builder.rules[name]
         builder.rules[name] = rest
-        pieces.append(_folded(name, _finished(name, builder, finish), builder))
+        pieces.append(_finished(name, builder, finish))
         builder.rules[name] = whole
-        if pieces[-1].loops or not pieces[-1].is_deterministic:
+        if not pieces[-1].is_deterministic:
             return None
     return united(pieces, builder.budget)
 
@@ -154,7 +162,7 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
     """Return an automaton without the symbols of counts."""
     first = builder.alphabet.first_count
     columns = [_ids(column) for column in (piece.source, piece.symbol, piece.target)]
-    if not builder.counts or not (columns[1] >= first).any():
+    if not (columns[1] >= first).any():
         return piece
     builder.budget.spend(len(columns[0]))
     rows: list[list[tuple[int, int]]] = [[] for _ in piece.accepting]

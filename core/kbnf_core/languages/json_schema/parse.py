@@ -24,6 +24,7 @@ from kbnf_core.languages.json_schema.document import (
 )
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parts import PARTS
@@ -311,13 +312,21 @@ def _said(writer: Writer) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
     """Tell whether a text ends where its value ends: all but numbers do."""
-    if isinstance(root, Ref) and _contents(schemas, root).get("type") == "object":
+    contents = _contents(schemas, root) if isinstance(root, Ref) else {}
+    if contents.get("type") == "object":
         return True
+    if contents and not contents.keys() & (APPLICATORS | NUMBERS):
+        names = contents.get("type", "number")
+        return all(name not in _NUMBERS for name in (names if isinstance(names, list) else [names]))
     alias = schemas.alias(root) if isinstance(root, Ref) else root
     if isinstance(alias, AnyOf) and all(_says_object(schemas, part) for part in alias.parts):
         # Without reading them: those that are known have not been.
         return True
     return Type.NUMBER not in schemas.some(root)
+
+
+_NUMBERS = ("number", "integer", "any")
+"""The types of numbers; draft 3 has a word for all."""
 
 
 def _says_object(schemas: Schemas, part: Expression) -> bool:

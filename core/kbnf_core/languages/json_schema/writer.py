@@ -673,6 +673,9 @@ class Writer:
     writer of their own that has the ``schemas`` and the ``prelude`` of this one.
     """
 
+    _is_run = True
+    """Whether the rules are to be run, not read."""
+
     def __init__(
         self,
         document: Document,
@@ -693,7 +696,9 @@ class Writer:
         self.forms: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
-        self.scalars = ScalarWriter(self.prelude, rules, options.limits, self.left_out)
+        self.scalars = ScalarWriter(
+            self.prelude, rules, options.limits, self.left_out, apart=self._is_run
+        )
         self._parts_known = parts
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
@@ -892,7 +897,7 @@ class Writer:
         )  # fmt: skip
 
     def _scalar_part(self, name: str, contents: dict[str, Json]) -> ir.Part | None:
-        """Return the rules of a string or number; None where something is to be said of it.
+        """Return the rules of strings or numbers; None where something is to be said of them.
 
         Errors and notes need the place in the schema, which the other way knows.
         """
@@ -902,12 +907,13 @@ class Writer:
         collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
         writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name)
         try:
-            read = Reader(schemas, Place(contents, "", None), self.options).read()
-            parts = [
-                part
-                for shape in cast(Iterator[NormalForm], read)
-                for part in chain(*shape.values())
-            ]
+            if "enum" in contents:
+                listed = OneOf(tuple(contents["enum"]))
+                parts: list[Part] = [Restricted(Kind.NUMBER, ((listed, True),))]
+            else:
+                read = Reader(schemas, Place(contents, "", None), self.options).read()
+                shapes = cast(Iterator[NormalForm], read)
+                parts = [part for shape in shapes for part in chain(*shape.values())]
             form = writer.write(cast(Restricted, parts[0]), name) if len(parts) == 1 else None
             if form is None or schemas.notes[notes:] or schemas.losses[losses:]:
                 return None
