@@ -82,6 +82,32 @@ cdef Rows _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
     return rows
 
 
+cdef Rows _packed(list rows):
+    """Return rows that are lists of one length."""
+    cdef Rows found = Rows()
+    cdef int32_t cell
+    cdef list row
+    found.count, found.width = len(rows), len(rows[0]) if rows else 0
+    found.cells.reserve(found.count * found.width)
+    for row in rows:
+        for cell in row:
+            found.cells.push_back(cell)
+    return found
+
+
+def over_columns(rows, bytes columns):
+    """See ``kernel.Automata``."""
+    cdef Rows table
+    cdef Py_ssize_t at
+    cdef uint8_t column
+    if type(rows) is not Rows:
+        return [[row[column] for column in columns] for row in rows]
+    table = rows
+    return [
+        [table.cells[at * table.width + column] for column in columns] for at in range(table.count)
+    ]
+
+
 cdef bint _run(_Subsets subsets) except -1:
     """Follow all subsets."""
     cdef int is_over
@@ -365,7 +391,7 @@ def leave_out(list rows, words):
         found[node] = states[name]
     if not trie[0].symbols.empty():
         whole[0] = whole.pop()
-    return whole
+    return _packed(whole)
 
 
 cdef _bytes(const Ints& values):

@@ -10,12 +10,12 @@ import numpy.typing as npt
 from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Counted, Grammar, Literal, Node, Regular, Token, TokenTerminal
+from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
 from kbnf_core.lower.facts import Analysis
-from kbnf_core.lower.inline import Inlined
+from kbnf_core.lower.inline import Inlined, counting_of
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
@@ -85,8 +85,7 @@ def build_pieces(
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
         name: _folded(name, _finished(name, builder, finish), builder)
-        for name in names
-        if any(type(node) is Counted for node in analysis.nodes[name])
+        for name in counting_of(names, analysis.nodes)
     }
     pieces: dict[str, Piece] = {}
     queue = [grammar.start]

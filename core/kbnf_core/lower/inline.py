@@ -48,6 +48,7 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
     uses = count_uses(analysis.reachable, analysis.nodes, analysis.callees)
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
+    counting = frozenset(counting_of(analysis.order, analysis.nodes))
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
     for name in analysis.order:
         budget.part = name
@@ -58,7 +59,7 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
         if name == grammar.start or "#" in name:
             continue
         # Within another count it could not be counted.
-        if any(type(node) is Counted for node in analysis.nodes[name]):
+        if name in counting:
             continue
         times = uses.get(name, 0)
         single = times == 1 and sizes[name] <= LARGE
@@ -66,6 +67,12 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
         if single or (small and not has_free_text(analysis.nodes[name])):
             inlined[name] = None
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
+
+
+@compiled
+def counting_of(names: Iterable[str], nodes: Mapping[str, list[Node]]) -> list[str]:
+    """Return the nonterminals that count repetitions."""
+    return [name for name in names if any(type(node) is Counted for node in nodes[name])]
 
 
 def has_free_text(nodes: Iterable[Node]) -> bool:
