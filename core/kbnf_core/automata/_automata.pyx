@@ -16,6 +16,8 @@ cdef enum:
     UNKNOWN = -4
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
+    # Cells of a table that is a list of lists.
+    LARGE = 20_000
     # See ``kernel.Automata``.
     ELEMENTS_PER_STATE = 10
 
@@ -34,78 +36,84 @@ include "subsets.pxi"
 
 
 cdef class Rows:
-    """Rows of equal length, each a list where it is read: one object, and not one for each row."""
+    """The rows of a large automaton, each made when it is asked for; its edges are all there is.
 
-    cdef Ints cells
-    cdef Py_ssize_t count, width
+    So it lies in few blocks of memory, which go back to the system, and takes a fraction of lists.
+    """
 
-    cdef list row(self, Py_ssize_t place):
-        cdef Py_ssize_t i
-        return [self.cells[i] for i in range(place * self.width, (place + 1) * self.width)]
+    cdef Edges edges
+    cdef list empty
 
     def __len__(self):
-        return self.count
+        return <Py_ssize_t> self.edges.first.size() - 1
 
-    def __getitem__(self, place):
-        if isinstance(place, slice):
-            return [self.row(each) for each in range(*place.indices(self.count))]
-        return self.row(range(self.count)[place])
+    def __getitem__(self, Py_ssize_t state):
+        cdef list row = self.empty.copy()
+        cdef int32_t j
+        if not 0 <= state < <Py_ssize_t> self.edges.first.size() - 1:
+            raise IndexError(state)
+        for j in range(self.edges.first[state], self.edges.first[state + 1]):
+            row[self.edges.symbol[j]] = self.edges.target[j]
+        return row
 
-    def __iter__(self):
-        cdef Py_ssize_t place
-        for place in range(self.count):
-            yield self.row(place)
+    def edges_over(self, const uint8_t[::1] columns):
+        """Return the edges in columns of these rows, in order: sources, columns, targets."""
+        cdef vector[Ints] chosen
+        cdef Ints source, symbol, target, found
+        cdef Py_ssize_t i, state
+        cdef int32_t j
+        chosen.resize(len(self.empty))
+        for i in range(columns.shape[0]):
+            chosen[columns[i]].push_back(<int32_t> i)
+        for state in range(<Py_ssize_t> self.edges.first.size() - 1):
+            found.assign(columns.shape[0], <int32_t> DEAD)
+            for j in range(self.edges.first[state], self.edges.first[state + 1]):
+                for i in chosen[self.edges.symbol[j]]:
+                    found[i] = self.edges.target[j]
+            for i in range(columns.shape[0]):
+                if found[i] != DEAD:
+                    source.push_back(<int32_t> state)
+                    symbol.push_back(<int32_t> i)
+                    target.push_back(found[i])
+        return _bytes(source) + _bytes(symbol) + _bytes(target)
 
     def __eq__(self, other):
-        return list(self) == list(other)
+        return [*self] == [*other]
 
     def __reduce__(self):
-        return list, (list(self),)
-
-    def flat(self):
-        """Return all numbers, as int32."""
-        return PyBytes_FromStringAndSize(
-            <const char*> self.cells.data(), self.cells.size() * sizeof(int32_t)
-        )
+        return list, ([*self],)
 
 
-cdef Rows _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
-    """Return the rows, DEAD where there is no edge."""
-    cdef Rows rows = Rows()
-    cdef Py_ssize_t i
-    cdef int32_t j
-    rows.count, rows.width = states, symbols
-    rows.cells.assign(states * symbols, <int32_t> DEAD)
-    for i in range(states):
-        for j in range(edges.first[i], edges.first[i + 1]):
-            rows.cells[i * symbols + edges.symbol[j]] = edges.target[j]
-    return rows
-
-
-cdef Rows _packed(list rows):
-    """Return rows that are lists of one length."""
+cdef _dense(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
+    """Return the rows, DEAD where there is no edge; takes the edges."""
     cdef Rows found = Rows()
-    cdef int32_t cell
-    cdef list row
-    found.count, found.width = len(rows), len(rows[0]) if rows else 0
-    found.cells.reserve(found.count * found.width)
-    for row in rows:
-        for cell in row:
-            found.cells.push_back(cell)
+    found.edges.first.swap(edges.first)
+    found.edges.symbol.swap(edges.symbol)
+    found.edges.target.swap(edges.target)
+    found.edges.first.resize(states + 1)
+    found.empty = [DEAD] * symbols
+    if states * symbols <= LARGE:
+        return [*found]
+    found.edges.symbol.shrink_to_fit()
+    found.edges.target.shrink_to_fit()
     return found
+
+
+cdef _packed(list rows):
+    """Return rows that are lists of one length, as ``_dense`` has them."""
+    cdef Edges edges
+    cdef vector[uint64_t] kept
+    cdef Ints first
+    if len(rows) * len(rows[0]) <= LARGE:
+        return rows
+    _read_table(rows, (), (), edges, kept, first)
+    return _dense(edges, len(rows), len(rows[0]))
 
 
 def over_columns(rows, bytes columns):
     """See ``kernel.Automata``."""
-    cdef Rows table
-    cdef Py_ssize_t at
     cdef uint8_t column
-    if type(rows) is not Rows:
-        return [[row[column] for column in columns] for row in rows]
-    table = rows
-    return [
-        [table.cells[at * table.width + column] for column in columns] for at in range(table.count)
-    ]
+    return [[row[column] for column in columns] for row in rows]
 
 
 cdef bint _run(_Subsets subsets) except -1:
@@ -173,17 +181,10 @@ def determinise(
 
 cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
     cdef int32_t target, symbol, start
-    cdef Py_ssize_t i
-    cdef Rows table
     if type(rows) is Rows:
-        table = rows
-        for i in range(table.count):
-            edges.first.push_back(<int32_t> edges.symbol.size())
-            for symbol in range(<int32_t> table.width):
-                target = table.cells[i * table.width + symbol]
-                if target != DEAD:
-                    edges.symbol.push_back(symbol)
-                    edges.target.push_back(target)
+        edges.first = (<Rows> rows).edges.first
+        edges.symbol = (<Rows> rows).edges.symbol
+        edges.target = (<Rows> rows).edges.target
     else:
         for row in rows:
             edges.first.push_back(<int32_t> edges.symbol.size())
@@ -193,7 +194,7 @@ cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, I
                     edges.symbol.push_back(symbol)
                     edges.target.push_back(target)
                 symbol += 1
-    edges.first.push_back(<int32_t> edges.symbol.size())
+        edges.first.push_back(<int32_t> edges.symbol.size())
     for tag in tags:
         kept.push_back(tag)
     for start in starts:

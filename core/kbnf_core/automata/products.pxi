@@ -11,21 +11,14 @@ cdef int _read_side(Side& side, automaton, const uint8_t[::1] classes, Py_ssize_
     cdef const uint8_t[::1] own = automaton[0]
     cdef Ints columns
     cdef list row
-    cdef Py_ssize_t i, at
-    cdef Rows rows
+    cdef Py_ssize_t i
     columns.assign(width, 0)
     for i in range(256):
         columns[classes[i]] = own[i]
     side.rows.reserve(len(automaton[1]) * width)
-    if type(automaton[1]) is Rows:
-        rows = automaton[1]
-        for at in range(rows.count):
-            for i in range(width):
-                side.rows.push_back(rows.cells[at * rows.width + columns[i]])
-    else:
-        for row in automaton[1]:
-            for i in range(width):
-                side.rows.push_back(row[columns[i]])
+    for row in automaton[1]:
+        for i in range(width):
+            side.rows.push_back(row[columns[i]])
     for end in automaton[2]:
         side.ends.push_back(end)
     return 0

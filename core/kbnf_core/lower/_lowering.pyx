@@ -276,28 +276,16 @@ def edges_of(rows, const uint8_t[::1] classes, chosen):
     """See ``nfa``."""
     cdef Ints source, symbol, target, columns, after
     cdef int32_t state = 0, to
-    cdef Py_ssize_t i, room, width
+    cdef Py_ssize_t i, room
     cdef uint8_t byte
-    cdef bytes flat
-    cdef const int32_t* cells
     for byte in chosen:
         columns.push_back(classes[byte])
+    if hasattr(rows, "edges_over"):
+        return rows.edges_over(bytes(columns))
     room = min(len(rows), 1_000) * columns.size()
     source.reserve(room)
     symbol.reserve(room)
     target.reserve(room)
-    if hasattr(rows, "flat"):
-        flat = rows.flat()
-        cells = <const int32_t*> <const char*> flat
-        width = len(flat) // (sizeof(int32_t) * max(len(rows), 1))
-        for state in range(<int32_t> len(rows)):
-            for i in range(<Py_ssize_t> columns.size()):
-                to = cells[state * width + columns[i]]
-                if to != DEAD:
-                    source.push_back(state)
-                    symbol.push_back(<int32_t> i)
-                    target.push_back(to)
-        return _bytes(source) + _bytes(symbol) + _bytes(target)
     for row in rows:
         after.clear()
         for to in row:

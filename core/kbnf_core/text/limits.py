@@ -1,9 +1,9 @@
 """Named bounds on everything that a grammar, a vocabulary or an input can make large."""
 
-from dataclasses import dataclass
+from kbnf_core.text.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """Bounds, each with the error it leads to; ``man/kbnf-limits.7`` lists them all.
 

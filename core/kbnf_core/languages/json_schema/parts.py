@@ -8,27 +8,26 @@ content are one rule.
 """
 
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import blake2b
-from threading import Lock
 
 from kbnf_core import ir
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
+from kbnf_core.text.records import record
+from kbnf_core.text.remembered import Remembered
 
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
-ALL = 32 * 2**20
-"""Bytes of all that is remembered, by an estimate."""
+ALL, MOST = 16 * 2**20, 2 * 2**20
+"""Bytes of all that is remembered, by an estimate, and of one part."""
 
-STEP = 150
-"""Bytes of rules, with their automata, for each step that they took: the mean over maskbench."""
+RULE = 3_000
+"""Bytes of a rule beside its automaton, a mean."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Known:
     """The meaning of the rules of a sub-schema, the one called ``start`` first.
 
@@ -41,43 +40,23 @@ class Known:
     work: int
 
 
-class Parts:
-    """The parts of a process; the ones used least recently go first."""
+class Parts(Remembered[str, Known]):
+    """The parts of a process; ``made`` counts them."""
 
     def __init__(self, most: int = ALL) -> None:
-        self._most = most
-        self._size = 0
-        self._known: OrderedDict[str, Known] = OrderedDict()
-        self._lock = Lock()
+        super().__init__(most, _size_of)
         self.made = 0
 
-    def find(self, key: str) -> Known | None:
-        """Return a part that is known."""
-        with self._lock:
-            part = self._known.get(key)
-            if part is not None:
-                self._known.move_to_end(key)
-            return part
-
-    def keep(self, key: str, part: Known, *, is_new: bool = True) -> None:
+    def keep(self, key: str, value: Known, *, is_new: bool = True) -> None:
         """Remember a part, which need not be new: one may have several keys."""
-        with self._lock:
-            self.made += is_new
-            if key not in self._known:
-                self._size += _size_of(key, part)
-                self._known[key] = part
-            while self._size > self._most:
-                self._size -= _size_of(*self._known.popitem(last=False))
-
-    def clear(self) -> None:
-        """Forget all."""
-        with self._lock:
-            self._known.clear()
-            self._size = 0
+        self.made += is_new
+        if _size_of(key, value) <= MOST:
+            super().keep(key, value)
 
 
 def _size_of(key: str, part: Known) -> int:
-    return len(key) + STEP * part.work
+    automata = sum(body.dfa.memory for body in part.bodies.values() if type(body) is ir.Regular)
+    return len(key) + RULE * len(part.bodies) + automata
 
 
 PARTS = Parts()

@@ -1,8 +1,7 @@
 """Problems of a schema: errors, and losses of the conversion, by JSON Pointer."""
 
-from dataclasses import dataclass
-
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.records import record
 from kbnf_core.text.source import Span
 
 UNSUPPORTED = "E801"
@@ -17,7 +16,7 @@ NOT_FOR_SERVICE = "E809"
 REPEATED = "I810"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
 
