@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Collection, Iterable
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from operator import index
@@ -37,7 +38,6 @@ from kbnf_core.text.errors import (
     UnknownTokenError,
 )
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import replace
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ known of a text in any of them. So converting is writing what was read: ``b.writ
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.records import record, replace
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 """Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Language:
     """A grammar language.
 
@@ -159,7 +159,7 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, _read_kbnf, _write_kbnf)
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """What is known of a grammar text after reading it.
 

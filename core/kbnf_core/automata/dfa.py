@@ -59,8 +59,8 @@ class Dfa:
         return not self.accepting
 
     @property
-    def memory(self) -> int:
-        """An estimate of the bytes of the rows."""
+    def bytes(self) -> int:
+        """An estimate of the memory of the rows."""
         return self.state_count * (ROW + CELL * len(self.rows[0])) if self.rows else 0
 
     @property

@@ -4,6 +4,8 @@
 nonterminal and every position apart, for explanations.
 """
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from kbnf_core.ir import Grammar
@@ -17,10 +19,9 @@ from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.records import record, replace
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class PlainTables:
     """Tables without inlining or merging, and for each state the source of what may come.
 

@@ -8,6 +8,7 @@ handles as well.
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
@@ -15,10 +16,9 @@ from kbnf_core.automata.nfa import Closures
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state."""
 
@@ -41,7 +41,7 @@ class Piece:
         return Fragment(self.source + self.symbol + self.target, accepting, self.state_count)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Automaton:
     """States 0 .. n-1, 0 the start; ``edges[s]`` maps a symbol to its targets."""
 

@@ -5,6 +5,7 @@ changes at most once, so the least fixpoint costs three times the size of the gr
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,7 +27,6 @@ from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import field, record
 
 
 class Facts(NamedTuple):
@@ -56,7 +56,7 @@ FACTS = (
 __all__ = ["Analysis", "Facts", "analyse", "facts_of", "parts_of"]
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """Facts per nonterminal, and the nonterminals that the start can reach.
 
@@ -69,7 +69,7 @@ class Analysis:
     nodes: Mapping[str, list[Node]]
     callees: Mapping[str, list[str]]
     # With the nodes, because the number of a node that is gone may come again.
-    _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, shown=False)
+    _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def reachable(self) -> frozenset[str]:

@@ -10,6 +10,7 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from kbnf_core.automata.dfa import Dfa
@@ -17,7 +18,6 @@ from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat,
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record
 
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
@@ -32,7 +32,7 @@ SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Inlined:
     """The nonterminals that callers hold instead of calling them: ``names``.
 

@@ -11,6 +11,7 @@ may differ from position to position, say nothing.
 
 import json
 from collections.abc import Hashable, Iterator, Set
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,6 @@ from kbnf_core.languages.json_schema.problems import (
 from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.languages.json_schema.values import constant, key_of
 from kbnf_core.text.json_text import Json, NoJsonError, parse_json
-from kbnf_core.text.records import record, replace
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ _REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-
 _INTEGERS_HAVE_NO_FRACTION = frozenset({"draft-03", "draft-04"})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Place:
     """A schema object, where it is, and what its references are relative to.
 

@@ -12,10 +12,10 @@ for each scope it is read in.
 
 import enum
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kbnf_core.languages.json_schema.values import Constant
-from kbnf_core.text.records import record
 
 Scope = tuple[tuple[str, str], ...]
 """For each mark that was met, in the order of marks, the pointer of the schema that has it."""
@@ -81,7 +81,7 @@ class Closing(enum.Enum):
     WHOLE = "whole"
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ref:
     """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
 
@@ -93,35 +93,35 @@ class Ref:
     closing: Closing = Closing.NONE
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AllOf:
     """The values of all parts; of none, any value."""
 
     parts: tuple["Expression", ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AnyOf:
     """The values of any part; of none, no value."""
 
     parts: tuple["Expression", ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Not:
     """Every other value."""
 
     part: "Expression"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WithoutProperty:
     """Objects without a member of this name, and everything that is no object."""
 
     name: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Others:
     """Objects whose members hold ``value``, but for those with some names; what is no object.
 
@@ -133,7 +133,7 @@ class Others:
     value: "Expression"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OthersBehind:
     """Arrays whose items after the first ``count`` hold ``value``, and what is no array."""
 

@@ -3,6 +3,7 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -34,7 +35,6 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.records import record, replace
 from kbnf_core.text.source import Source, Span
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ T = TypeVar("T")
 START = "start"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Embedded:
     """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
 
@@ -58,7 +58,7 @@ class Embedded:
     comments: Mapping[str, str]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SchemaText:
     """A sound schema, the text that it is in, and the options in force.
 

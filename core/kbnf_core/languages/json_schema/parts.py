@@ -9,12 +9,12 @@ content are one rule.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import blake2b
 
 from kbnf_core import ir
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
-from kbnf_core.text.records import record
 from kbnf_core.text.remembered import Remembered
 
 LARGEST = 100_000
@@ -27,7 +27,7 @@ RULE = 3_000
 """Bytes of a rule beside its automaton, a mean."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Known:
     """The meaning of the rules of a sub-schema, the one called ``start`` first.
 
@@ -55,7 +55,7 @@ class Parts(Remembered[str, Known]):
 
 
 def _size_of(key: str, part: Known) -> int:
-    automata = sum(body.dfa.memory for body in part.bodies.values() if type(body) is ir.Regular)
+    automata = sum(body.dfa.bytes for body in part.bodies.values() if type(body) is ir.Regular)
     return len(key) + RULE * len(part.bodies) + automata
 
 

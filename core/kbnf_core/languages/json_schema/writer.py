@@ -11,6 +11,7 @@ a note says so.
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
 from itertools import chain, combinations
@@ -84,7 +85,6 @@ from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import replace
 
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
