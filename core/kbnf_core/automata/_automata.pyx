@@ -16,8 +16,6 @@ cdef enum:
     UNKNOWN = -4
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
-    # Cells of a table that is a list of lists.
-    LARGE = 20_000
     # See ``kernel.Automata``.
     ELEMENTS_PER_STATE = 10
 
@@ -36,46 +34,44 @@ include "subsets.pxi"
 
 
 cdef class Rows:
-    """The rows of a large automaton, each made when it is asked for; its edges are all there is.
+    """The rows of an automaton, each a list where it is read; its edges are all that is kept.
 
-    So it lies in few blocks of memory, which go back to the system, and takes a fraction of lists.
+    So it lies in three blocks of memory, which go back to the system, and takes a fraction of lists.
     """
 
     cdef Edges edges
+    cdef Py_ssize_t count, width
     cdef list empty
 
-    def __len__(self):
-        return <Py_ssize_t> self.edges.first.size() - 1
-
-    def __getitem__(self, Py_ssize_t state):
+    cdef list row(self, Py_ssize_t place):
         cdef list row = self.empty.copy()
         cdef int32_t j
-        if not 0 <= state < <Py_ssize_t> self.edges.first.size() - 1:
-            raise IndexError(state)
-        for j in range(self.edges.first[state], self.edges.first[state + 1]):
+        for j in range(self.edges.first[place], self.edges.first[place + 1]):
             row[self.edges.symbol[j]] = self.edges.target[j]
         return row
 
-    def edges_over(self, const uint8_t[::1] columns):
-        """Return the edges in columns of these rows, in order: sources, columns, targets."""
-        cdef vector[Ints] chosen
-        cdef Ints source, symbol, target, found
-        cdef Py_ssize_t i, state
+    cdef int fill(self, Py_ssize_t place, int32_t* cells) except -1:
+        """Write a row."""
+        cdef Py_ssize_t i
         cdef int32_t j
-        chosen.resize(len(self.empty))
-        for i in range(columns.shape[0]):
-            chosen[columns[i]].push_back(<int32_t> i)
-        for state in range(<Py_ssize_t> self.edges.first.size() - 1):
-            found.assign(columns.shape[0], <int32_t> DEAD)
-            for j in range(self.edges.first[state], self.edges.first[state + 1]):
-                for i in chosen[self.edges.symbol[j]]:
-                    found[i] = self.edges.target[j]
-            for i in range(columns.shape[0]):
-                if found[i] != DEAD:
-                    source.push_back(<int32_t> state)
-                    symbol.push_back(<int32_t> i)
-                    target.push_back(found[i])
-        return _bytes(source) + _bytes(symbol) + _bytes(target)
+        for i in range(self.width):
+            cells[i] = DEAD
+        for j in range(self.edges.first[place], self.edges.first[place + 1]):
+            cells[self.edges.symbol[j]] = self.edges.target[j]
+        return 0
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return [self.row(each) for each in range(*place.indices(self.count))]
+        return self.row(range(self.count)[place])
+
+    def __iter__(self):
+        cdef Py_ssize_t place
+        for place in range(self.count):
+            yield self.row(place)
 
     def __eq__(self, other):
         return [*self] == [*other]
@@ -83,37 +79,54 @@ cdef class Rows:
     def __reduce__(self):
         return list, ([*self],)
 
+    def flat(self):
+        """Return all numbers, as int32."""
+        cdef bytes cells = PyBytes_FromStringAndSize(
+            NULL, self.count * self.width * sizeof(int32_t)
+        )
+        cdef Py_ssize_t place
+        for place in range(self.count):
+            self.fill(place, <int32_t*> <char*> cells + place * self.width)
+        return cells
 
-cdef _dense(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
+
+cdef Rows _rows_of(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
     """Return the rows, DEAD where there is no edge; takes the edges."""
-    cdef Rows found = Rows()
-    found.edges.first.swap(edges.first)
-    found.edges.symbol.swap(edges.symbol)
-    found.edges.target.swap(edges.target)
-    found.edges.first.resize(states + 1)
-    found.empty = [DEAD] * symbols
-    if states * symbols <= LARGE:
-        return [*found]
-    found.edges.symbol.shrink_to_fit()
-    found.edges.target.shrink_to_fit()
-    return found
+    cdef Rows rows = Rows()
+    rows.count, rows.width, rows.empty = states, symbols, [DEAD] * symbols
+    rows.edges.first.swap(edges.first)
+    rows.edges.symbol.swap(edges.symbol)
+    rows.edges.target.swap(edges.target)
+    rows.edges.first.resize(states + 1)
+    rows.edges.symbol.shrink_to_fit()
+    rows.edges.target.shrink_to_fit()
+    return rows
 
 
-cdef _packed(list rows):
-    """Return rows that are lists of one length, as ``_dense`` has them."""
+cdef Rows _packed(list rows):
+    """Return rows that are lists of one length."""
     cdef Edges edges
     cdef vector[uint64_t] kept
     cdef Ints first
-    if len(rows) * len(rows[0]) <= LARGE:
-        return rows
     _read_table(rows, (), (), edges, kept, first)
-    return _dense(edges, len(rows), len(rows[0]))
+    return _rows_of(edges, len(rows), len(rows[0]))
 
 
 def over_columns(rows, bytes columns):
     """See ``kernel.Automata``."""
+    cdef Rows table
+    cdef Ints cells
+    cdef Py_ssize_t at
     cdef uint8_t column
-    return [[row[column] for column in columns] for row in rows]
+    if type(rows) is not Rows:
+        return [[row[column] for column in columns] for row in rows]
+    found = []
+    table = rows
+    cells.resize(table.width)
+    for at in range(table.count):
+        table.fill(at, cells.data())
+        found.append([cells[column] for column in columns])
+    return found
 
 
 cdef bint _run(_Subsets subsets) except -1:
@@ -174,17 +187,17 @@ def determinise(
         first.push_back(number)
     if _run(subsets):
         return None, subsets.steps()
-    rows = _dense(subsets.rows, subsets.tags.size(), symbols)
+    rows = _rows_of(subsets.rows, subsets.tags.size(), symbols)
     numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
 
 cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
     cdef int32_t target, symbol, start
+    cdef Rows table
     if type(rows) is Rows:
-        edges.first = (<Rows> rows).edges.first
-        edges.symbol = (<Rows> rows).edges.symbol
-        edges.target = (<Rows> rows).edges.target
+        table = rows
+        edges = table.edges
     else:
         for row in rows:
             edges.first.push_back(<int32_t> edges.symbol.size())
@@ -211,7 +224,7 @@ def minimise(rows, tags, starts):
     cdef Py_ssize_t i
     _read_table(rows, tags, starts, edges, kept, first)
     _make_minimal(edges, kept, first)
-    found = _dense(edges, kept.size(), len(rows[0]) if rows else 0)
+    found = _rows_of(edges, kept.size(), len(rows[0]) if rows else 0)
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 

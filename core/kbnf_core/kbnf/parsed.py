@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kbnf_core.config import Finish
-from kbnf_core.ir import Node
+from kbnf_core.ir import Node, Part
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.imports import BELOW, Imports
@@ -116,7 +116,7 @@ class Rules(NamedTuple):
 
     ``write`` returns the same as KBNF for people, ``explained`` the rules of that text with the
     places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` is the finding
-    where no text ends.
+    where no text ends. ``parts`` are as in ``ir.Grammar``.
     """
 
     rules: Mapping[str, Node]
@@ -124,6 +124,7 @@ class Rules(NamedTuple):
     explained: Callable[[], Mapping[str, Node]]
     place: Callable[[str], Span]
     empty: Diagnostic
+    parts: Mapping[str, Part] = MappingProxyType({})
 
 
 class Shape(NamedTuple):

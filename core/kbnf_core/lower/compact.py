@@ -20,7 +20,10 @@ from kbnf_core.text.budget import Budget
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state."""
+    """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state.
+
+    It is deterministic unless it would have grown too much.
+    """
 
     source: Column
     symbol: Column
@@ -28,11 +31,17 @@ class Piece:
     accepting: bytes
     places: Sequence[tuple[Place, ...]]
     loops: Sequence[Loop] = ()
+    is_deterministic: bool = True
 
     @property
     def state_count(self) -> int:
         """Number of states."""
         return len(self.accepting)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its columns, and of the places of states."""
+        return 3 * len(self.source) + 9 * len(self.accepting)
 
     @property
     def fragment(self) -> Fragment:
@@ -192,4 +201,5 @@ def _as_piece(automaton: Automaton) -> Piece:
     source, symbol, target = (
         array("i", [triple[column] for triple in triples]).tobytes() for column in range(3)
     )
-    return Piece(source, symbol, target, bytes(automaton.accepting), automaton.places)
+    accepting = bytes(automaton.accepting)
+    return Piece(source, symbol, target, accepting, automaton.places, is_deterministic=False)

@@ -6,7 +6,7 @@ are kept in columns, so that whole automata are copied, and epsilon edges remove
 (``lower.compact``), by array operations; ``automata.build`` is the same construction over lists.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from functools import cached_property
@@ -196,7 +196,7 @@ class NfaBuilder:
 
     def __init__(
         self,
-        rules: Mapping[str, Node],
+        rules: MutableMapping[str, Node],
         analysis: Analysis,
         alphabet: Alphabet,
         inlined: frozenset[str],

@@ -13,7 +13,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 V = TypeVar("V", str, Decimal)
@@ -67,7 +67,7 @@ class Matching:
 
     def dfa(self) -> Dfa:
         """Return the automaton of the strings."""
-        compiled = compile_regex(self.regex)
+        compiled = compiled_pattern(self.regex)
         if compiled.dfa is None:
             raise LimitError("states", DEFAULT_LIMITS.regex_states)
         return compiled.dfa

@@ -9,11 +9,11 @@ from typing import Any, Generic, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.problems import too_large, unsupported
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.lower.translate import meaning_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
@@ -177,7 +177,7 @@ def meaning(root: Form, budget: Budget) -> ir.Node:
             case tree.Pattern(dfa=dfa) if dfa is not None:
                 return ir.Regular(dfa, NOWHERE)
             case tree.Pattern(text=text):
-                compiled = compile_regex(text.value)
+                compiled = compiled_pattern(text.value)
                 budget.spend(compiled.work)
                 if compiled.dfa is None:
                     raise unsupported(compiled.problems[0].message, "")

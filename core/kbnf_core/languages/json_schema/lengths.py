@@ -19,11 +19,11 @@ from kbnf_core.automata.determinise import minimise
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import explore
-from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.text.budget import Budget
 
 Counted = tuple[int, int]
@@ -265,6 +265,6 @@ def _over_blocks(
 
 @lru_cache(maxsize=256)
 def _automaton(regex: str) -> Dfa:
-    compiled = compile_regex(regex)
+    compiled = compiled_pattern(regex)
     assert compiled.dfa is not None  # noqa: S101 - the expression is ours
     return compiled.dfa

@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from kbnf_core.ir.analysis import cycles
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
+from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives, alternatives_of
 from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
@@ -70,6 +71,7 @@ class SchemaText:
     value: Json
     options: Options
     moved: tuple[tuple[str, str], ...] = (("", ""),)
+    known: Alternatives = field(default_factory=lambda: NONE)
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
@@ -114,11 +116,12 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     def read() -> SchemaText:
         try:
             value = read_json(source.text)
-            sound = checked(value, source.text, options)
+            known = alternatives_of(value)
+            sound = checked(value, source.text, options, known)
         except ProblemError as error:
             found = [diagnostic(problem, source) for problem in error.problems]
             raise GrammarError(found) from None
-        return SchemaText(source, value, sound)
+        return SchemaText(source, value, sound, known=known)
 
     return parse_schema(source, read)
 
@@ -126,9 +129,9 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
 _ENDLESS = "every value needs another one inside"
 
 
-def checked(value: Json, text: str, options: Options) -> Options:
+def checked(value: Json, text: str, options: Options, known: Alternatives = NONE) -> Options:
     """Return the options that a schema with this text says. Raises ProblemError."""
-    problems = check_schema(value, text, options.limits)
+    problems = check_schema(value, text, options.limits, known)
     if options.strict is not None and not problems:
         from kbnf_core.languages.json_schema.services import check_service
 
@@ -187,14 +190,14 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         writer.rules_for(writer.schemas.document.root())
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
-    unsatisfiable = Problem(UNSATISFIABLE, _ENDLESS, "")
+    empty = text.diagnostic(Problem(UNSATISFIABLE, _ENDLESS, ""))
     return Parsed(
         tree.Document(source, (), ()),
         tuple(map(text.diagnostic, notes)),
         START,
         _finish(eager),
         tuple(map(text.loss, losses)),
-        meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable)),
+        meaning=Rules(rules, write, explained, place, empty, writer.parts()),
         lint=lint,
     )
 
@@ -234,7 +237,10 @@ def _explained(problem: Problem, text: SchemaText) -> Problem:
 
 def _writer(text: SchemaText) -> Writer:
     options, closed = text.options, bool(text.options.closed)
-    document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
+    document = SharedDocument(
+        text.value, options.limits, options.standard, closed=closed, known=text.known
+    )
+    PARTS.settle()
     return Writer(document, options, parts=PARTS)
 
 

@@ -33,7 +33,7 @@ from kbnf_core.languages.json_schema.keywords import (
 )
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Options, Standard
-from kbnf_core.languages.json_schema.parts import LARGEST, Known, Parts
+from kbnf_core.languages.json_schema.parts import LARGEST, Parts
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.write_scalars import MANY_TEXTS
@@ -79,7 +79,7 @@ class Value(NamedTuple):
     node: ir.Node
     types: frozenset[str]
     shared: frozenset[str] = frozenset()
-    parts: tuple[Known, ...] = ()
+    parts: tuple[ir.Part, ...] = ()
 
 
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES} | {"integer": frozenset(("number",))}
@@ -105,7 +105,7 @@ class SimpleSchemas:
     ``settings`` are what rules depend on besides.
     ``known`` are the parts by what they say; ``scalar`` makes that, of a name, of a string or
     number with restrictions, None where there is something to say of it. ``use`` is told of each
-    part that is called.
+    part that is called, with all that it needs.
     """
 
     def __init__(
@@ -116,8 +116,8 @@ class SimpleSchemas:
         budget: Budget,
         document: Document,
         known: Parts,
-        scalar: Callable[[str, dict[str, Json]], Known | None],
-        use: Callable[[Known], None],
+        scalar: Callable[[str, dict[str, Json]], ir.Part | None],
+        use: Callable[[ir.Part], None],
     ) -> None:
         self._prelude = prelude
         self._options = options
@@ -147,7 +147,8 @@ class SimpleSchemas:
         whole, below = closing is Closing.WHOLE, closing is not Closing.NONE
         if self._known.get((id(contents), whole, below), _ANYTHING) is None:
             return None
-        written = f"{self._where} {closing.value} {contents!r}"
+        spelled = self._document.spelled(contents)
+        written = self._where, closing.value, spelled
         known = self._known_parts.find(written)
         if known is not None:
             self._budget.spend(known.work)
@@ -159,12 +160,11 @@ class SimpleSchemas:
             found = self._named(found)
         if found is None or not found.said.startswith(_OBJECT):
             return None
-        for part in found.parts:
-            self._use(part)
-        if "$ref" not in written and len(written) <= LARGEST:
-            bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
-            shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
-            made = Known(found.said, bodies, shared, self._budget.spent - before)
+        bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
+        shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
+        made = ir.Part(found.said, bodies, shared, self._budget.spent - before)
+        self._use(made)
+        if "$ref" not in spelled and len(spelled) <= LARGEST:
             self._known_parts.keep(written, made, is_new=False)
         return found.said
 
@@ -175,7 +175,7 @@ class SimpleSchemas:
         digest = self._settings.copy()
         digest.update(value.said.encode(errors="surrogatepass"))
         name = f"{_OBJECT}{digest.hexdigest()}"
-        part = Known(name, {name: value.node}, tuple(sorted(value.shared)), 0)
+        part = ir.Part(name, {name: value.node}, tuple(sorted(value.shared)), 0)
         return value._replace(said=name, node=ir.Call(name, NOWHERE), parts=(part, *value.parts))
 
     def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
@@ -382,7 +382,7 @@ class SimpleSchemas:
         needed: set[str],
         extra: Value | None,
         shared: frozenset[str],
-    ) -> Known | None:
+    ) -> ir.Part | None:
         """Return the rules of an object; None where the name of a member has several texts."""
         bodies: dict[str, ir.Node] = {}
         spelling = self._prelude.spelling
@@ -411,7 +411,7 @@ class SimpleSchemas:
             nodes.append((self._sequence(literal, self._colon, value.node), text in needed))
         content = self._around(nodes, other) if needed else self._some(nodes, other)
         body = self._enclosed(b"{", content, b"}", may_be_empty=not needed)
-        return Known(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
+        return ir.Part(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
 
     def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
         """Return members of which one is required: those before it have commas after them."""
@@ -467,10 +467,10 @@ def _are_disjoint(values: list[Value | None]) -> bool:
     return len(types) == len(set(types))
 
 
-def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[Known, ...]]:
+def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[ir.Part, ...]]:
     """Return the rules of the prelude, and the parts, that some values need."""
     shared: set[str] = set()
-    parts: dict[str, Known] = {}
+    parts: dict[str, ir.Part] = {}
     for value in values:
         shared |= value.shared
         parts.update((part.start, part) for part in value.parts)

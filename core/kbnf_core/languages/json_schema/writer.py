@@ -62,7 +62,7 @@ from kbnf_core.languages.json_schema.normal_form import (
 )
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Options, Order, Standard
-from kbnf_core.languages.json_schema.parts import Known, Parts, key_of, prefix_of
+from kbnf_core.languages.json_schema.parts import Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -85,6 +85,9 @@ from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
+
+FEWEST = 2
+"""Schemas that are parts from which on they are lowered apart: one alone is the grammar."""
 
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
@@ -707,8 +710,10 @@ class Writer:
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
-        # Rules whose meaning is known already.
+        # Rules whose meaning is known already, and the parts that they are the rules of.
         self.bodies: dict[str, ir.Node] = {}
+        self._wholes: dict[str, ir.Part] = {}
+        self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
         """Return what the rules for ``root`` mean, its own first, called ``start``.
@@ -717,6 +722,10 @@ class Writer:
         """
         self.write_all(root)
         return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
+
+    def parts(self) -> dict[str, ir.Part]:
+        """Return what is to be lowered apart and remembered, where that is several schemas."""
+        return {**self._wholes, **self.prelude.parts()} if len(self._wholes) >= FEWEST else {}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)
@@ -887,7 +896,7 @@ class Writer:
             self._scalar_part, self._use,
         )  # fmt: skip
 
-    def _scalar_part(self, name: str, contents: dict[str, Json]) -> Known | None:
+    def _scalar_part(self, name: str, contents: dict[str, Json]) -> ir.Part | None:
         """Return the rules of strings or numbers; None where something is to be said of them.
 
         Errors and notes need the place in the schema, which the other way knows.
@@ -917,12 +926,15 @@ class Writer:
         finally:
             del schemas.notes[notes:], schemas.losses[losses:]
         called = {each.nonterminal for body in bodies.values() for each in calls(body)}
-        return Known(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
+        return ir.Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
 
-    def _use(self, part: Known) -> None:
-        for name in part.shared:
-            self.prelude.use(name)
+    def _use(self, part: ir.Part) -> None:
+        if not self._shared.issuperset(part.shared):
+            self._shared.update(part.shared)
+            for name in part.shared:
+                self.prelude.use(name)
         self.bodies.update(part.bodies)
+        self._wholes.setdefault(part.start, part)
         self._check_count()
 
     def _simply(self, expression: Expression) -> Form | None:
@@ -968,7 +980,7 @@ class Writer:
             return alias if isinstance(alias, Ref) else at
         return at
 
-    def _part_of(self, expression: Expression, prefix: str) -> Known | None:
+    def _part_of(self, expression: Expression, prefix: str) -> ir.Part | None:
         """Return the rules of a schema; None where something is to be said of it."""
         schemas = self.schemas
         before = schemas.budget.spent
@@ -988,7 +1000,7 @@ class Writer:
             return None
         called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
         shared = tuple(name for name in called if name not in bodies)
-        return Known(start, bodies, shared, schemas.budget.spent - before)
+        return ir.Part(start, bodies, shared, schemas.budget.spent - before)
 
     def _rule(self, expression: Expression, hint: str) -> Form:
         name = self._known[expression] = self._names.fresh(hint)

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
-from kbnf_core.languages.json_schema.parts import PARTS, Known, Parts
+from kbnf_core.ir import Part
+from kbnf_core.languages.json_schema.parts import PARTS, Parts
 
 BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}
@@ -125,7 +126,7 @@ def test_what_there_is_to_say_is_said_each_time() -> None:
 
 def test_the_parts_used_least_recently_go_first() -> None:
     parts = Parts(most=5)
-    part = Known("start", {}, (), 0)
+    part = Part("start", {}, (), 0)
     for key in ("aa", "bb"):
         parts.keep(key, part)
     assert parts.find("aa") is part
