@@ -59,7 +59,7 @@ class Dfa:
         return not self.accepting
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """An estimate of the memory of the rows."""
         return self.state_count * (ROW + CELL * len(self.rows[0])) if self.rows else 0
 

@@ -59,7 +59,7 @@ class Parts(Remembered[Key, Part]):
 
 
 def _size_of(key: Key, part: Part) -> int:
-    automata = sum(body.dfa.bytes for body in part.bodies.values() if type(body) is Regular)
+    automata = sum(body.dfa.size for body in part.bodies.values() if type(body) is Regular)
     lowered = part.lowered.size if isinstance(part.lowered, Lowered) else 0
     length = len(key) if isinstance(key, str) else sum(map(len, key))
     return length + RULE * len(part.bodies) + automata + lowered
