@@ -153,6 +153,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         writer = _writer(text)
         rules, eager = _made(writer, writer.rules_for)
         losses, notes = _said(writer)
+        parts = writer.parts()
         # What it holds refers back to it, and would wait for the collector of garbage.
         vars(writer).clear()
         if losses and not text.options.lossy:
@@ -197,7 +198,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         START,
         _finish(eager),
         tuple(map(text.loss, losses)),
-        meaning=Rules(rules, write, explained, place, empty, writer.parts()),
+        meaning=Rules(rules, write, explained, place, empty, parts),
         lint=lint,
     )
 
