@@ -133,3 +133,15 @@ def test_the_parts_used_least_recently_go_first() -> None:
     parts.keep("cc", part)
     assert parts.find("bb") is None
     assert parts.find("aa") is parts.find("cc") is part
+
+
+def test_a_rule_inside_of_a_part_may_be_called_from_elsewhere() -> None:
+    text = {"type": "string", "minLength": 1}
+
+    def counted(**more: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {**more, "s": text}, "minProperties": 1}
+
+    several = {"anyOf": [counted(k={"const": name}) for name in "ab"]}
+    grammar = Grammar.from_json_schema(counted(p=several))
+    assert accepts(grammar, '{"p":{"s":"x"},"s":"x"}')
+    assert not accepts(grammar, '{"p":{"s":"x"},"s":""}')
