@@ -35,9 +35,7 @@ def number_symbols(
     classes, written, found = leaves_of([analysis.nodes[name] for name in held])
     classes += dict.fromkeys(part.classes for part in around.parts.values())
     names = [name for name in (*reached, *around.shared) if name not in inlined.names]
-    names = list(
-        dict.fromkeys((*names, *(name for part in around.parts.values() for name in part.pieces)))
-    )
+    names += {name: None for part in around.parts.values() for name in part.pieces}
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}

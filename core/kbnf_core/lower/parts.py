@@ -130,17 +130,8 @@ def rest_of(
     grammar: Grammar, analysis: Analysis, lowered: Mapping[str, Lowered]
 ) -> tuple[Grammar, Analysis, Around]:
     """Return what is left of a grammar without its parts, as ``group_of`` returns a part."""
-    whole = {name for part in grammar.parts.values() for name in part.bodies}
-    kept, inside = dict.fromkeys(grammar.rules.keys() - whole), whole - lowered.keys()
-    queue = list(kept)
-    for name in queue:
-        # What a part has inside may be called from elsewhere as well.
-        more = [each for each in analysis.callees[name] if each in inside]
-        if any(each not in analysis.callees for each in more):
-            analysis = analyse(Grammar(grammar.start, grammar.rules))
-        queue += (each for each in more if each not in kept)
-        kept.update(dict.fromkeys(more))
-    rules = {name: body for name, body in grammar.rules.items() if name in kept}
+    inside = {name for part in grammar.parts.values() for name in part.bodies}
+    rules = {name: body for name, body in grammar.rules.items() if name not in inside}
     facts = {**analysis.facts, **{name: part.facts for name, part in lowered.items()}}
     around = Around(lowered, facts=facts)
     callees = {name: analysis.callees[name] for name in rules}

@@ -724,8 +724,18 @@ class Writer:
         return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
 
     def parts(self) -> dict[str, ir.Part]:
-        """Return what is to be lowered apart and remembered, where that is several schemas."""
-        return {**self._wholes, **self.prelude.parts()} if len(self._wholes) >= FEWEST else {}
+        """Return what is to be lowered apart and remembered, where that is several schemas.
+
+        What is called from outside of a part, too, but for its start, is no part.
+        """
+        found, outside = dict(self._wholes), set(self.forms)
+        while shared := [
+            name
+            for name, part in found.items()
+            if any(rule in outside for rule in part.bodies if rule != name)
+        ]:
+            outside.update(rule for name in shared for rule in found.pop(name).bodies)
+        return {**found, **self.prelude.parts()} if len(found) >= FEWEST else {}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)

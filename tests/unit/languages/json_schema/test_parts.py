@@ -142,6 +142,7 @@ def test_a_rule_inside_of_a_part_may_be_called_from_elsewhere() -> None:
         return {"type": "object", "properties": {**more, "s": text}, "minProperties": 1}
 
     several = {"anyOf": [counted(k={"const": name}) for name in "ab"]}
-    grammar = Grammar.from_json_schema(counted(p=several))
-    assert accepts(grammar, '{"p":{"s":"x"},"s":"x"}')
-    assert not accepts(grammar, '{"p":{"s":"x"},"s":""}')
+    for _ in range(2):  # made, and known
+        grammar = Grammar.from_json_schema(counted(p=several))
+        assert accepts(grammar, '{"p":{"s":"x"},"s":"x"}')
+        assert not accepts(grammar, '{"p":{"s":"x"},"s":""}')
