@@ -153,6 +153,9 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         writer = _writer(text)
         rules, eager = _made(writer, writer.rules_for)
         losses, notes = _said(writer)
+        parts = writer.parts()
+        # What it holds refers back to it, and would wait for the collector of garbage.
+        vars(writer).clear()
         if losses and not text.options.lossy:
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
             losses = _readable(text).losses
@@ -195,7 +198,7 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         START,
         _finish(eager),
         tuple(map(text.loss, losses)),
-        meaning=Rules(rules, write, explained, place, empty, writer.parts()),
+        meaning=Rules(rules, write, explained, place, empty, parts),
         lint=lint,
     )
 
