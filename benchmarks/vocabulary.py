@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -31,13 +32,18 @@ def tekken_path() -> Path:
 def read_setting(path: Path | None = None, eos: int | None = None) -> Setting:
     """Read the vocabulary and its tokenizer: tekken, or the ``tokenizer.json`` at ``path``."""
     if path is None:
-        tekken = Tekkenizer.from_file(tekken_path())
         return Setting(
-            load_vocabulary(tekken_path()), lambda text: tekken.encode(text, False, False)
+            load_vocabulary(tekken_path()), lambda text: _tekken().encode(text, False, False)
         )
     vocabulary = load_vocabulary(path, None if eos is None else [eos])
     tokenizer = import_module("tokenizers").Tokenizer.from_file(str(path))
     return Setting(vocabulary, lambda text: tokenizer.encode(text, add_special_tokens=False).ids)
+
+
+@cache
+def _tekken() -> Tekkenizer:
+    """Return the tokenizer, which takes 110 MB: not read where nothing is encoded."""
+    return Tekkenizer.from_file(tekken_path())
 
 
 def all_bytes(vocabulary: Vocabulary) -> list[bytes]:

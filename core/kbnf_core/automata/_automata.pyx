@@ -34,14 +34,31 @@ include "subsets.pxi"
 
 
 cdef class Rows:
-    """Rows of equal length, each a list where it is read: one object, and not one for each row."""
+    """The rows of an automaton, each a list where it is read; its edges are all that is kept.
 
-    cdef Ints cells
+    So it lies in three blocks of memory, which go back to the system, and takes a fraction of lists.
+    """
+
+    cdef Edges edges
     cdef Py_ssize_t count, width
+    cdef list empty
 
     cdef list row(self, Py_ssize_t place):
+        cdef list row = self.empty.copy()
+        cdef int32_t j
+        for j in range(self.edges.first[place], self.edges.first[place + 1]):
+            row[self.edges.symbol[j]] = self.edges.target[j]
+        return row
+
+    cdef int fill(self, Py_ssize_t place, int32_t* cells) except -1:
+        """Write a row."""
         cdef Py_ssize_t i
-        return [self.cells[i] for i in range(place * self.width, (place + 1) * self.width)]
+        cdef int32_t j
+        for i in range(self.width):
+            cells[i] = DEAD
+        for j in range(self.edges.first[place], self.edges.first[place + 1]):
+            cells[self.edges.symbol[j]] = self.edges.target[j]
+        return 0
 
     def __len__(self):
         return self.count
@@ -57,28 +74,32 @@ cdef class Rows:
             yield self.row(place)
 
     def __eq__(self, other):
-        return list(self) == list(other)
+        return [*self] == [*other]
 
     def __reduce__(self):
-        return list, (list(self),)
+        return list, ([*self],)
 
     def flat(self):
         """Return all numbers, as int32."""
-        return PyBytes_FromStringAndSize(
-            <const char*> self.cells.data(), self.cells.size() * sizeof(int32_t)
+        cdef bytes cells = PyBytes_FromStringAndSize(
+            NULL, self.count * self.width * sizeof(int32_t)
         )
+        cdef Py_ssize_t place
+        for place in range(self.count):
+            self.fill(place, <int32_t*> <char*> cells + place * self.width)
+        return cells
 
 
-cdef Rows _dense(const Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
-    """Return the rows, DEAD where there is no edge."""
+cdef Rows _rows_of(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
+    """Return the rows, DEAD where there is no edge; takes the edges."""
     cdef Rows rows = Rows()
-    cdef Py_ssize_t i
-    cdef int32_t j
-    rows.count, rows.width = states, symbols
-    rows.cells.assign(states * symbols, <int32_t> DEAD)
-    for i in range(states):
-        for j in range(edges.first[i], edges.first[i + 1]):
-            rows.cells[i * symbols + edges.symbol[j]] = edges.target[j]
+    rows.count, rows.width, rows.empty = states, symbols, [DEAD] * symbols
+    rows.edges.first.swap(edges.first)
+    rows.edges.symbol.swap(edges.symbol)
+    rows.edges.target.swap(edges.target)
+    rows.edges.first.resize(states + 1)
+    rows.edges.symbol.shrink_to_fit()
+    rows.edges.target.shrink_to_fit()
     return rows
 
 
@@ -140,24 +161,17 @@ def determinise(
         first.push_back(number)
     if _run(subsets):
         return None, subsets.steps()
-    rows = _dense(subsets.rows, subsets.tags.size(), symbols)
+    rows = _rows_of(subsets.rows, subsets.tags.size(), symbols)
     numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
 
 cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
     cdef int32_t target, symbol, start
-    cdef Py_ssize_t i
     cdef Rows table
     if type(rows) is Rows:
         table = rows
-        for i in range(table.count):
-            edges.first.push_back(<int32_t> edges.symbol.size())
-            for symbol in range(<int32_t> table.width):
-                target = table.cells[i * table.width + symbol]
-                if target != DEAD:
-                    edges.symbol.push_back(symbol)
-                    edges.target.push_back(target)
+        edges = table.edges
     else:
         for row in rows:
             edges.first.push_back(<int32_t> edges.symbol.size())
@@ -167,7 +181,7 @@ cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, I
                     edges.symbol.push_back(symbol)
                     edges.target.push_back(target)
                 symbol += 1
-    edges.first.push_back(<int32_t> edges.symbol.size())
+        edges.first.push_back(<int32_t> edges.symbol.size())
     for tag in tags:
         kept.push_back(tag)
     for start in starts:
@@ -184,7 +198,7 @@ def minimise(rows, tags, starts):
     cdef Py_ssize_t i
     _read_table(rows, tags, starts, edges, kept, first)
     _make_minimal(edges, kept, first)
-    found = _dense(edges, kept.size(), len(rows[0]) if rows else 0)
+    found = _rows_of(edges, kept.size(), len(rows[0]) if rows else 0)
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 

@@ -22,6 +22,9 @@ DEAD = -1
 ACCEPT = 1
 """The tag of automata that only accept or not."""
 
+ROW, CELL = 100, 8
+"""Bytes of a row, with the number of its state, and of a cell in it."""
+
 
 class Dfa:
     """A deterministic automaton over bytes, trimmed: every state can reach acceptance.
@@ -34,7 +37,7 @@ class Dfa:
     partition of code points, whose states are the first ones here.
     """
 
-    __slots__ = ("accepting", "classes", "rows", "spelled", "state_count")
+    __slots__ = ("__weakref__", "accepting", "classes", "rows", "spelled", "state_count")
 
     def __init__(
         self,
@@ -53,6 +56,11 @@ class Dfa:
     def is_empty(self) -> bool:
         """Whether no word at all is accepted."""
         return not self.accepting
+
+    @property
+    def size(self) -> int:
+        """An estimate of the memory of the rows."""
+        return self.state_count * (ROW + CELL * len(self.rows[0])) if self.rows else 0
 
     @property
     def is_nullable(self) -> bool:

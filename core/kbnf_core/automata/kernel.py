@@ -9,7 +9,7 @@ DEAD = -1
 ELEMENTS_PER_STATE = 10
 """Mean size of a set of states at which a bound on sets also bounds the time and the memory."""
 
-Table: TypeAlias = tuple[list[list[int]], list[int], list[int]]
+Table: TypeAlias = tuple[Sequence[Sequence[int]], list[int], list[int]]
 """A deterministic automaton: rows by state and symbol, tags by state, starts."""
 
 Column: TypeAlias = bytes

@@ -11,7 +11,7 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat, children
@@ -88,13 +88,19 @@ def has_free_text(nodes: Iterable[Node]) -> bool:
     return any(_is_free_text(node.dfa) for node in nodes if type(node) is Regular)
 
 
-@lru_cache(maxsize=1024)
+_KNOWN: WeakKeyDictionary[Dfa, bool] = WeakKeyDictionary()
+
+
 def _is_free_text(dfa: Dfa) -> bool:
-    sizes = Counter(dfa.classes)
-    return any(
-        sum([sizes[column] for column, target in enumerate(row) if target == state]) >= FREE_TEXT
-        for state, row in enumerate(dfa.rows)
-    )
+    known = _KNOWN.get(dfa)
+    if known is None:
+        sizes = Counter(dfa.classes)
+        known = _KNOWN[dfa] = any(
+            sum([sizes[column] for column, target in enumerate(row) if target == state])
+            >= FREE_TEXT
+            for state, row in enumerate(dfa.rows)
+        )
+    return known
 
 
 @compiled

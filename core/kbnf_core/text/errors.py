@@ -1,6 +1,5 @@
 """Errors that the library raises: one family, with attributes rather than only words."""
 
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -44,6 +43,8 @@ class GrammarError(KbnfError, ValueError):
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython and Jupyter print: where it was raised, and the report."""
+        import traceback
+
         frames = traceback.extract_tb(self.__traceback__)
         where = [
             f'File "{each.filename}", line {each.lineno}, in {each.name}'
@@ -130,6 +131,8 @@ class InternalError(KbnfError, RuntimeError):
     """
 
     def __init__(self, error: Exception) -> None:
+        import traceback
+
         frames = traceback.extract_tb(error.__traceback__)
         where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
         super().__init__(

@@ -1,9 +1,8 @@
 """The vocabulary of a language model: which id spells which bytes."""
 
 import hashlib
-import logging
 import struct
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from operator import index
 from types import MappingProxyType
@@ -33,9 +32,7 @@ __all__ = ["Token", "Vocabulary"]
 # Inside the class, ``bytes`` is the constructor of that name.
 _Bytes = bytes
 
-_logger = logging.getLogger(__name__)
-# A library is silent unless the program that uses it sets logging up.
-_logger.addHandler(logging.NullHandler())
+_DEBUG, _WARNING = 10, 30
 
 
 class Vocabulary:
@@ -412,16 +409,24 @@ def _find_oddities(tokens: Mapping[int, bytes]) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     repeated = len(tokens) - len(set(tokens.values()))
     if repeated:
-        found.append((logging.DEBUG, f"{repeated} tokens spell the same bytes as another one"))
+        found.append((_DEBUG, f"{repeated} tokens spell the same bytes as another one"))
     if empty := empty_ids(tokens):
         text = f"{len(empty)} tokens are empty and never in a mask: {empty[:8]}"
-        found.append((logging.DEBUG, text))
+        found.append((_DEBUG, text))
     if tokens and (missing := missing_bytes(tokens.values())):
         text = f"{len(missing)} byte values are in no token: {list(missing)}"
-        found.append((logging.WARNING, text))
+        found.append((_WARNING, text))
     return found
 
 
-def _log(oddities: Iterable[tuple[int, str]]) -> None:
+def _log(oddities: Sequence[tuple[int, str]]) -> None:
+    if not oddities:
+        return
+    import logging
+
+    logger = logging.getLogger(__name__)
+    if not logger.handlers:
+        # A library is silent unless the program that uses it sets logging up.
+        logger.addHandler(logging.NullHandler())
     for level, text in oddities:
-        _logger.log(level, "%s", text)
+        logger.log(level, "%s", text)

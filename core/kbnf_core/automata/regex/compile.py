@@ -1,7 +1,6 @@
 """From a pattern to the minimal automaton of the byte strings that it matches as a whole."""
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import NamedTuple
 
 from kbnf_core.automata.determinise import determinise, minimise
@@ -15,6 +14,7 @@ from kbnf_core.automata.utf8 import to_dfa
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import remembered
 
 _RAISING = "; or raise `Limits.work`"
 
@@ -30,7 +30,7 @@ class Compiled(NamedTuple):
     work: int = 0
 
 
-@lru_cache(maxsize=512)
+@remembered(2 * 2**20, lambda compiled: 500 + (compiled.dfa.size if compiled.dfa else 0))
 def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     r"""Compile a pattern, as if it stood between ``\A(?:`` and ``)\z``. Never raises."""
     tree, problems = parse_regex(pattern, limits)

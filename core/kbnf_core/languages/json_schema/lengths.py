@@ -211,7 +211,7 @@ class Lengths:
         return [[target for _, target in edges] for edges in self.words.edges]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def lengths_of(dfa: Dfa) -> Lengths:
     """Return the lengths of an automaton's words; formats come again in other schemas."""
     return Lengths(dfa)

@@ -8,90 +8,61 @@ to (``lower.parts``). Two alternatives with one content are one rule.
 """
 
 import re
-from collections import OrderedDict
 from hashlib import blake2b
-from threading import Lock
 
-from kbnf_core.ir import Part
+from kbnf_core.ir import Part, Regular
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
 from kbnf_core.lower.known import Lowered
+from kbnf_core.text.remembered import Remembered
 
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
-ALL = 32 * 2**20
-"""Bytes of all that is remembered, by an estimate."""
+ALL, MOST = 16 * 2**20, 2 * 2**20
+"""Bytes of all that is remembered, by an estimate, and of one part."""
 
-STEP = 150
-"""Bytes of rules, with their automata, for each step that they took: the mean over maskbench."""
-
+RULE = 3_000
+"""Bytes of a rule beside its automaton, a mean."""
 
 Key = str | tuple[str, ...]
 """What the rules of a part depend on."""
 
 
-class Parts:
-    """The parts of a process; the ones used least recently go first."""
+class Parts(Remembered[Key, Part]):
+    """The parts of a process; ``made`` counts them."""
 
     def __init__(self, most: int = ALL) -> None:
-        self._most = most
-        self._size = 0
-        # With the size that is counted, which grows when a part is lowered.
-        self._known: OrderedDict[Key, tuple[Part, int]] = OrderedDict()
+        super().__init__(most, _size_of)
         # What is likely to be lowered now.
         self._used: set[Key] = set()
-        self._lock = Lock()
         self.made = 0
 
     def find(self, key: Key) -> Part | None:
         """Return a part that is known."""
-        with self._lock:
-            found = self._known.get(key)
-            if found is None:
-                return None
-            self._known.move_to_end(key)
-            if found[0].lowered is None:
-                self._used.add(key)
-            return found[0]
+        found = super().find(key)
+        if found is not None and found.lowered is None:
+            self._used.add(key)
+        return found
 
-    def keep(self, key: Key, part: Part, *, is_new: bool = True) -> None:
+    def keep(self, key: Key, value: Part, *, is_new: bool = True) -> None:
         """Remember a part, which need not be new: one may have several keys."""
-        with self._lock:
-            self.made += is_new
-            if key not in self._known:
-                self._count(key, part)
-            self._bound()
+        self.made += is_new
+        if _size_of(key, value) <= MOST:
+            super().keep(key, value)
+            self._used.add(key)
 
     def settle(self) -> None:
         """Count what was lowered of the parts that were kept or found since this was called."""
-        with self._lock:
-            for key in self._used & self._known.keys():
-                self._count(key, self._known[key][0])
-            self._used.clear()
-            self._bound()
-
-    def _count(self, key: Key, part: Part) -> None:
-        size = _size_of(key, part)
-        self._size += size - (self._known[key][1] if key in self._known else 0)
-        self._known[key] = part, size
-        self._used.add(key)
-
-    def _bound(self) -> None:
-        while self._size > self._most:
-            _, (_, size) = self._known.popitem(last=False)
-            self._size -= size
-
-    def clear(self) -> None:
-        """Forget all."""
-        with self._lock:
-            self._known.clear()
-            self._size = 0
+        used, self._used = self._used, set()
+        self.recount(used)
 
 
 def _size_of(key: Key, part: Part) -> int:
+    automata = sum(body.dfa.size for body in part.bodies.values() if type(body) is Regular)
     lowered = part.lowered.size if isinstance(part.lowered, Lowered) else 0
-    return (len(key) if isinstance(key, str) else sum(map(len, key))) + STEP * part.work + lowered
+    length = len(key) if isinstance(key, str) else sum(map(len, key))
+    return length + RULE * len(part.bodies) + automata + lowered
 
 
 PARTS = Parts()

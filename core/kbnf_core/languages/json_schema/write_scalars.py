@@ -71,7 +71,7 @@ from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_loope
 _WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def quoted(dfa: Dfa, spelling: Spelling) -> Dfa:
     """Return the JSON texts of the strings of ``dfa``, as ``Spelling.spell`` spells them."""
     if dfa.is_empty:
@@ -511,12 +511,12 @@ def _letters_of(texts: Sequence[str], most: int) -> int:
     return count
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _literals(texts: tuple[str, ...]) -> Dfa:
     return operations.literals(each.encode() for each in texts)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _expression(lengths: Lengths) -> Regex | None:
     """Return an expression for the words that may be one of few loops; None where it is none."""
     if lengths.ways is None or lengths.ways > MOST_BRANCHES:
@@ -527,7 +527,7 @@ def _expression(lengths: Lengths) -> Regex | None:
         return None
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     """Return what follows the states in which one thing is repeated, where nothing else is."""
     found = {}

@@ -1,0 +1,86 @@
+"""What is remembered for later calls, within a bound of bytes: the least recently used goes first.
+
+A number of values is no bound where they differ in size by a factor of thousands, as automata do.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable
+from functools import update_wrapper
+from threading import Lock
+from typing import Generic, ParamSpec, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+P = ParamSpec("P")
+
+
+class Remembered(Generic[K, V]):
+    """Values by key, ``most`` bytes of them by an estimate, and the last one in any case."""
+
+    def __init__(self, most: int, size_of: Callable[[K, V], int]) -> None:
+        self._most = most
+        self._size_of = size_of
+        self._size = 0
+        self._known: OrderedDict[K, tuple[V, int]] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: K) -> V | None:
+        """Return a value that is known."""
+        with self._lock:
+            found = self._known.get(key)
+            if found is None:
+                return None
+            self._known.move_to_end(key)
+            return found[0]
+
+    def keep(self, key: K, value: V) -> None:
+        """Remember a value; the first of a key stays."""
+        with self._lock:
+            if key in self._known:
+                return
+            self._count(key, value, 0)
+
+    def recount(self, keys: Iterable[K]) -> None:
+        """Count values anew that may take more than when they were kept."""
+        with self._lock:
+            for key in keys:
+                if key in self._known:
+                    self._count(key, *self._known[key])
+
+    def _count(self, key: K, value: V, counted: int) -> None:
+        size = self._size_of(key, value)
+        self._known[key] = value, size
+        self._size += size - counted
+        while self._size > self._most and len(self._known) > 1:
+            self._size -= self._known.popitem(last=False)[1][1]
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._known.clear()
+            self._size = 0
+
+
+class Remembering(Generic[P, V]):
+    """A function of hashable arguments, whose results are remembered; ``__wrapped__`` is bare."""
+
+    def __init__(self, function: Callable[P, V], most: int, size_of: Callable[[V], int]) -> None:
+        self._function = function
+        self.known = Remembered[Hashable, V](most, lambda _, value: size_of(value))
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> V:
+        """Return what is known, or what the function returns."""
+        key = (args, *kwargs.items()) if kwargs else args
+        found = self.known.find(key)
+        if found is None:
+            found = self._function(*args, **kwargs)
+            self.known.keep(key, found)
+        return found
+
+
+def remembered(
+    most: int, size_of: Callable[[V], int]
+) -> Callable[[Callable[P, V]], Remembering[P, V]]:
+    """Remember what a function returns, never None, within ``most`` bytes."""
+    return lambda function: Remembering(function, most, size_of)
