@@ -9,15 +9,14 @@ a schema) is read as any schema is.
 
 import json
 import re
-from collections import OrderedDict
 from collections.abc import Iterator
 from decimal import Decimal
-from threading import Lock
 from typing import NamedTuple
 
 from kbnf_core.ir import Part
 from kbnf_core.languages.json_schema.parts import LARGEST, PARTS, Key
 from kbnf_core.text.json_text import Json, refuse_constant, refuse_halves
+from kbnf_core.text.remembered import Remembered
 
 _OPENING = re.compile(r'\s*\{\s*"anyOf"\s*:\s*\[\s*')
 _BETWEEN = re.compile(r"\s*,\s*")
@@ -27,7 +26,7 @@ _DECODER = json.JSONDecoder(parse_float=Decimal, parse_int=Decimal, parse_consta
 BEGINNING = 96
 """Characters by which texts are looked up."""
 
-ALL = 2**23
+ALL = 2**21
 """Characters of all texts that are remembered, with the keys of their parts."""
 
 
@@ -39,13 +38,15 @@ class Alternative(NamedTuple):
     value: Json = None
 
 
-class Texts:
-    """The texts of a process, by settings and by how they begin; the oldest go first."""
+Beginning = tuple[str, str]
+"""The settings, and how a text begins."""
 
-    def __init__(self) -> None:
-        self._known: OrderedDict[tuple[str, str], dict[str, Key]] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
+
+class Texts(Remembered[Beginning, dict[str, Key]]):
+    """The texts of a process, with the keys of their parts, by settings and by how they begin."""
+
+    def __init__(self, most: int = ALL) -> None:
+        super().__init__(most, _size_of)
 
     def alternatives(self, text: str, settings: str) -> list[Alternative] | None:
         """Return the alternatives of a schema that is nothing else; None for any other text."""
@@ -74,32 +75,27 @@ class Texts:
             raise ValueError(text)
 
     def _find(self, text: str, settings: str, at: int) -> Alternative | None:
-        known = self._known.get((settings, text[at : at + BEGINNING]))
-        for each, key in () if known is None else known.items():
+        known = self.find((settings, text[at : at + BEGINNING]))
+        for each, key in () if known is None else tuple(known.items()):
             if text.startswith(each, at):
                 part = PARTS.find(key)
                 return None if part is None else Alternative(each, part)
         return None
 
-    def keep(self, text: str, settings: str, key: Key) -> None:
+    def keep_text(self, text: str, settings: str, key: Key) -> None:
         """Remember that an alternative with this text is a part, by its key among ``PARTS``."""
-        if not BEGINNING <= len(text) <= LARGEST or "$" in text:
-            return
-        beginning = settings, text[:BEGINNING]
-        with self._lock:
-            known = self._known.pop(beginning, {})
-            if text not in known:
-                self._size += len(text) + sum(map(len, key))
-            self._known[beginning] = {**known, text: key}
-            while self._size > ALL:
-                _, gone = self._known.popitem(last=False)
-                self._size -= sum(len(each) + sum(map(len, key)) for each, key in gone.items())
+        if BEGINNING <= len(text) <= LARGEST and "$" not in text:
+            beginning = settings, text[:BEGINNING]
+            known = self.find(beginning)
+            if known is None:
+                self.keep(beginning, {text: key})
+            else:
+                known[text] = key
+                self.recount((beginning,))
 
-    def clear(self) -> None:
-        """Forget all."""
-        with self._lock:
-            self._known.clear()
-            self._size = 0
+
+def _size_of(beginning: Beginning, known: dict[str, Key]) -> int:
+    return len(beginning[1]) + sum(len(text) + sum(map(len, key)) for text, key in known.items())
 
 
 TEXTS = Texts()

@@ -205,7 +205,7 @@ def _of_known(source: Source, options: Options) -> _Converted | None:
         key, name = keys.get(new, (None, ""))
         new += 1
         if key is not None and each.value.get("type") == "object":
-            TEXTS.keep(each.text, settings, key)
+            TEXTS.keep_text(each.text, settings, key)
             names[name] = None
     rules[START] = _any_of(names, rules.get(START))
     return _Converted(text, rules, eager, writer.parts(), (), notes)

@@ -88,12 +88,22 @@ def test_known_texts_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None
     Grammar.from_json_schema(f'{{"anyOf": [{second}, {first}]}}')
 
 
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_texts, "ALL", 450)
-    texts = Texts()
+def test_what_is_remembered_is_bounded() -> None:
+    texts = Texts(most=700)
     for name in "abc":
         PARTS.keep(("k", name), Part(name, {}))
-        texts.keep(json.dumps(tool(name)), "", ("k", name))
+        texts.keep_text(json.dumps(tool(name)), "", ("k", name))
     found = texts.alternatives(json.dumps({"anyOf": [tool("a"), tool("c")]}), "")
     assert found is not None
     assert [each.part is None for each in found] == [True, False]
+
+
+def test_texts_that_begin_alike_are_told_apart() -> None:
+    texts = Texts()
+    longer = [json.dumps(tool("a", **{name: {"type": "null"}})) for name in "xy"]
+    for name, text in zip("xy", longer, strict=True):
+        PARTS.keep(("k", name), Part(name, {}))
+        texts.keep_text(text, "", ("k", name))
+    found = texts.alternatives(f'{{"anyOf": [{longer[1]}, {longer[0]}]}}', "")
+    assert found is not None
+    assert [each.part and each.part.start for each in found] == ["y", "x"]
