@@ -324,9 +324,14 @@ def same(one: TokenTrie, other: TokenTrie) -> bool:
         ("""start ::= '"' #'[^"]*' '"' 'x'?;""", b'"a'),
         # Tails: in the middle of two names side by side, near a bound, and after a first character.
         (r"""start ::= n #'[a-z]'; n ::= '"' (#'b[^"]*' | #'[^ab"][^"]*' | 'a"') '"';""", b'"'),
-        (r"""start ::= '"' #'[^"\\\\]{0,130}' '"' #'[,:]';""", b'"' + b"a" * 110),
-        (r"""start ::= '"' #'[^"\\\\]{3,130}' '"' #'[,:]';""", b'"'),
-        (r"""start ::= '"' #'[^"\\\\]{1,130}' '"' #'[,:]' | '"' #'([^"\\\\]|\\\\n)*' '"';""", b'"'),
+        (r"""start ::= '"' c{0,130} '"' #'[,:]'; c ::= #'[^"\\\\]';""", b'"' + b"a" * 110),
+        (r"""start ::= '"' c{0,130} '"' #'[,:]'; c ::= #'[^"\\\\]';""", b'"' + b"a" * 128),
+        (r"""start ::= '"' c{3,130} '"' #'[,:]'; c ::= #'[^"\\\\]';""", b'"'),
+        (r"""start ::= '"' c{1,130} '"' #'[,:]'; c ::= #'[^"\\\\]|\\\\n';""", b'"'),
+        (
+            r"""start ::= s | '"' #'([^"\\\\]|\\\\n)*' '"'; s ::= '"' c{1,130} '"'; c ::= #'[^"]';""",
+            b'"',
+        ),
     ],
 )
 @pytest.mark.parametrize("finish", ["eager", "token", "eos"])
@@ -351,7 +356,8 @@ def test_a_mask_written_from_parts_has_what_can_come(
     ("grammar", "before"),
     [
         ("start ::= '\"' #'[^\"]*' '\"' ';';", b'"'),
-        ("start ::= '\"' #'[^\"]{0,300}' '\"' ';';", b'"a'),
+        ("start ::= '\"' any{0,300} '\"' ';'; any ::= #'[^\"]';", b'"a'),
+        ("start ::= '\"' any{0,300} '\"' ';'; any ::= #'[^\"]';", b'"' + b"a" * 290),
     ],
 )
 def test_tails_are_walked_once(
