@@ -17,7 +17,7 @@ cdef enum:
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
     # Cells of a table that is a list of lists.
-    LARGE = 20_000
+    LARGE = 4_000
     # See ``kernel.Automata``.
     ELEMENTS_PER_STATE = 10
 
