@@ -16,6 +16,18 @@ from kbnf_core.ir import (NEVER, Call, Choice, Counted, Literal, Regular, Repeat
 from kbnf_core.lower.texts import choice_of
 from kbnf_core.kbnf import tree
 
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    #if defined(__GLIBC__)
+    #include <malloc.h>
+    #define GIVE_BACK() malloc_trim(0)
+    #else
+    #define GIVE_BACK() 0
+    #endif
+    """
+    int GIVE_BACK() nogil
+
 ctypedef vector[int32_t] Ints
 ctypedef pair[int32_t, int32_t] Ends
 
@@ -589,3 +601,9 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
 
 cdef bytes _flags(const vector[uint8_t]& values):
     return PyBytes_FromStringAndSize(<const char*> values.data(), values.size())
+
+
+def give_back():
+    """See ``build``."""
+    with nogil:
+        GIVE_BACK()

@@ -8,6 +8,7 @@ import numpy as np
 
 from kbnf_core.ir import Grammar
 from kbnf_core.lower.assemble import assemble, build_pieces
+from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
@@ -18,6 +19,10 @@ from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.records import record, replace
+
+
+MANY_EDGES = 200_000
+"""Edges from which on what was needed to make them is worth giving back: some 50 bytes each."""
 
 
 @record(eq=False, caching=True)
@@ -71,7 +76,16 @@ def _build(
     if inlined is None:
         inlined = choose_inlined(grammar, analysis, budget)
     alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget)
-    return assemble(grammar, analysis, alphabet, pieces)
+    tables = assemble(grammar, analysis, alphabet, pieces)
+    if len(tables.edge_class) >= MANY_EDGES:
+        del alphabet, pieces
+        give_back()
+    return tables
+
+
+@compiled
+def give_back() -> None:
+    """Return free memory to the system, where the allocator keeps it: it has holes by then."""
 
 
 def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> PlainTables:

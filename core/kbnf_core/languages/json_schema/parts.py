@@ -20,24 +20,26 @@ from kbnf_core.text.remembered import Remembered
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
-ALL, MOST = 16 * 2**20, 2 * 2**20
+ALL, MOST = 14 * 2**20, 2 * 2**20
 """Bytes of all that is remembered, by an estimate, and of one part."""
 
-RULE = 3_000
-"""Bytes of a rule beside its automaton, a mean."""
+RULE, PLACE = 3_000, 100
+"""Bytes of a rule beside its automaton, a mean, and of a place for it."""
 
 
 @record(eq=False)
 class Known:
     """The meaning of the rules of a sub-schema, the one called ``start`` first.
 
-    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took.
+    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took. What is
+    ``joined`` has the rules of parts that are remembered, too, and shares them.
     """
 
     start: str
     bodies: Mapping[str, ir.Node]
     shared: tuple[str, ...]
     work: int
+    joined: bool = False
 
 
 class Parts(Remembered[str, Known]):
@@ -47,14 +49,16 @@ class Parts(Remembered[str, Known]):
         super().__init__(most, _size_of)
         self.made = 0
 
-    def keep(self, key: str, value: Known, *, is_new: bool = True) -> None:
-        """Remember a part, which need not be new: one may have several keys."""
-        self.made += is_new
+    def keep(self, key: str, value: Known) -> None:
+        """Remember a part, unless it is too large."""
+        self.made += not value.joined
         if _size_of(key, value) <= MOST:
             super().keep(key, value)
 
 
 def _size_of(key: str, part: Known) -> int:
+    if part.joined:
+        return len(key) + PLACE * len(part.bodies)
     automata = sum(body.dfa.memory for body in part.bodies.values() if type(body) is ir.Regular)
     return len(key) + RULE * len(part.bodies) + automata
 

@@ -147,8 +147,8 @@ class SimpleSchemas:
         if "$ref" not in written and len(written) <= LARGEST:
             bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
             shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
-            whole = Known(found.said, bodies, shared, self._budget.spent - before)
-            self._known_parts.keep(written, whole, is_new=False)
+            spent = self._budget.spent - before
+            self._known_parts.keep(written, Known(found.said, bodies, shared, spent, joined=True))
         return found.said
 
     def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
