@@ -16,8 +16,8 @@ cdef enum:
     UNKNOWN = -4
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
-    # Cells of a table that is a list of lists.
-    LARGE = 4_000
+    # Cells up to which a table is a list of lists.
+    LARGE = 2_000
     # See ``kernel.Automata``.
     ELEMENTS_PER_STATE = 10
 

@@ -21,7 +21,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.records import record, replace
 
 
-MANY_EDGES = 200_000
+MANY_EDGES = 100_000
 """Edges from which on what was needed to make them is worth giving back: some 50 bytes each."""
 
 

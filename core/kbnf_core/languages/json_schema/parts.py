@@ -20,7 +20,7 @@ from kbnf_core.text.remembered import Remembered
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
-ALL, MOST = 14 * 2**20, 2 * 2**20
+ALL, MOST = 10 * 2**20, 2**20
 """Bytes of all that is remembered, by an estimate, and of one part."""
 
 RULE, PLACE = 3_000, 100
