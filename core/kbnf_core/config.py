@@ -5,10 +5,10 @@ import. Those that configure its internals mean nothing here; each says so.
 """
 
 import enum
+from dataclasses import dataclass, field, fields, replace
 
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import field, names_of, record, replace
 
 
 class Finish(enum.Enum):
@@ -36,7 +36,7 @@ class Finish(enum.Enum):
             raise ConfigError(f"finish must be one of {words}, not {value!r}") from None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Defaults:
     """Settings of a project, for grammars in KBNF that say nothing themselves."""
 
@@ -47,7 +47,7 @@ class Defaults:
 NO_DEFAULTS = Defaults()
 
 
-@record(frozen=False)
+@dataclass(slots=True)
 class RegexConfig:
     """Bounds the automata of regular expressions, or of ``except!``.
 
@@ -63,7 +63,7 @@ class RegexConfig:
     min_tokens_required_for_eager_regex_cache: int | None = 1000
 
 
-@record(frozen=False)
+@dataclass(slots=True)
 class EngineConfig:
     """Accepted for compatibility: caching never changes a result, and is bounded by ``Limits``.
 
@@ -75,7 +75,7 @@ class EngineConfig:
     rejected_token_prefix_cache_enabled: bool = True
 
 
-@record(frozen=False)
+@dataclass(slots=True)
 class CompressionConfig:
     """Accepted for compatibility; terminals are always melted into automata here.
 
@@ -85,7 +85,7 @@ class CompressionConfig:
     min_terminals: int = 5
 
 
-@record(frozen=False)
+@dataclass(slots=True)
 class Config:
     """How an engine reads its grammar and when it finishes.
 
@@ -116,18 +116,13 @@ class Config:
 
     def unheeded(self) -> list[str]:
         """Return the names of the fields that were set to what cannot be done here."""
-        parts = {
-            "regex_config": self.regex_config,
-            "excepted_config": self.excepted_config,
-            "engine_config": self.engine_config,
-            "compression_config": self.compression_config,
-        }
+        parts = ("regex_config", "excepted_config", "engine_config", "compression_config")
         return [
-            f"{part}.{name}"
-            for part, settings in parts.items()
-            for name in names_of(type(settings))
-            if not _is_heeded(name, getattr(settings, name))
-            and getattr(settings, name) != getattr(type(settings)(), name)
+            f"{part}.{setting.name}"
+            for part in parts
+            for setting in fields(getattr(self, part))
+            if not _is_heeded(setting.name, getattr(getattr(self, part), setting.name))
+            and getattr(getattr(self, part), setting.name) != setting.default
         ]
 
 

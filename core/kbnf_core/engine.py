@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Collection, Iterable
 from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from math import inf
 from operator import index
@@ -37,7 +38,6 @@ from kbnf_core.text.errors import (
     UnknownTokenError,
 )
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import replace
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -207,7 +207,7 @@ class Engine(EngineCore):
         twin._position = self._position
         twin._accepted = self._accepted.copy()
         twin._positions = self._positions.copy()
-        twin._allowed = self._allowed
+        twin._row, twin._row_at = self._row, self._row_at
         twin._left = self._left
         if self._follower is not None:
             twin._follower = copy(self._follower)
@@ -348,7 +348,7 @@ class Engine(EngineCore):
         written.
         """
         wanted = [index(token_id) for token_id in draft]
-        first, allowed, before = index(row), self._allowed, len(self._positions)
+        first, last, before = index(row), (self._row, self._row_at), len(self._positions)
         rows = [row_of(out, first + place) for place in range(len(wanted) + 1)]
         fitting = self.validate_tokens(wanted)
         try:
@@ -358,7 +358,7 @@ class Engine(EngineCore):
                 self.fill_bitmask(after)
         finally:
             self.rollback(len(self._positions) - before)
-            self._allowed = allowed
+            self._row, self._row_at = last
         for behind in rows[fitting + 1 :]:
             behind.fill(-1)
         return fitting

@@ -5,6 +5,7 @@ known of a text in any of them. So converting is writing what was read: ``b.writ
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,6 @@ from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.records import record, replace
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 """Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Language:
     """A grammar language.
 
@@ -159,14 +159,15 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, _read_kbnf, _write_kbnf)
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """What is known of a grammar text after reading it.
 
     ``document`` is its tree of KBNF, empty in a language without rules, whose ``meaning`` is known
     instead; spans are in the author's text. ``losses`` are what the grammar does not keep of the
     text, which are among the findings, too; ``remark`` is what a person who reads the grammar as
-    KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none. ``start`` and
+    KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none; ``analysed``
+    is the latter, but for rules of parts that are known (``lower.parts``). ``start`` and
     ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of the
     project (which ``finish_is_default`` tells of ``finish``), else those of the language.
     ``limits`` are those it was read with. ``lint`` returns the findings of the language's own
@@ -179,7 +180,7 @@ class Reading:
     start: str
     finish: Finish
     grammar: Grammar | None
-    analysis: "Analysis | None"
+    analysed: "Analysis | None"
     diagnostics: tuple[Diagnostic, ...]
     limits: Limits = DEFAULT_LIMITS
     finish_is_default: bool = False
@@ -202,6 +203,15 @@ class Reading:
     def is_loss(self, finding: Diagnostic) -> bool:
         """Tell whether a finding says what the grammar does not keep of the text."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
+
+    @cached_property
+    def analysis(self) -> "Analysis | None":
+        """What is known of each nonterminal."""
+        from kbnf_core.lower.facts import analyse
+
+        if self.grammar is None or not self.grammar.parts:
+            return self.analysed
+        return analyse(self.grammar)
 
     @cached_property
     def explained(self) -> Grammar | None:
@@ -255,7 +265,7 @@ def read_grammar(
     Raises what ``Language.parse`` raises, nothing else.
     """
     # Here, since every command knows the languages, and few read a text.
-    from kbnf_core.lower.facts import analyse
+    from kbnf_core.lower.known import analyse_unknown
     from kbnf_core.lower.translate import translate
 
     if language.is_json:
@@ -276,11 +286,11 @@ def read_grammar(
             grammar, problems = translate(document, start, limits, budget=budget)
             found.extend(problems)
         else:
-            grammar = Grammar(start, meaning.rules)
+            grammar = Grammar(start, meaning.rules, meaning.parts)
         if any(d.severity is Severity.ERROR for d in found):
             grammar = None
         if grammar is not None:
-            analysis = analyse(grammar, budget)
+            analysis = analyse_unknown(grammar, budget)
             if not analysis.facts[start].filled:
                 if meaning is None:
                     grammar, analysis, finding = _without_finite_texts(

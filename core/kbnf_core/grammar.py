@@ -401,21 +401,17 @@ class Grammar:
         return tuple(loss.diagnostic(source) for loss in self.reading.losses)
 
     @cached_property
-    def _rules(self) -> tuple[ir.Grammar, "Analysis | None"]:
-        return _usable(self.reading), self.reading.analysis
-
-    @property
     def rules(self) -> ir.Grammar:
         """The grammar that the text means."""
-        return self._rules[0]
+        return _usable(self.reading)
 
     @cached_property
     def analysis(self) -> "Analysis":
         """What is known of each nonterminal."""
         from kbnf_core.lower.facts import analyse
 
-        rules, known = self._rules
-        return analyse(rules) if known is None else known
+        known = self.reading.analysis
+        return analyse(self.rules) if known is None else known
 
     @property
     def _explained(self) -> ir.Grammar:
@@ -429,8 +425,8 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106, E107) where they pass a limit."""
-        rules, analysis = self._rules
-        build = partial(build_tables, rules, self._limits, analysis, counted=True)
+        analysed = self.reading.analysed
+        build = partial(build_tables, self.rules, self._limits, analysed, counted=True)
         return self._build(build)
 
     def tables_with(self, inlined: "Inlined") -> "Tables":
@@ -438,8 +434,7 @@ class Grammar:
 
         Raises as ``tables`` does.
         """
-        rules, analysis = self._rules
-        build = partial(build_tables, rules, self._limits, analysis, inlined=inlined)
+        build = partial(build_tables, self.rules, self._limits, self.analysis, inlined=inlined)
         return self._build(build)
 
     @cached_property

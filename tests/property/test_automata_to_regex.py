@@ -42,6 +42,12 @@ def test_the_expression_has_the_words_of_the_automaton(left: str, right: str) ->
         assert operations.is_equal(compiled(to_regex(dfa)), dfa)
 
 
+@given(patterns)
+def test_the_characters_that_were_spelled_are_those_that_are_read(pattern: str) -> None:
+    dfa = compiled(pattern)
+    assert to_characters(dfa) == to_characters(Dfa(dfa.classes, dfa.rows, dfa.accepting))
+
+
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [

@@ -44,6 +44,13 @@ LEAVES = st.one_of(
     st.just({"type": "string", "format": "date"}),
     st.just({"type": "number", "minimum": 0, "exclusiveMaximum": 12}),
     st.just({"type": "integer", "multipleOf": 4}),
+    st.just({"type": ["string", "null"], "maxLength": 2, "minimum": 1}),
+    st.just({"type": ["null", "integer", "number"], "minimum": 0, "maximum": 20}),
+    st.just({"maximum": 2, "maxLength": 1}),
+    st.just({"type": ["string", "null"], "enum": ["a", None, 1, True]}),
+    st.just({"enum": [1, 1.0, 2.5, 1e30, False]}),
+    st.just({"type": "integer", "enum": [1, 12, 3.0]}),
+    st.just({"type": ["boolean", "integer"], "const": True}),
     # Not simple, so that an object with it is written by the other writer.
     st.just({"not": {"type": "string"}}),
 )
@@ -53,8 +60,10 @@ LEAVES = st.one_of(
 def objects(draw: st.DrawFn, inner: st.SearchStrategy[Any]) -> dict[str, Any]:
     names = draw(st.lists(st.sampled_from(NAMES), max_size=5, unique=True))
     found: dict[str, Any] = {"type": "object", "properties": {name: draw(inner) for name in names}}
-    if draw(st.booleans()) and names:
-        found["required"] = draw(st.lists(st.sampled_from(names), max_size=3, unique=True))
+    if draw(st.booleans()):
+        found["type"] = draw(st.sampled_from([["object", "null"], ["array", "object"]]))
+    if draw(st.booleans()):
+        found["required"] = draw(st.lists(st.sampled_from(NAMES), max_size=3, unique=True))
     if draw(st.booleans()):
         others: st.SearchStrategy[Any] = st.one_of(st.booleans(), inner)
         found["additionalProperties"] = draw(others)
@@ -69,7 +78,8 @@ def arrays(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 
 def unions(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    return st.builds(dict, anyOf=st.lists(inner, min_size=1, max_size=3))
+    several = st.lists(inner, min_size=1, max_size=3)
+    return st.one_of(st.builds(dict, anyOf=several), st.builds(dict, oneOf=several))
 
 
 SCHEMAS = objects(

@@ -200,11 +200,16 @@ def test_outlines_whitespace_is_not_ours_to_choose() -> None:
         module.KbnfBackend(VOCABULARY).get_json_schema_logits_processor("{}", " ?")
 
 
+def _fail(state: int) -> None:
+    raise WorkLimitError(1, f"the mask of state {state}")
+
+
 class _Failing(Engine):
     """An engine that meets a limit at every mask."""
 
-    def _mask_here(self) -> Any:
-        raise WorkLimitError(1, "a mask")
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._automaton.masks.__dict__.update(_is_plain=False, _find_viable=_fail)
 
     def fill_draft_bitmask(self, out: Any, row: Any, draft: Any) -> int:
         del out, row, draft

@@ -286,15 +286,15 @@ def test_a_server_that_is_not_there_is_no_error(monkeypatch: pytest.MonkeyPatch)
         package.register()
 
 
-class _Failing(Engine):
-    """An engine whose masks cannot be made."""
-
-    def _mask_here(self) -> Any:
-        raise WorkLimitError(1, "a mask")
+def _fail(state: int) -> None:
+    raise WorkLimitError(1, f"the mask of state {state}")
 
 
 def failing() -> Engine:
-    return _Failing("start ::= #'[a-h]+';", VOCABULARY, finish="eos", stop_token_ids=EOS)
+    """Return an engine whose masks cannot be made."""
+    made = Engine("start ::= #'[a-h]+';", VOCABULARY, finish="eos", stop_token_ids=EOS)
+    made._automaton.masks.__dict__.update(_is_plain=False, _find_viable=_fail)
+    return made
 
 
 def ends_of(row: Any) -> list[int]:

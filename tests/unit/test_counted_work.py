@@ -18,11 +18,9 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.mask import masks as masks_module
-from kbnf_core.mask import walks as walks_module
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import RUN
-from kbnf_core.mask.walks import shared_rows
 from kbnf_core.recognise.states import UNKNOWN
 from kbnf_testing.counted import calls
 
@@ -284,28 +282,6 @@ def test_many_tokens_in_a_row_are_not_set_one_by_one() -> None:
     assert walker.bits_set <= 2 * RUN
 
 
-def test_rows_of_few_tokens_are_those_of_other_grammars() -> None:
-    rows = []
-    for grammar, before in (("start ::= '[' 'x' '1'*;", b"["), ("start ::= 'ab' 'x';", b"ab")):
-        engine = Engine(grammar, VOCABULARY)
-        engine.try_accept_new_bytes(before)
-        engine.compute_allowed_token_ids()
-        rows.append(engine._allowed)
-    assert rows[0] is rows[1]
-    assert not rows[0].flags.writeable
-
-
-def test_shared_rows_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(walks_module, "SHARED_BYTES", 0)
-    mine = Vocabulary({place: bytes([place]) for place in range(256)})
-    engine = Engine("start ::= " + " ".join(f"'{letter}'" for letter in "abcdefgh") + ";", mine)
-    for letter in b"abcdefgh":
-        engine.compute_allowed_token_ids()
-        assert engine.get_allowed_token_ids_from_last_computation() == [letter]
-        engine.try_accept_new_token(letter)
-    assert len(shared_rows(mine).known()) <= 2
-
-
 def test_what_follows_a_call_is_walked_without_states() -> None:
     engine = Engine("start ::= '(' item ')' ';'; item ::= '[' item ']' | #'[a-z]+';", VOCABULARY)
     engine.try_accept_new_bytes(b"(ab")
@@ -335,7 +311,8 @@ def test_what_lies_behind_complete_texts_is_left_out_at_once() -> None:
     masks.viable(begin)
     found: list[int] = []
     spent = calls(
-        lambda _: found.extend(ids_of(masks.prefix_free(begin), len(tokens)).tolist()), ""
+        lambda _: found.extend(ids_of(masks.union(masks.prefix_free(begin)), len(tokens)).tolist()),
+        "",
     )
     # Each letter completes a text, so nothing longer is left: one call for each of 702 nodes
     # would be many.

@@ -14,7 +14,7 @@ import pytest
 from kbnf_core import Config, Engine, Grammar, Vocabulary, load_vocabulary
 from kbnf_core.mask import slices
 from kbnf_core.mask.bits import unpack
-from kbnf_core.mask.slices import MACHINES, slices_of
+from kbnf_core.mask.slices import ENDLESS, MACHINES, NO_NUMBER, numbers_of, slices_of
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.files import VARIABLE
 from kbnf_core.vocab.trie import TokenTrie, build_trie, part_of
@@ -136,7 +136,7 @@ def test_what_can_come_as_a_whole_is_not_walked(
     engine = Engine(grammar, mine)
     engine.try_accept_new_bytes(before)
     engine.compute_allowed_token_ids()
-    *read, rest = (each.part.trie.node_count for each in slices_of(mine))
+    *read, rest = (each.part.trie.node_count for each in slices_of(mine).parts)
     # Those that no machine reads, and the way to tokens longer than anybody looks ahead.
     assert engine._automaton.masks.visited <= rest + sum(read) / 4
 
@@ -170,7 +170,7 @@ def test_only_what_leads_elsewhere_is_walked(grammar: str, monkeypatch: pytest.M
     engine.try_accept_new_bytes(b'"/a@b' if grammar == "address" else b'"/a')
     engine.compute_allowed_token_ids()
     signs = b"@. " if grammar == "address" else b"/"
-    *read, rest = (each.part.trie for each in slices_of(mine))
+    *read, rest = (each.part.trie for each in slices_of(mine).parts)
     walked = sum(
         len(data)
         for trie in read
@@ -233,14 +233,44 @@ def test_slices_hold_each_token_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
     mine = vocabulary()
     found = slices_of(mine)
-    ids = np.concatenate([each.part.trie.token_ids for each in found])
+    ids = np.concatenate([each.part.trie.token_ids for each in found.parts])
     assert sorted(ids.tolist()) == sorted(mine.trie.token_ids.tolist())
-    for each in found:
+    for each in found.parts:
         trie = each.part.trie
         for block in each.blocks[-1:]:
             assert np.flatnonzero(unpack(block, mine.size)).tolist() == sorted(trie.token_ids)
         for node in range(trie.node_count):
-            assert each.height[node] == trie.depth[node : trie.skip[node]].max() - trie.depth[node]
+            height = trie.depth[node : trie.skip[node]].max() - trie.depth[node]
+            assert each.height[node] in ((height,) if each.blocks.size else (height, ENDLESS))
+
+
+def test_tails_follow_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    *_, text = MACHINES
+    *_, rest = (found := slices_of(VOCABULARY)).parts
+    number = numbers_of(text)
+    expected = {}
+    for token_id in rest.part.trie.token_ids.tolist():
+        data = VOCABULARY.token(token_id) or b""
+        longest = max(end for end in range(len(data)) if runs(text, data[:end]))
+        if longest and text[1, data[longest]] == 0:
+            expected[token_id] = data[:longest], data[longest:]
+    tails, whole = found.tails, VOCABULARY.trie
+    seen = {}
+    for node in range(tails.trie.node_count):
+        for place in tails.trie.ids(node).tolist():
+            for token_id in whole.ids(int(tails.nodes[place])).tolist():
+                data = VOCABULARY.token(token_id) or b""
+                before = data[: len(data) - int(tails.trie.depth[node])]
+                seen[token_id] = before, data[len(before) :]
+                signs = {int(number[byte]) for byte in before} - {NO_NUMBER}
+                bits = sum(int(half) << 64 * i for i, half in enumerate(tails.before[place]))
+                assert bits == sum(1 << sign for sign in signs)
+    assert seen == expected
+    assert expected
+    for node, part in enumerate(rest.height.tolist()):
+        ids = rest.part.trie.subtree_ids(node).tolist()
+        assert (part == ENDLESS) == (not expected.keys() >= set(ids))
 
 
 def test_machines_read_text_and_words() -> None:

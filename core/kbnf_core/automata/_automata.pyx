@@ -16,8 +16,6 @@ cdef enum:
     UNKNOWN = -4
     # States from which on other threads run meanwhile: a shorter call would rather wait for them.
     MANY = 1_000
-    # Cells up to which a table is a list of lists.
-    LARGE = 2_000
     # See ``kernel.Automata``.
     ELEMENTS_PER_STATE = 10
 
@@ -36,25 +34,44 @@ include "subsets.pxi"
 
 
 cdef class Rows:
-    """The rows of a large automaton, each made when it is asked for; its edges are all there is.
+    """The rows of an automaton, each a list where it is read; its edges are all that is kept.
 
-    So it lies in few blocks of memory, which go back to the system, and takes a fraction of lists.
+    So it lies in three blocks of memory, which go back to the system, and takes a fraction of lists.
     """
 
     cdef Edges edges
+    cdef Py_ssize_t count, width
     cdef list empty
 
-    def __len__(self):
-        return <Py_ssize_t> self.edges.first.size() - 1
-
-    def __getitem__(self, Py_ssize_t state):
+    cdef list row(self, Py_ssize_t place):
         cdef list row = self.empty.copy()
         cdef int32_t j
-        if not 0 <= state < <Py_ssize_t> self.edges.first.size() - 1:
-            raise IndexError(state)
-        for j in range(self.edges.first[state], self.edges.first[state + 1]):
+        for j in range(self.edges.first[place], self.edges.first[place + 1]):
             row[self.edges.symbol[j]] = self.edges.target[j]
         return row
+
+    cdef int fill(self, Py_ssize_t place, int32_t* cells) except -1:
+        """Write a row."""
+        cdef Py_ssize_t i
+        cdef int32_t j
+        for i in range(self.width):
+            cells[i] = DEAD
+        for j in range(self.edges.first[place], self.edges.first[place + 1]):
+            cells[self.edges.symbol[j]] = self.edges.target[j]
+        return 0
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, place):
+        if isinstance(place, slice):
+            return [self.row(each) for each in range(*place.indices(self.count))]
+        return self.row(range(self.count)[place])
+
+    def __iter__(self):
+        cdef Py_ssize_t place
+        for place in range(self.count):
+            yield self.row(place)
 
     def __eq__(self, other):
         return [*self] == [*other]
@@ -62,20 +79,28 @@ cdef class Rows:
     def __reduce__(self):
         return list, ([*self],)
 
+    def flat(self):
+        """Return all numbers, as int32."""
+        cdef bytes cells = PyBytes_FromStringAndSize(
+            NULL, self.count * self.width * sizeof(int32_t)
+        )
+        cdef Py_ssize_t place
+        for place in range(self.count):
+            self.fill(place, <int32_t*> <char*> cells + place * self.width)
+        return cells
 
-cdef _dense(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
+
+cdef Rows _rows_of(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
     """Return the rows, DEAD where there is no edge; takes the edges."""
-    cdef Rows found = Rows()
-    found.edges.first.swap(edges.first)
-    found.edges.symbol.swap(edges.symbol)
-    found.edges.target.swap(edges.target)
-    found.edges.first.resize(states + 1)
-    found.empty = [DEAD] * symbols
-    if states * symbols <= LARGE:
-        return [*found]
-    found.edges.symbol.shrink_to_fit()
-    found.edges.target.shrink_to_fit()
-    return found
+    cdef Rows rows = Rows()
+    rows.count, rows.width, rows.empty = states, symbols, [DEAD] * symbols
+    rows.edges.first.swap(edges.first)
+    rows.edges.symbol.swap(edges.symbol)
+    rows.edges.target.swap(edges.target)
+    rows.edges.first.resize(states + 1)
+    rows.edges.symbol.shrink_to_fit()
+    rows.edges.target.shrink_to_fit()
+    return rows
 
 
 cdef bint _run(_Subsets subsets) except -1:
@@ -136,22 +161,27 @@ def determinise(
         first.push_back(number)
     if _run(subsets):
         return None, subsets.steps()
-    rows = _dense(subsets.rows, subsets.tags.size(), symbols)
+    rows = _rows_of(subsets.rows, subsets.tags.size(), symbols)
     numbers = [first[i] for i in range(<Py_ssize_t> first.size())]
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
 
 cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
     cdef int32_t target, symbol, start
-    for row in rows:
+    cdef Rows table
+    if type(rows) is Rows:
+        table = rows
+        edges = table.edges
+    else:
+        for row in rows:
+            edges.first.push_back(<int32_t> edges.symbol.size())
+            symbol = 0
+            for target in row:
+                if target != DEAD:
+                    edges.symbol.push_back(symbol)
+                    edges.target.push_back(target)
+                symbol += 1
         edges.first.push_back(<int32_t> edges.symbol.size())
-        symbol = 0
-        for target in row:
-            if target != DEAD:
-                edges.symbol.push_back(symbol)
-                edges.target.push_back(target)
-            symbol += 1
-    edges.first.push_back(<int32_t> edges.symbol.size())
     for tag in tags:
         kept.push_back(tag)
     for start in starts:
@@ -168,7 +198,7 @@ def minimise(rows, tags, starts):
     cdef Py_ssize_t i
     _read_table(rows, tags, starts, edges, kept, first)
     _make_minimal(edges, kept, first)
-    found = _dense(edges, kept.size(), len(rows[0]) if rows else 0)
+    found = _rows_of(edges, kept.size(), len(rows[0]) if rows else 0)
     return found, _listed(kept), [first[i] for i in range(<Py_ssize_t> first.size())]
 
 

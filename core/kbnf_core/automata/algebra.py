@@ -11,31 +11,31 @@ spares every start the time to generate the code for it).
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Generic, Never, TypeVar
 
 from kbnf_core.automata import traversal
-from kbnf_core.text.records import record, replace
 
 N = TypeVar("N")
 N_co = TypeVar("N_co", covariant=True)
 R = TypeVar("R")
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False)
 class Sequence(Generic[N_co]):
     """One part after the other; none at all is the empty word."""
 
     parts: tuple[N_co, ...]
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False)
 class Choice(Generic[N_co]):
     """Any one of the branches; no branch at all is the empty language."""
 
     branches: tuple[N_co, ...]
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False)
 class Repeat(Generic[N_co]):
     """``low`` to ``high`` times the body; ``high`` None has no bound."""
 

@@ -5,12 +5,13 @@ states inside characters are gone.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
 from kbnf_core.automata.alphabet import class_count
-from kbnf_core.automata.codepoints import ANY, CodePoints, Range, from_ranges
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.codepoints import ANY, CodePoints, Partition, Range, from_ranges
+from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.explore import explore
 
 Edge = tuple[CodePoints, int]
@@ -44,7 +45,7 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
     """Return ``dfa``, trimmed as all are, over characters; NotTextError where it is not text."""
     if dfa.is_empty:
         return CharacterDfa((), ())
-    reader = _Reader(dfa)
+    reader = _Reader(dfa) if dfa.spelled is None else _SpelledReader(*dfa.spelled)
     found: list[tuple[Edge, ...]] = []
 
     def step(state: int) -> list[int]:
@@ -59,6 +60,32 @@ def to_characters(dfa: Dfa) -> CharacterDfa:
         for held, row in zip(found, rows, strict=True)
     )
     return CharacterDfa(edges, tuple(dfa.accepting[state] for state in order))
+
+
+class _SpelledReader:
+    """Reads characters from states of what was spelled in bytes: none is inside of a character."""
+
+    inner = frozenset[int]()
+
+    def __init__(self, dfa: SymbolDfa, blocks: Partition) -> None:
+        self._rows = dfa.rows
+        self._ranges = blocks.ranges()
+        self._sets: dict[tuple[int, ...], CodePoints] = {}
+
+    def edges(self, state: int) -> tuple[Edge, ...]:
+        """Return where each character leads from ``state``."""
+        blocks: dict[int, list[int]] = {}
+        for block, target in enumerate(self._rows[state]):
+            if target != DEAD:
+                blocks.setdefault(target, []).append(block)
+        return tuple(sorted((self._set(tuple(held)), to) for to, held in blocks.items()))
+
+    def _set(self, blocks: tuple[int, ...]) -> CodePoints:
+        found = self._sets.get(blocks)
+        if found is None:
+            ranges = chain.from_iterable(self._ranges[block] for block in blocks)
+            found = self._sets[blocks] = from_ranges(ranges)
+        return found
 
 
 class _Reader:

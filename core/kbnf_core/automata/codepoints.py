@@ -110,6 +110,15 @@ class Partition(NamedTuple):
         """Whether no set holds anything beyond U+007F."""
         return self.starts[-1] <= 0x80 and self.blocks[-1] == NO_BLOCK
 
+    def ranges(self) -> list[list[Range]]:
+        """Return the code points of each block."""
+        found: list[list[Range]] = [[] for _ in range(self.block_count)]
+        for place, block in enumerate(self.blocks):
+            # What no set holds is last.
+            if block != NO_BLOCK:
+                found[block].append((self.starts[place], self.starts[place + 1] - 1))
+        return found
+
 
 def partition(sets: Sequence[CodePoints]) -> Partition:
     """Return the coarsest partition for ``sets``, by one sweep over their borders."""

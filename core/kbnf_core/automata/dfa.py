@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kbnf_core.automata.alphabet import ONE_CLASS, ByteClasses, first_bytes
+from kbnf_core.automata.codepoints import Partition
 
 DEAD = -1
 
@@ -31,16 +32,24 @@ class Dfa:
     ``classes[byte]`` is the class of a byte; ``rows[state][class]`` is the next state, ``DEAD``
     where no word continues; ``accepting[state]`` tells whether a word may end. State 0 is the
     start. The empty language has no states at all. Automata are shared and never mutated.
+
+    ``spelled`` is what was spelled in bytes, where that is known: an automaton over the blocks of a
+    partition of code points, whose states are the first ones here.
     """
 
-    __slots__ = ("__weakref__", "accepting", "classes", "rows", "state_count")
+    __slots__ = ("__weakref__", "accepting", "classes", "rows", "spelled", "state_count")
 
     def __init__(
-        self, classes: ByteClasses, rows: Sequence[Sequence[int]], accepting: Sequence[bool]
+        self,
+        classes: ByteClasses,
+        rows: Sequence[Sequence[int]],
+        accepting: Sequence[bool],
+        spelled: "Spelled | None" = None,
     ) -> None:
         self.classes = classes
         self.rows = rows
         self.accepting = accepting
+        self.spelled = spelled
         self.state_count = len(accepting)
 
     @property
@@ -49,8 +58,8 @@ class Dfa:
         return not self.accepting
 
     @property
-    def memory(self) -> int:
-        """An estimate of the bytes of the rows."""
+    def size(self) -> int:
+        """An estimate of the memory of the rows."""
         return self.state_count * (ROW + CELL * len(self.rows[0])) if self.rows else 0
 
     @property
@@ -81,6 +90,10 @@ class SymbolDfa(NamedTuple):
     rows: Sequence[Sequence[int]]
     tags: Sequence[int]
     starts: Sequence[int]
+
+
+Spelled = tuple[SymbolDfa, Partition]
+"""An automaton over the blocks of a partition of code points, and that."""
 
 
 def empty() -> Dfa:

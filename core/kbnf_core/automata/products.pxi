@@ -9,16 +9,25 @@ cdef struct Side:
 cdef int _read_side(Side& side, automaton, const uint8_t[::1] classes, Py_ssize_t width) except -1:
     """Read an automaton over the classes of a common refinement of its own."""
     cdef const uint8_t[::1] own = automaton[0]
-    cdef Ints columns
+    cdef Ints columns, cells
     cdef list row
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, at
+    cdef Rows rows
     columns.assign(width, 0)
     for i in range(256):
         columns[classes[i]] = own[i]
     side.rows.reserve(len(automaton[1]) * width)
-    for row in automaton[1]:
-        for i in range(width):
-            side.rows.push_back(row[columns[i]])
+    if type(automaton[1]) is Rows:
+        rows = automaton[1]
+        cells.resize(rows.width)
+        for at in range(rows.count):
+            rows.fill(at, cells.data())
+            for i in range(width):
+                side.rows.push_back(cells[columns[i]])
+    else:
+        for row in automaton[1]:
+            for i in range(width):
+                side.rows.push_back(row[columns[i]])
     for end in automaton[2]:
         side.ends.push_back(end)
     return 0
@@ -123,7 +132,7 @@ cdef tuple _over_bytes(Edges& edges, vector[uint64_t]& tags, Ints& starts, bytes
         found[i] = <uint8_t> merged[before[i]]
     for i in range(<Py_ssize_t> edges.symbol.size()):
         edges.symbol[i] = merged[edges.symbol[i]]
-    rows = _dense(edges, tags.size(), numbers.size())
+    rows = _rows_of(edges, tags.size(), numbers.size())
     accepting = [tags[i] != 0 for i in range(<Py_ssize_t> tags.size())]
     return PyBytes_FromStringAndSize(<const char*> found, 256), rows, accepting
 

@@ -77,7 +77,8 @@ def to_bytes(dfa: SymbolDfa, partition: Partition, limit: int, budget: Budget) -
 def to_dfa(dfa: SymbolDfa, partition: Partition, limit: int, budget: Budget) -> Dfa:
     """Return ``to_bytes`` as a Dfa; ``dfa`` is trimmed and has one start, state 0."""
     automaton = to_bytes(dfa, partition, limit, budget)
-    return Dfa(automaton.classes, automaton.rows, [bool(tag) for tag in automaton.tags])
+    accepting = [bool(tag) for tag in automaton.tags]
+    return Dfa(automaton.classes, automaton.rows, accepting, (dfa, partition))
 
 
 def _of_ascii(dfa: SymbolDfa, partition: Partition, limit: int) -> TaggedDfa:

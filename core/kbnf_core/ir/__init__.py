@@ -6,12 +6,12 @@ The operators are those of ``expression``, with a span.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata.algebra import children, postorder, rebuild
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.text.records import record
 from kbnf_core.text.source import Span
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "Grammar",
     "Literal",
     "Node",
+    "Part",
     "Regular",
     "Repeat",
     "Sequence",
@@ -36,7 +37,7 @@ __all__ = [
 N_co = TypeVar("N_co", covariant=True)
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Literal:
     """Exactly these bytes; none at all is the empty word."""
 
@@ -44,7 +45,7 @@ class Literal:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Regular:
     """A regular language, as its minimal automaton."""
 
@@ -52,7 +53,7 @@ class Regular:
     span: Span
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TokenTerminal:
     """Which single tokens match: by special name, or by inclusive ranges of ids.
 
@@ -68,7 +69,7 @@ NEVER = TokenTerminal(None)
 """Matches no token. What waits for it can go on for ever and never ends; see `lower.endless`."""
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Token:
     """One token matched by its id, whatever its bytes."""
 
@@ -76,7 +77,7 @@ class Token:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Call:
     """A nonterminal."""
 
@@ -84,28 +85,28 @@ class Call:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Sequence(expression.Sequence[N_co]):
     """One part after the other; none at all is the empty word."""
 
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Choice(expression.Choice[N_co]):
     """Any one of the branches; no branch at all is the empty language."""
 
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Repeat(expression.Repeat[N_co]):
     """``low`` to ``high`` times the body; ``high`` None has no bound."""
 
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Counted(Repeat[N_co]):
     """A repetition that is a loop and a number in the automaton; see ``lower.counts``."""
 
@@ -115,12 +116,32 @@ Node: TypeAlias = (
 )
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
+class Part:
+    """Rules that many grammars have: ``bodies``, of which others call the one named ``start``.
+
+    Besides each other they call those in ``shared``, of one meaning wherever their names are met;
+    every grammar of the part has rules for these, and maybe for more. ``work`` are the steps that
+    they took. ``lowered`` is what they were lowered to (``lower.known.Lowered``), kept with them.
+    """
+
+    start: str
+    bodies: Mapping[str, Node]
+    shared: tuple[str, ...] = ()
+    work: int = 0
+    lowered: object = None
+
+
+@dataclass(slots=True, eq=False, repr=False)
 class Grammar:
-    """Nonterminals and what they stand for; every call is defined, as is ``start``."""
+    """Nonterminals and what they stand for; every call is defined, as is ``start``.
+
+    ``parts`` are those that some of the rules are, by the names of their starts.
+    """
 
     start: str
     rules: Mapping[str, Node]
+    parts: Mapping[str, Part] = field(default_factory=dict)
 
 
 def calls(root: Node) -> Iterator[Call]:

@@ -8,16 +8,16 @@ that it does not keep of the old one.
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kbnf_core.config import Finish
-from kbnf_core.ir import Node
+from kbnf_core.ir import Node, Part
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.records import field, record
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ OF_CONVERSION = frozenset({"W424", "W821", "W822", "I823"})
 original lacks it, and what is likely a mistake in a schema, which is seldom checked."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Example:
     """A text on which the two languages differ.
 
@@ -54,7 +54,7 @@ class Example:
         return f"{shown} {fault} wrongly"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Loss:
     """Something that the target language cannot say: ``span`` points into the original.
 
@@ -75,7 +75,7 @@ class Loss:
         return Diagnostic(self.code, self.message, source, self.span, notes=notes, helps=self.helps)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Conversion:
     """A converted grammar.
 
@@ -93,7 +93,7 @@ class Conversion:
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Request:
     """What a text is read with.
 
@@ -116,7 +116,7 @@ class Rules(NamedTuple):
 
     ``write`` returns the same as KBNF for people, ``explained`` the rules of that text with the
     places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` is the finding
-    where no text ends.
+    where no text ends. ``parts`` are as in ``ir.Grammar``.
     """
 
     rules: Mapping[str, Node]
@@ -124,6 +124,7 @@ class Rules(NamedTuple):
     explained: Callable[[], Mapping[str, Node]]
     place: Callable[[str], Span]
     empty: Diagnostic
+    parts: Mapping[str, Part] = MappingProxyType({})
 
 
 class Shape(NamedTuple):

@@ -12,13 +12,13 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import field, record
 from kbnf_core.text.source import Source, Span
 
 CLOSERS = {
@@ -71,7 +71,7 @@ def span_of(word: Word) -> Span:
     return Span(word.start_pos, word.end_pos)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Mistake:
     """A definition that stops making sense at ``words[index]``, or at its end.
 
@@ -259,7 +259,7 @@ Tree = TypeVar("Tree")
 _TYPE: Callable[[Word], str] = attrgetter("type")
 
 
-@record(frozen=False)
+@dataclass(slots=True)
 class Statement:
     """The words of a statement; ``odd`` are those beside it that it should not hold.
 
@@ -315,7 +315,7 @@ class Metasyntax(ABC, Generic[Tree]):
         return (word.value for word in statement.words[:1] if word.type in NAMES)
 
 
-@record(frozen=False)
+@dataclass(slots=True)
 class Read(Generic[Tree]):
     """The statements of a text: the trees of those without errors, and the names of the others."""
 

@@ -10,19 +10,19 @@ every start, and takes longer than reading a small grammar.
 
 from collections import abc
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from kbnf_core.automata import traversal
-from kbnf_core.text.records import field, record
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.automata.dfa import Dfa
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Text:
     """A quoted text: its decoded value and, for messages, where each character came from.
 
@@ -32,7 +32,7 @@ class Text:
 
     value: str
     span: Span
-    origins: abc.Sequence[int] = field(shown=False)
+    origins: abc.Sequence[int] = field(repr=False)
 
     def spell(self, start: int, end: int) -> Span:
         """Return the source span that spells ``value[start:end]``."""
@@ -40,7 +40,7 @@ class Text:
         return Span(self.origins[min(start, last)], self.origins[min(end, last)])
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Name:
     """An identifier where it is."""
 
@@ -48,7 +48,7 @@ class Name:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Terminal:
     """``'text'`` or ``"text"``: the UTF-8 bytes of the text."""
 
@@ -56,7 +56,7 @@ class Terminal:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class ByteString:
     r"""``#b"\xff\x00"``: exactly these bytes."""
 
@@ -73,7 +73,7 @@ class PatternKind(Enum):
     SUBSTRINGS = "#substrs"
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Pattern:
     """``#"regex"``, ``#r"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``.
 
@@ -88,7 +88,7 @@ class Pattern:
     dfa: "Dfa | None" = None
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Exception_:  # noqa: N801 - `Exception` is taken
     """``except!('text')``, ``except!(NAME)``, either with ``, limit`` (0 means no limit)."""
 
@@ -97,7 +97,7 @@ class Exception_:  # noqa: N801 - `Exception` is taken
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class TokenName:
     """``#token"<|name|>"``: one special token by its text."""
 
@@ -105,7 +105,7 @@ class TokenName:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class TokenSet:
     """``#token[1-5,7]`` or ``#token[^1-5]``: one token by id; ranges are inclusive."""
 
@@ -114,7 +114,7 @@ class TokenSet:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Reference:
     """A use of a nonterminal."""
 
@@ -130,7 +130,7 @@ class BracketKind(Enum):
     REPEATED = "{}"
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Bracket:
     """``( x )``, ``[ x ]`` or ``{ x }``."""
 
@@ -139,7 +139,7 @@ class Bracket:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Repetition:
     """``x?``, ``x*``, ``x+`` or ``x{m,n}``; ``high`` is None where there is no upper bound.
 
@@ -153,7 +153,7 @@ class Repetition:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Sequence:
     """Two or more symbols, one after the other."""
 
@@ -161,7 +161,7 @@ class Sequence:
     span: Span
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Alternation:
     """Two or more branches."""
 
@@ -173,7 +173,7 @@ Leaf: TypeAlias = Terminal | ByteString | Pattern | Exception_ | TokenName | Tok
 Expression: TypeAlias = Leaf | Bracket | Repetition | Sequence | Alternation
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Definition:
     """``name ::= body;``. A name may have several definitions: they are alternatives."""
 
@@ -187,7 +187,7 @@ class Definition:
         return self.body.branches if isinstance(self.body, Alternation) else (self.body,)
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Comment:
     """``(* text *)``; ``text`` is what is between the marks."""
 
@@ -195,7 +195,7 @@ class Comment:
     span: Span
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Document:
     """A parsed file.
 

@@ -19,14 +19,17 @@ cdef extern from *:
 
     namespace kbnf {
 
-    /* Without a source everything is allowed. */
+    /* Without a source and pieces everything is allowed. */
     struct Row {
         char *target;
         const char *source;
         std::ptrdiff_t length;
+        const std::vector<Piece> *pieces;
 
         void copy(std::ptrdiff_t width) const {
-            if (source == nullptr) {
+            if (pieces != nullptr) {
+                write_pieces(*pieces, (uint32_t *)target, length / 4, width / 4);
+            } else if (source == nullptr) {
                 std::memset(target, 0xFF, width);
             } else {
                 std::memcpy(target, source, length);
@@ -146,6 +149,7 @@ cdef extern from *:
         char* target
         const char* source
         Py_ssize_t length
+        const vector[Piece]* pieces
 
     cppclass Rows "kbnf::Rows":
         Rows(Py_ssize_t count, Py_ssize_t width) except +
@@ -220,15 +224,23 @@ cdef int _check_width(cnp.ndarray words, Py_ssize_t width) except -1:
 cdef int _list_rows(
     Rows* work, cnp.ndarray out, const int64_t[::1] rows, list engines, list masks
 ) except -1:
-    """List what is to be copied; ``masks`` keeps the masks until they are."""
+    """List what is to be written; ``masks`` keeps the masks until they are."""
     cdef Py_ssize_t place, width = cnp.PyArray_DIM(out, 1)
+    cdef EngineCore engine
     cdef cnp.ndarray words
     cdef Row row
     for place in range(rows.shape[0]):
         row.target = <char*> cnp.PyArray_DATA(out) + rows[place] * width * 4
         row.source = NULL
-        if engines[place] is not None:
-            words = (<EngineCore> engines[place])._row_words()
+        row.pieces = NULL
+        engine = engines[place]
+        if engine is not None:
+            row.pieces = engine._find_pieces()
+        if row.pieces != NULL:
+            masks.append(engine.masks)
+            row.length = engine.masks.rows.width * 4
+        elif engine is not None:
+            words = engine._row_words()
             _check_width(words, width)
             masks.append(words)
             row.source = <const char*> cnp.PyArray_DATA(words)

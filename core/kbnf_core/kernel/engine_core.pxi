@@ -28,12 +28,15 @@ cdef class EngineCore:
     cdef public long long _position
     cdef public list _accepted
     cdef public list _positions
-    cdef public object _allowed
+    # What the last computation found; None where only its position is known, and that.
+    cdef public object _row
+    cdef public long long _row_at
     # Tokens that are left to the text, -1 for any number; waiting for its beginning takes none.
     cdef public long long _left
     # Who works ahead (``mask.ahead.Ahead``), None for nobody.
     cdef public object _ahead
     cdef object words
+    cdef StateMasks masks
     cdef object nothing
     cdef set prepared
     cdef set unasked
@@ -49,8 +52,12 @@ cdef class EngineCore:
 
     def _use(self, automaton):
         """Switch to ``automaton``, a ``TokenAutomaton``; the caller sets the position."""
+        # A position means nothing to another automaton.
+        if self._automaton is not None:
+            self._row = self._allowed
         self._automaton = automaton
         self.words = automaton.words
+        self.masks = automaton.state_masks
         self.nothing = automaton.no_mask()
         self.ends_at_bytes = automaton.rule.ends_at_bytes
         self.ends_at_tokens = automaton.rule.ends_at_tokens
@@ -153,9 +160,35 @@ cdef class EngineCore:
         finally:
             explorer.release()
 
+    @property
+    def _allowed(self):
+        if self._row is None:
+            self._row = self._automaton.mask(self._row_at)
+        return self._row
+
+    @_allowed.setter
+    def _allowed(self, words):
+        self._row = words
+
     def compute_allowed_token_ids(self):
         """Compute the tokens that are allowed next; after the end, none."""
-        self._allowed = self._find_allowed()
+        cdef int64_t place = _state_at(self._position)
+        if self._can_find(place) and self.masks.find_kind(place) == _IN_PIECES:
+            self._row, self._row_at = None, place
+        else:
+            self._row = self._find_allowed()
+
+    cdef bint _can_find(self, int64_t place) except -1:
+        """Whether what the mask here consists of is known, or can be found; a hit is counted."""
+        if self._ahead is not None and self.unasked and place in self.unasked:
+            self.unasked.discard(place)
+            self._ahead.hits += 1
+        return self._left < 0 and self._is_findable(place)
+
+    cdef bint _is_findable(self, int64_t place) except -1:
+        if not 0 <= place < _WAITS:
+            return False
+        return self.masks.kind(place) != 0 or not self._automaton.masks.is_full
 
     def fill_bitmask(self, out, row=None):
         """Compute what is allowed here and write it as bits into ``out``, or a row of it.
@@ -168,20 +201,29 @@ cdef class EngineCore:
         """
         if row is not None or type(out) is not cnp.ndarray or cnp.PyArray_NDIM(out) != 1:
             out = self._row_of(out, row)
-        words = self._find_allowed()
-        _copy(out, words if words is not self.nothing else self._last_row(_state_at(self._position)))
-        self._allowed = words
+        cdef Py_ssize_t length = _checked_length(out, self.masks.rows.width)
+        cdef vector[Piece]* pieces = self._find_pieces()
+        if pieces != NULL:
+            write_pieces(pieces[0], <uint32_t*> cnp.PyArray_DATA(out), self.masks.rows.width, length)
+        else:
+            _copy(<char*> cnp.PyArray_DATA(out), 4 * length, self._row_words())
+
+    cdef vector[Piece]* _find_pieces(self) except? NULL:
+        """Compute what is allowed here, and return what it is written from; NULL without that."""
+        cdef int64_t place = _state_at(self._position)
+        if not self._can_find(place) or self.masks.find_kind(place) != _IN_PIECES:
+            return NULL
+        self._row, self._row_at = None, place
+        return &self.masks.pieces[place]
 
     cdef object _row_words(self):
-        words = self._find_allowed()
-        return words if words is not self.nothing else self._last_row(_state_at(self._position))
+        """The same as a row; what comes last where nothing is allowed."""
+        self._row = self._find_allowed()
+        return self._row if self._row is not self.nothing else self._last_row(_state_at(self._position))
 
     cdef object _find_allowed(self):
         cdef int64_t place = _state_at(self._position)
         cdef PyObject* found
-        if self._ahead is not None and self.unasked and place in self.unasked:
-            self.unasked.discard(place)
-            self._ahead.hits += 1
         if self._left >= 0:
             return self._closing_mask_here()
         found = PyDict_GetItemWithError(self.words, place)
@@ -208,8 +250,9 @@ cdef class EngineCore:
         cdef vector[int64_t] positions = vector[int64_t](parents.shape[0], DEAD)
         cdef vector[int64_t] lefts = vector[int64_t](parents.shape[0], -1)
         cdef Py_ssize_t width = cnp.PyArray_DIM(out, 1) * 4, length
+        cdef bint is_written
         cdef Py_ssize_t node
-        cdef int64_t parent
+        cdef int64_t parent, place
         cdef char* target
         for node in range(parents.shape[0]):
             target = <char*> cnp.PyArray_DATA(out) + (first + node) * width
@@ -225,10 +268,13 @@ cdef class EngineCore:
             if positions[node] == DEAD:
                 memset(target, 0, width)
                 continue
-            words = self._node_words(positions[node], lefts[node])
-            length = cnp.PyArray_DIM(<cnp.ndarray> words, 0) * 4
-            memcpy(target, cnp.PyArray_DATA(<cnp.ndarray> words), length)
-            memset(target + length, 0, width - length)
+            place = _state_at(positions[node])
+            is_written = lefts[node] < 0 and self._is_findable(place)
+            if is_written and self.masks.find_kind(place) == _IN_PIECES:
+                length = self.masks.rows.width
+                write_pieces(self.masks.pieces[place], <uint32_t*> target, length, width // 4)
+            else:
+                _copy(target, width, self._node_words(positions[node], lefts[node]))
 
     cdef int _follow(
         self, token_id, int64_t before, int64_t left, int64_t* position, int64_t* left_after

@@ -56,6 +56,17 @@ cdef struct Characters:
     uint64_t high
 
 
+cdef struct Loop:
+    # Where any characters lead, one or more, ``without`` some: ``_NONE`` where none can come, 0
+    # where that is not one position.
+    int32_t position
+    # How many may come in all.
+    int32_t length
+    Characters without
+    # Those of them that may come all the same.
+    Characters unsure
+
+
 cdef struct Reach:
     # How many characters can come, whatever they are, ``without`` some.
     int32_t length
@@ -64,6 +75,7 @@ cdef struct Reach:
     Characters without
     # Those of them that may come all the same.
     Characters unsure
+    Loop loop
 
 
 cdef struct After:
@@ -194,6 +206,41 @@ cdef class Inclusion:
         _add_to(refused, after.unsure)
         return after.position == position
 
+    cdef bint find_loop(
+        self, int32_t place, vector[int64_t]& items, Loop* common
+    ) except -1:
+        """Find the items that there are at a place after characters without some.
+
+        Tell whether they are the same for all such texts; ``common`` has no position then.
+        """
+        cdef ItemSets known = self.explorer.items
+        cdef vector[int64_t]* members
+        cdef vector[Pair]* pairs
+        cdef Characters never = self.all_characters
+        cdef Loop loop
+        cdef size_t i
+        if place >= 0:
+            pairs = &self.explorer.configurations.all_pairs.at(place)
+            if pairs.size() != 1 or pairs[0][0].first != BOTTOM:
+                return False
+            place = ~pairs[0][0].second
+        members = known.of(~place)
+        common[0] = Loop(0, _FREE, Characters(0, 0), Characters(0, 0))
+        for i in range(members.size()):
+            loop = self._count_from(~<int32_t> (members[0][i] // known.radix)).loop
+            if loop.position == 0:
+                return False
+            if loop.position == _NONE:
+                continue
+            items.push_back(~loop.position * known.radix + members[0][i] % known.radix)
+            _add_to(&common.without, loop.without)
+            common.length = min(common.length, loop.length)
+            loop.without = _less(loop.without, loop.unsure)
+            never.low &= loop.without.low
+            never.high &= loop.without.high
+        common.unsure = _less(common.without, never)
+        return not items.empty()
+
     cdef Reach _count(self, int32_t place) except *:
         cdef int32_t position = self._only_position(place)
         cdef Reach found
@@ -219,10 +266,12 @@ cdef class Inclusion:
 
     cdef Reach _count_from(self, int32_t position) except *:
         # A count has a position for each character, and each takes a search.
-        cdef bint is_counted = position < 0 and ~position >= self.explorer.items.states
+        cdef bint is_counted = self._is_counted(position)
         cdef int32_t most = _ENOUGH if is_counted else _farthest(position)
+        cdef int32_t rounds
         cdef bint is_ambiguous = False
         cdef Reach found
+        cdef Loop loop = Loop(0, 0, Characters(0, 0), Characters(0, 0))
         cdef Characters without
         # Refused at all positions, so that no text has them.
         cdef Characters never = self.all_characters
@@ -233,6 +282,17 @@ cdef class Inclusion:
         cdef size_t i
         memset(&found, 0, sizeof(Reach))
         while found.length < most:
+            rounds = self._rounds(position) if self._is_counted(position) else 0
+            if rounds:
+                never = Characters(0, 0)
+                position = ~self.explorer.items.row_of(~position)
+                if found.length <= 1 and not is_ambiguous:
+                    loop = Loop(position, found.length + rounds, found.without, found.without)
+                free.push_back(position)
+                position = ~self.explorer.items.loop_last[~position]
+                found.length = min(found.length + rounds, _FREE - 1)
+                most = max(most, found.length + 1)
+                continue
             after = self._after_character(position)
             is_ambiguous |= self._known(position, 1).flags & _AMBIGUOUS != 0
             if after.position == _NONE:
@@ -253,12 +313,16 @@ cdef class Inclusion:
             else:
                 free.push_back(position)
             if after.position == position:
+                if found.length <= 1 and not is_ambiguous:
+                    loop = Loop(position, _FREE, found.without, found.without)
                 found.length = _FREE
                 break
             position = after.position
             found.length += 1
-        found.unsure.low = found.without.low & ~never.low
-        found.unsure.high = found.without.high & ~never.high
+        found.unsure = _less(found.without, never)
+        loop.unsure = _less(loop.without, never)
+        if found.is_exact and not found.length:
+            loop.position = _NONE
         for i in range(free.size()):
             known = self._known(free[i], 1)
             known.length = max(
@@ -267,7 +331,27 @@ cdef class Inclusion:
         if not free.empty() and _is_any(found.without):
             # Only what begins so leads elsewhere: a walk finds the rest behind the first characters.
             memset(&found, 0, sizeof(Reach))
+        found.loop = loop
         return found
+
+    cdef inline bint _is_counted(self, int32_t position) noexcept:
+        return position < 0 and ~position >= self.explorer.items.states
+
+    cdef int32_t _rounds(self, int32_t position) except -1:
+        """How many characters there are to the bound where any of them counts one; else 0."""
+        cdef ItemSets items = self.explorer.items
+        cdef Pair counted = items.counted_states[~position - items.states]
+        cdef int32_t row = counted.first, count = counted.second
+        cdef int32_t loop = items.loop_of[row]
+        cdef After* after
+        if count < items.loop_low[loop] or count + 1 >= items.loop_high[loop]:
+            return 0
+        after = self._after_character(~row)
+        if after.position != ~row or _is_any(after.refused) or _is_any(after.unsure):
+            return 0
+        if self._after_character(position).position != ~items.counted(row, count + 1):
+            return 0
+        return items.loop_high[loop] - count
 
     cdef inline After* _after_character(self, int32_t position) except NULL:
         cdef After* known = &self.afterwards[position]
@@ -645,6 +729,10 @@ cdef inline int32_t _size(Characters these) noexcept nogil:
 
 cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:
     return one.low == other.low and one.high == other.high
+
+
+cdef inline Characters _less(Characters these, Characters others) noexcept nogil:
+    return Characters(these.low & ~others.low, these.high & ~others.high)
 
 
 cdef inline void _add_to(Characters* these, Characters more) noexcept nogil:

@@ -1,22 +1,23 @@
 # Bitmasks: copied into a row, and applied to logits.
 
-cdef int _copy(cnp.ndarray out, cnp.ndarray words) except -1:
-    """Copy words to the front, and zeros to the rest; the checks read the array's header only."""
-    cdef Py_ssize_t length, count
+cdef Py_ssize_t _checked_length(cnp.ndarray out, Py_ssize_t count) except -1:
+    """The words of a bitmask that has so many at least; the checks read the array's header only."""
     if (
         cnp.PyArray_TYPE(out) != cnp.NPY_INT32
         or cnp.PyArray_NDIM(out) != 1
         or not cnp.PyArray_ISCARRAY(out)
     ):
         raise ValueError("a bitmask is a contiguous one-dimensional int32 array")
-    length = cnp.PyArray_DIM(out, 0)
-    count = cnp.PyArray_DIM(words, 0)
-    if length < count:
-        raise ValueError(f"a bitmask of {length} words is too short for {count}")
-    cdef char* target = <char*> cnp.PyArray_DATA(out)
-    memcpy(target, cnp.PyArray_DATA(words), count * 4)
-    if length > count:
-        memset(target + count * 4, 0, (length - count) * 4)
+    if cnp.PyArray_DIM(out, 0) < count:
+        raise ValueError(f"a bitmask of {len(out)} words is too short for {count}")
+    return cnp.PyArray_DIM(out, 0)
+
+
+cdef int _copy(char* target, Py_ssize_t width, cnp.ndarray words) except -1:
+    """Copy words to the front of ``width`` bytes, and zeros to the rest."""
+    cdef Py_ssize_t length = cnp.PyArray_DIM(words, 0) * 4
+    memcpy(target, cnp.PyArray_DATA(words), length)
+    memset(target + length, 0, width - length)
     return 0
 
 

@@ -1,5 +1,10 @@
 # A vocabulary in slices, laid out for walks, and the blocks that masks are made of.
 
+cdef enum:
+    # Unions of blocks that are kept; strings with and without a bound take a few.
+    _MOST_UNIONS = 64
+
+
 cdef struct Taken:
     # Of one slice, what a mask has: one more than the number of a block, 0 without one; but not the
     # tokens that have these characters.
@@ -44,6 +49,8 @@ cdef class _Part:
     cdef const uint64_t[:, ::1] around
     # By number of a character: the bits of the tokens that have it.
     cdef const uint32_t[:, ::1] having
+    # Of tails, by place: the characters before, ``nodes`` being by place, too.
+    cdef const uint64_t[:, ::1] before
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
@@ -114,8 +121,7 @@ cdef class _Part:
         self.reads = True
         self.machine = each.machine
         self.reading = each.reading
-        self.height = each.height
-        self.sets, self.below, self.around = each.sets, each.below, each.around
+        self.sets, self.below = each.sets, each.below
         self.numbers, self.having = each.number, each.having
         return 0
 
@@ -125,12 +131,16 @@ cdef class Parts:
 
     cdef _Part whole
     cdef list slices
+    # What some tokens of the last slice end with.
+    cdef _Part tails
     cdef Py_ssize_t depth
     cdef Py_ssize_t width
     # How many numbers the blocks that a mask has take in its content.
     cdef Py_ssize_t head
+    # By the numbers of a block of each slice: their union.
+    cdef unordered_map[uint64_t, vector[uint32_t]] unions
 
-    def __init__(self, trie, slices):
+    def __init__(self, trie, slices, tails):
         cdef _Part part
         self.whole = _Part()
         self.whole.lay_out(trie)
@@ -144,26 +154,38 @@ cdef class Parts:
             part.fronts = each.fronts
             part.front_count = <int32_t> part.fronts.shape[0]
             part.run = each.run
+            part.height, part.around = each.height, each.around
             if each.machine is not None:
                 part.read(each)
             self.slices.append(part)
+        self.tails = _Part()
+        self.tails.lay_out(tails.trie)
+        self.tails.nodes, self.tails.before = tails.nodes, tails.before
         self.depth = trie.max_depth
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
 
-    def row(self, const uint8_t[::1] key):
-        """Return the mask that ``Pool.sparse`` tells of."""
-        cdef cnp.npy_intp length = self.width
-        cdef cnp.ndarray words = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT32, 0)
-        cdef uint32_t* bits = <uint32_t*> cnp.PyArray_DATA(words)
-        cdef vector[int32_t] content
-        cdef size_t i
-        content.resize(key.shape[0] // sizeof(int32_t))
-        memcpy(content.data(), &key[0], key.shape[0])
-        self.add_taken(<const Taken*> content.data(), bits)
-        for i in range(self.head, content.size(), 2):
-            bits[content[i]] |= <uint32_t> content[i + 1]
-        return words
+    cdef int find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
+        """Find rows whose union is the blocks of all slices: one, as a rule, since unions are kept."""
+        cdef uint64_t key = 0
+        cdef vector[uint32_t]* united
+        cdef size_t first = blocks.size(), i
+        cdef _Part part
+        for part in self.slices:
+            if taken[part.number].block:
+                blocks.push_back(&part.blocks[taken[part.number].block - 1, 0])
+                key = key << 16 | taken[part.number].block << 2 | part.number
+        if blocks.size() < first + 2 or (
+            self.unions.size() >= _MOST_UNIONS and not self.unions.count(key)
+        ):
+            return 0
+        united = &self.unions[key]
+        if united.empty():
+            united.resize(self.width)
+            self.add_taken(taken, united.data())
+        blocks.resize(first)
+        blocks.push_back(united.data())
+        return 0
 
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""

@@ -3,10 +3,68 @@
 cdef enum:
     # The overhead of an array, besides its content.
     _ARRAY_BYTES = 256
-    # Words, beside those of blocks, of a mask that ``sparse`` returns.
-    _MOST_SPARSE = 512
+    # Rows' worth of numbers that a mask may have that is written from what it consists of.
+    _MOST_WRITTEN = 3
 
 ARRAY_BYTES = _ARRAY_BYTES
+
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    #include <utility>
+    #include <vector>
+
+    namespace kbnf {
+
+    /* Of a mask: all its words, or some, as (index, word) pairs. */
+    struct Piece {
+        const uint32_t *words;
+        const std::pair<int32_t, int32_t> *pairs;
+        size_t count;
+
+        Piece() = default;
+        explicit Piece(const uint32_t *all) : words(all), pairs(nullptr), count(0) {}
+        Piece(const std::pair<int32_t, int32_t> *some, size_t number)
+            : words(nullptr), pairs(some), count(number) {}
+    };
+
+    /* Write the union of pieces, ``width`` words; those behind it, ``all`` in all, become 0. */
+    inline void write_pieces(
+        const std::vector<Piece> &pieces, uint32_t *out, size_t width, size_t all
+    ) {
+        bool is_begun = false;
+        for (const Piece &piece : pieces) {
+            const uint32_t *words = piece.words;
+            if (words == nullptr) continue;
+            if (is_begun) {
+                for (size_t k = 0; k < width; ++k) out[k] |= words[k];
+            } else {
+                memcpy(out, words, width * sizeof(uint32_t));
+                is_begun = true;
+            }
+        }
+        if (is_begun) {
+            memset(out + width, 0, (all - width) * sizeof(uint32_t));
+        } else {
+            memset(out, 0, all * sizeof(uint32_t));
+        }
+        for (const Piece &piece : pieces)
+            for (size_t k = 0; k < piece.count; ++k)
+                out[piece.pairs[k].first] |= (uint32_t)piece.pairs[k].second;
+    }
+
+    }
+    """
+    cppclass Piece "kbnf::Piece":
+        Piece()
+        Piece(const uint32_t* words)
+        Piece(const Pair* pairs, size_t count)
+
+    void write_pieces "kbnf::write_pieces"(
+        const vector[Piece]& pieces, uint32_t* out, size_t width, size_t all
+    ) noexcept nogil
 
 
 cdef class Pool:
@@ -62,57 +120,56 @@ cdef class Pool:
             self.add(number, <uint32_t*> cnp.PyArray_DATA(words))
         return words
 
-    def sparse(self, numbers):
-        """Return the union of masks in few numbers: what it has of each slice, and other words.
-
-        ``Parts.row`` reads it. Empty for the empty mask. None where there would be many numbers,
-        or nothing was searched for or added yet.
-        """
-        cdef vector[int32_t] these = numbers
-        return self.sparse_of(these) if self.awake else None
-
-    cdef object sparse_of(self, vector[int32_t]& numbers):
-        """See ``sparse``."""
-        cdef vector[Pair] words
-        cdef vector[Taken] taken = vector[Taken](<size_t> len(self.parts.slices))
+    cdef int find_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
+        """Find what the union of masks is written from; they are awake, and stay where they are."""
         cdef vector[int32_t]* content
-        cdef size_t i, j, count = 0
-        cdef bint is_any = False
-        for j in range(numbers.size()):
-            content = &self.contents.at(numbers[j])
-            if self._is_dense(content[0]) or words.size() > _MOST_SPARSE:
-                return None
-            if not self._take(taken, <const Taken*> content.data(), &is_any):
-                return None
-            for i in range(self.head, content.size(), 2):
-                words.push_back(Pair(content[0][i], content[0][i + 1]))
-        if numbers.size() > 1:
-            sort(words.begin(), words.end())
-        for i in range(words.size()):
-            if count and words[count - 1].first == words[i].first:
-                words[count - 1].second |= words[i].second
-            else:
-                words[count] = words[i]
-                count += 1
-        if count > _MOST_SPARSE:
-            return None
-        if not count and not is_any:
-            return b""
-        head = PyBytes_FromStringAndSize(<const char*> taken.data(), self.head * sizeof(int32_t))
-        return head + PyBytes_FromStringAndSize(<const char*> words.data(), count * sizeof(Pair))
+        cdef vector[const uint32_t*] blocks
+        cdef const int32_t* words
+        cdef size_t i, count
+        if not self._are_simple(numbers):
+            numbers.assign(1, self._united(numbers))
+        pieces.clear()
+        for i in range(numbers.size()):
+            content = &self.contents.at(numbers[i])
+            self.parts.find_blocks(<const Taken*> content.data(), blocks)
+            words = content.data() + self.head
+            count = content.size() - self.head
+            if self._is_dense(content[0]):
+                pieces.push_back(Piece(<const uint32_t*> words))
+            elif count:
+                pieces.push_back(Piece(<const Pair*> words, count // 2))
+        sort(blocks.begin(), blocks.end())
+        for i in range(blocks.size()):
+            if i == 0 or blocks[i] != blocks[i - 1]:
+                pieces.push_back(Piece(blocks[i]))
+        return 0
 
-    cdef bint _take(self, vector[Taken]& taken, const Taken* more, bint* is_any) noexcept:
-        """Unite what masks have of each slice; return whether that is one block of each."""
+    cdef bint _are_simple(self, const vector[int32_t]& numbers) except -1:
+        """Whether the union of masks is quickly written: few words, and no slice lacks some."""
+        cdef vector[int32_t]* content
+        cdef const Taken* taken
+        cdef _Part part
+        cdef size_t i, size = 0
+        for i in range(numbers.size()):
+            content = &self.contents.at(numbers[i])
+            taken = <const Taken*> content.data()
+            for part in self.parts.slices:
+                if taken[part.number].block:
+                    size += self.width
+                    if _is_any(taken[part.number].without):
+                        return False
+            size += content.size()
+        return size <= <size_t> (_MOST_WRITTEN * self.width)
+
+    cdef int32_t _united(self, const vector[int32_t]& numbers) except -1:
+        """The number of the union of masks."""
+        cdef vector[uint32_t] words = vector[uint32_t](<size_t> self.width)
+        cdef vector[int32_t] content
         cdef size_t i
-        for i in range(len(self.parts.slices)):
-            if not more[i].block:
-                continue
-            is_any[0] = True
-            if not taken[i].block:
-                taken[i] = more[i]
-            elif memcmp(&taken[i], &more[i], sizeof(Taken)):
-                return False
-        return True
+        for i in range(numbers.size()):
+            self.add(numbers[i], words.data())
+        self._take_content(words.data(), content)
+        return self.find(content)
 
     cdef inline bint _is_dense(self, const vector[int32_t]& content) noexcept:
         return content.size() == <size_t> (self.width + self.head)
@@ -146,21 +203,27 @@ cdef class Pool:
 
     cdef vector[int32_t] _content(self, array) except *:
         cdef const int32_t[::1] values = array.view("int32")
-        cdef const int32_t* each = &values[0] if values.shape[0] else NULL
         cdef vector[int32_t] content
-        cdef Py_ssize_t i, count = 0
         if self.width:
-            content.resize(self.head, 0)
-        for i in range(values.shape[0]):
-            count += each[i] != 0
-        if self.width and 2 * count < self.width:
-            for i in range(values.shape[0]):
-                if values[i]:
-                    content.push_back(<int32_t> i)
-                    content.push_back(values[i])
+            self._take_content(<const uint32_t*> &values[0], content)
         elif values.shape[0]:
             content.insert(content.end(), &values[0], &values[0] + values.shape[0])
         return content
+
+    cdef int _take_content(self, const uint32_t* words, vector[int32_t]& content) except -1:
+        """Write the words of a mask as its content, without blocks."""
+        cdef int32_t i, count = 0
+        content.assign(self.head, 0)
+        for i in range(self.width):
+            count += words[i] != 0
+        if 2 * count >= self.width:
+            content.insert(content.end(), <const int32_t*> words, <const int32_t*> words + self.width)
+            return 0
+        for i in range(self.width):
+            if words[i]:
+                content.push_back(i)
+                content.push_back(<int32_t> words[i])
+        return 0
 
     cdef int32_t find(self, vector[int32_t]& content) except -1:
         """The number of a content, interned if new."""

@@ -85,29 +85,23 @@ cdef class MaskAssembler:
         _make_distinct(self.found_completions)
         return tuple(self.found_rows), tuple(self.found_completions)
 
-    def mask(self, int32_t state, more):
-        """Return the union of the masks of ``gather`` and of those with the numbers ``more``.
-
-        Equal masks of few tokens are one array, as are those of the same numbers.
-        """
-        cdef int32_t number
+    def rows_of(self, int32_t state):
+        """Return the numbers of ``gather`` that are of masks."""
         self.explorer.acquire()
         try:
             self._gather(state)
-            for number in more:
-                self.found_rows.push_back(number)
-            return self._united()
+            return tuple(self.found_rows)
         finally:
             self.explorer.release()
 
     def prefix_free(self, int32_t state):
-        """Return the same without more, and without tokens that go on behind a complete text."""
+        """Return the same for the tokens that do not go on behind a complete text."""
         self.explorer.acquire()
         try:
             self._gather(state)
             if not self.found_completions.empty():
                 self._cut_off()
-            return self._united()
+            return tuple(self.found_rows)
         finally:
             self.explorer.release()
 
@@ -124,14 +118,9 @@ cdef class MaskAssembler:
                 self.walker.drop_below(nodes[0][j])
         self.walker._take_words(content, self.rows.width)
         self.found_rows.assign(1, self.rows.find(content))
+        if not self.found_rows[0]:
+            self.found_rows.clear()
         return 0
-
-    cdef object _united(self):
-        """The union of the rows found; equal ones are one array."""
-        few = self.rows.sparse_of(self.found_rows)
-        if few is None:
-            return self.masks.unions[tuple(self.found_rows)]
-        return self.masks.shared_rows[few] if few else self.masks.no_words
 
     def gathered(self):
         """Return the states for which walks were gathered, ascending."""

@@ -30,6 +30,9 @@ cdef class Walker:
     cdef _Part whole
     # The inclusion checks of the slices, None where none is made.
     cdef list inclusions
+    # The slice before the last one, whose tokens are text, and its check; None without slices.
+    cdef _Part text
+    cdef Inclusion in_text
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
     # By slice: the block found so far. Then other bits, the nonzero words among these, and whether
@@ -46,6 +49,8 @@ cdef class Walker:
     cdef _Bytes alive
     # Characters that are not found with the others, but may come; see ``Reach``.
     cdef Characters unsure
+    # For which texts the walk in progress finds tokens by their tails.
+    cdef Loop loop
     cdef readonly long long visited
     # Those set one by one.
     cdef readonly long long bits_set
@@ -65,6 +70,9 @@ cdef class Walker:
         for part in parts.slices:
             inclusion = Inclusion(table, part.machine, part.numbers) if part.reads else None
             self.inclusions.append(inclusion)
+        if len(self.inclusions) > 1:
+            *_, self.text, _ = parts.slices
+            *_, self.in_text, _ = self.inclusions
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """Walk below each of the nodes ``roots``, in each from state ``start``.
@@ -168,10 +176,46 @@ cdef class Walker:
                 within == _FREE or (reach.is_exact and within == reach.length)
             ):
                 return 0
+        elif inclusion is None and self._walk_tails():
+            within, unsure = self.loop.length, self.loop.unsure
         self.unsure = unsure
         self._walk_children(part, inclusion, within)
         self._take_ranges(part)
         return 0
+
+    cdef bint _walk_tails(self) except -1:
+        """Find tokens by their tails, each of which is walked once; see ``mask/slices.py``.
+
+        But for those that ``loop`` does not have. Tell whether it was possible.
+        """
+        cdef _Part tails = self.parts.tails, whole = self.whole
+        cdef int32_t place = self.places[0]
+        cdef vector[int64_t] items
+        cdef int32_t k, node
+        cdef size_t i
+        if self.text is None or _common(&self.alive, &self.text.read_first) < _LEAST_TAKEN:
+            return False
+        if not self.in_text.find_loop(place, items, &self.loop):
+            return False
+        self.places[0] = self.explorer.place_above(self.explorer.items._intern(items))
+        self._walk_below(tails, None, 0, 0)
+        for i in range(self.ranges.size()):
+            for k in range(self.ranges[i].first, self.ranges[i].second):
+                node = self._behind_tail(k)
+                if node:
+                    self._set(whole, whole.token_start[node], whole.token_start[node + 1])
+        self.ranges.clear()
+        self.places[0] = place
+        return True
+
+    cdef inline int32_t _behind_tail(self, int32_t k) noexcept:
+        """The node behind the ``k``-th tail in the order of their trie; 0 where not to be found."""
+        cdef _Part tails = self.parts.tails
+        cdef int32_t place = tails.token_ids[k], node = tails.nodes[place]
+        cdef const uint64_t* before = &tails.before[place, 0]
+        if before[0] & self.loop.without.low or before[1] & self.loop.without.high:
+            return 0
+        return node if self.whole.depth[node] <= self.loop.length else 0
 
     cdef int _walk_children(
         self, _Part part, Inclusion inclusion, int32_t within
@@ -333,14 +377,19 @@ cdef class Walker:
 
     cdef int _complete(self, _Part part, int32_t node, vector[int32_t]* names) except -1:
         """Note that nonterminals complete into BOTTOM at a node, if some token goes on there."""
-        cdef size_t i
-        if part.nodes is not None:
-            node = part.nodes[node]
-        if self.whole.skip[node] == node + 1:
-            return 0
-        for i in range(names.size()):
-            self.completions[names[0][i]].push_back(node)
+        cdef int32_t k
+        if part is self.parts.tails:
+            for k in range(part.token_start[node], part.token_start[node + 1]):
+                self._note(self._behind_tail(k), names)
+        else:
+            self._note(node if part.nodes is None else part.nodes[node], names)
         return 0
+
+    cdef void _note(self, int32_t node, vector[int32_t]* names) noexcept:
+        cdef size_t i
+        if node and self.whole.skip[node] > node + 1:
+            for i in range(names.size()):
+                self.completions[names[0][i]].push_back(node)
 
     cdef int add(self, const vector[int32_t]& content) except -1:
         """Set the bits of a mask, as ``Pool`` stores it."""

@@ -10,13 +10,14 @@ import numpy.typing as npt
 from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
+from kbnf_core.ir import NEVER, Counted, Grammar, Literal, Node, Regular, Token, TokenTerminal
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
+from kbnf_core.lower.parts import ALONE, Around, Carrier, united
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
@@ -25,11 +26,16 @@ Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
 
 
-def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
+def number_symbols(
+    grammar: Grammar, analysis: Analysis, inlined: Inlined, around: Around = ALONE
+) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    classes, written, found = leaves_of([analysis.nodes[name] for name in reached])
-    names = [name for name in reached if name not in inlined.names]
+    held = [*reached, *(name for name in around.shared if name in inlined.names)]
+    classes, written, found = leaves_of([analysis.nodes[name] for name in held])
+    classes += dict.fromkeys(part.classes for part in around.parts.values())
+    names = [name for name in (*reached, *around.shared) if name not in inlined.names]
+    names += {name: None for part in around.parts.values() for name in part.pieces}
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}
@@ -67,40 +73,75 @@ def build_pieces(
     finish: Finish,
     limits: Limits,
     budget: Budget,
+    around: Around = ALONE,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError
-    where ``budget`` is used up, and UncountableError.
+    Not those of ``around.shared``. Raises TooManyStatesError when all together pass
+    ``limits.grammar_states``, WorkLimitError where ``budget`` is used up, and UncountableError.
     """
-    alphabet = number_symbols(grammar, analysis, inlined)
+    alphabet = number_symbols(grammar, analysis, inlined, around)
     names = list(alphabet.nonterminals)
-    builder = NfaBuilder(
-        grammar.rules, analysis, alphabet, inlined.names, limits.grammar_states, budget
-    )
+    rules = {**grammar.rules, **around.shared}
+    builder = NfaBuilder(rules, analysis, alphabet, inlined.names, limits.grammar_states, budget)
     for name in inlined.copied:
         # An automaton is copied as it is.
-        if not isinstance(grammar.rules[name], Regular):
+        if not isinstance(rules[name], Regular):
             builder.fragments[name] = _finished(name, builder, finish).fragment
+    known = {name: part for part in around.parts.values() for name in part.pieces}
+    unions = around.unions(grammar)
+    # What cannot be counted is known before all else is built, which would be built anew.
+    counted = {
+        name: _folded(name, _finished(name, builder, finish), builder)
+        for name in names
+        if name in grammar.rules and any(type(node) is Counted for node in analysis.nodes[name])
+    }
     pieces: dict[str, Piece] = {}
-    queue = [grammar.start]
-    queued = {grammar.start}
+    carrier = Carrier(alphabet)
+    queue = list(around.starts) or [grammar.start]
+    queued = set(queue)
     total = 0
     for name in queue:
-        body = grammar.rules[name]
-        if isinstance(body, Regular):
+        body = rules.get(name)
+        if name in known:
+            piece = carrier.carry(known[name], name)
+        elif isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
+        elif name in counted:
+            piece = counted[name]
         else:
-            piece = _folded(name, _finished(name, builder, finish), builder)
+            union = None
+            if name in unions:
+                parts, rest = unions[name]
+                chosen = [carrier.carry(known[part], part) for part in dict.fromkeys(parts)]
+                union = _union(name, chosen, rest, builder, finish)
+            piece = union or _finished(name, builder, finish)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
         called = nonterminals_in(piece.symbol, alphabet.class_count, len(names))
         fresh = [names[number] for number in called if names[number] not in queued]
-        queue.extend(fresh)
         queued.update(fresh)
+        queue.extend(each for each in fresh if each not in around.shared)
     return alphabet, pieces
+
+
+def _union(
+    name: str, pieces: list[Piece], rest: Node | None, builder: NfaBuilder, finish: Finish
+) -> Piece | None:
+    """Return the automaton of a rule that is any of some parts, or the rest.
+
+    None where these cannot be united: then the rule calls them.
+    """
+    if rest is not None:
+        whole = builder.rules[name]
+        builder.rules[name] = rest
+        pieces.append(_finished(name, builder, finish))
+        builder.rules[name] = whole
+        if not pieces[-1].is_deterministic:
+            return None
+    return united(pieces, builder.budget)
 
 
 @compiled
@@ -121,7 +162,7 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
     """Return an automaton without the symbols of counts."""
     first = builder.alphabet.first_count
     columns = [_ids(column) for column in (piece.source, piece.symbol, piece.target)]
-    if not builder.counts or not (columns[1] >= first).any():
+    if not (columns[1] >= first).any():
         return piece
     builder.budget.spend(len(columns[0]))
     rows: list[list[tuple[int, int]]] = [[] for _ in piece.accepting]

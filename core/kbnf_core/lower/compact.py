@@ -8,6 +8,7 @@ handles as well.
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
@@ -15,12 +16,14 @@ from kbnf_core.automata.nfa import Closures
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Piece:
-    """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state."""
+    """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state.
+
+    It is deterministic unless it would have grown too much.
+    """
 
     source: Column
     symbol: Column
@@ -28,11 +31,17 @@ class Piece:
     accepting: bytes
     places: Sequence[tuple[Place, ...]]
     loops: Sequence[Loop] = ()
+    is_deterministic: bool = True
 
     @property
     def state_count(self) -> int:
         """Number of states."""
         return len(self.accepting)
+
+    @property
+    def size(self) -> int:
+        """Bytes of its columns, and of the places of states."""
+        return 3 * len(self.source) + 9 * len(self.accepting)
 
     @property
     def fragment(self) -> Fragment:
@@ -41,7 +50,7 @@ class Piece:
         return Fragment(self.source + self.symbol + self.target, accepting, self.state_count)
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Automaton:
     """States 0 .. n-1, 0 the start; ``edges[s]`` maps a symbol to its targets."""
 
@@ -192,4 +201,5 @@ def _as_piece(automaton: Automaton) -> Piece:
     source, symbol, target = (
         array("i", [triple[column] for triple in triples]).tobytes() for column in range(3)
     )
-    return Piece(source, symbol, target, bytes(automaton.accepting), automaton.places)
+    accepting = bytes(automaton.accepting)
+    return Piece(source, symbol, target, accepting, automaton.places, is_deterministic=False)

@@ -30,13 +30,13 @@ built anew with every count a state.
 """
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 from kbnf_core.ir import Call, Counted, Grammar, Node, Repeat, children, rebuild
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.nfa import Bounds
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.records import record
 
 LEAST = 128
 """The bound from which on a repetition is counted; tokens are seldom as long."""
@@ -55,7 +55,7 @@ class UncountableError(KbnfError):
     """A nonterminal in which several counts may be possible at once. Internal."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Loop:
     """A repetition in an automaton: its bounds, and states.
 

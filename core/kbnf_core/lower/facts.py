@@ -5,7 +5,9 @@ changes at most once, so the least fixpoint costs three times the size of the gr
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -26,7 +28,6 @@ from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import field, record
 
 
 class Facts(NamedTuple):
@@ -53,10 +54,7 @@ FACTS = (
 """All facts there are, by ``nullable`` and ``filled``."""
 
 
-__all__ = ["Analysis", "Facts", "analyse", "facts_of", "parts_of"]
-
-
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Analysis:
     """Facts per nonterminal, and the nonterminals that the start can reach.
 
@@ -69,7 +67,7 @@ class Analysis:
     nodes: Mapping[str, list[Node]]
     callees: Mapping[str, list[str]]
     # With the nodes, because the number of a node that is gone may come again.
-    _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, shown=False)
+    _known: dict[int, list[tuple[Node, Facts]]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def reachable(self) -> frozenset[str]:
@@ -83,8 +81,16 @@ class Analysis:
         return iter(self._known[id(root)])
 
 
-def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
-    """Return the facts of every nonterminal of ``grammar``; parts looked at are steps."""
+def analyse(
+    grammar: Grammar,
+    budget: Budget | None = None,
+    given: Mapping[str, Facts] = MappingProxyType({}),
+    called: Iterable[str] = (),
+) -> Analysis:
+    """Return the facts of every nonterminal of ``grammar``; parts looked at are steps.
+
+    Those that are ``given`` need no rules; ``called`` that have some are reachable as the start is.
+    """
     budget = budget or Budget(DEFAULT_LIMITS.work)
     nodes: dict[str, list[Node]] = {}
     callees: dict[str, list[str]] = {}
@@ -96,8 +102,9 @@ def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
         budget.spend(len(nodes[name]))
         return facts_of(nodes[name], known)
 
-    facts = fixpoint(callees, NOTHING, evaluate)
-    return Analysis(facts, callees_first([grammar.start], callees), nodes, callees)
+    facts = fixpoint(callees, NOTHING, evaluate, given)
+    roots = (name for name in (grammar.start, *called) if name in callees)
+    return Analysis(facts, callees_first(roots, callees), nodes, callees)
 
 
 @compiled

@@ -10,6 +10,7 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from kbnf_core.automata.dfa import Dfa
@@ -17,7 +18,8 @@ from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat,
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record
+
+NOBODY: frozenset[str] = frozenset()
 
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
@@ -32,7 +34,7 @@ SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Inlined:
     """The nonterminals that callers hold instead of calling them: ``names``.
 
@@ -43,9 +45,22 @@ class Inlined:
     copied: tuple[str, ...] = ()
 
 
-def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inlined:
-    """Return the reachable nonterminals to write out; what ``split_large`` split off is none."""
-    uses = count_uses(analysis.reachable, analysis.nodes, analysis.callees)
+def choose_inlined(
+    grammar: Grammar,
+    analysis: Analysis,
+    budget: Budget,
+    kept: Collection[str] = NOBODY,
+    callers: Iterable[Iterable[str]] = (),
+) -> Inlined:
+    """Return the reachable nonterminals to write out; what ``split_large`` split off is none.
+
+    None of those that are ``kept``. One that is not in ``grammar`` has callers elsewhere, too.
+    Where there are groups of ``callers``, what counts is the one that calls a nonterminal most.
+    """
+    uses: dict[str, int] = {}
+    for group in callers or (analysis.order,):
+        for name, count in count_uses(group, analysis.nodes, analysis.callees).items():
+            uses[name] = max(count, uses.get(name, 0))
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
@@ -55,17 +70,17 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
         sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
         if flat.issuperset(analysis.callees[name]):
             flat.add(name)
-        if name == grammar.start or "#" in name:
+        if name == grammar.start or "#" in name or name in kept:
             continue
         # Within another count it could not be counted.
         if any(type(node) is Counted for node in analysis.nodes[name]):
             continue
         times = uses.get(name, 0)
-        single = times == 1 and sizes[name] <= LARGE
+        single = times == 1 and sizes[name] <= LARGE and name in grammar.rules
         small = name in flat and sizes[name] * times <= SMALL_TOTAL
         if single or (small and not has_free_text(analysis.nodes[name])):
             inlined[name] = None
-    return Inlined(frozenset(inlined), tuple(name for name in inlined if uses[name] > 1))
+    return Inlined(frozenset(inlined), tuple(name for name in inlined if uses.get(name, 0) > 1))
 
 
 def has_free_text(nodes: Iterable[Node]) -> bool:

@@ -6,8 +6,9 @@ are kept in columns, so that whole automata are copied, and epsilon edges remove
 (``lower.compact``), by array operations; ``automata.build`` is the same construction over lists.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, MutableMapping
 from collections.abc import Sequence as Several
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
 
@@ -34,7 +35,6 @@ from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.records import record
 from kbnf_core.text.source import Span
 
 Ids = npt.NDArray[np.int32]
@@ -58,7 +58,7 @@ class TooManyStatesError(KbnfError):
     """A nonterminal needs more states than the limit allows."""
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Alphabet:
     """The numbering of symbols that all nonterminals of one grammar share.
 
@@ -196,7 +196,7 @@ class NfaBuilder:
 
     def __init__(
         self,
-        rules: Mapping[str, Node],
+        rules: MutableMapping[str, Node],
         analysis: Analysis,
         alphabet: Alphabet,
         inlined: frozenset[str],

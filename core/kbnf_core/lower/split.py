@@ -42,7 +42,7 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
 
     Where none does, that is ``grammar`` itself.
     """
-    if not any(map(_is_large, analysis.nodes.values())):
+    if not any(_is_large(analysis.nodes[name]) for name in grammar.rules):
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():

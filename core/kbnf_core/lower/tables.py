@@ -1,12 +1,12 @@
 """The grammar as numbers: what lowering produces and recognition runs on."""
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.ir import TokenTerminal
-from kbnf_core.text.records import record
 
 Ids = npt.NDArray[np.int32]
 
@@ -14,7 +14,7 @@ Ids = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.uint8]
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Loops:
     """What is counted in tables; see ``lower.counts``. Without loops all arrays are empty.
 
@@ -38,7 +38,7 @@ class Loops:
 NO_LOOPS = Loops(*(np.zeros(0, each) for each in ("i4", "i4", "i4", "i4", "u1", "u1", "i4", "i4")))
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Tables:
     """One automaton per nonterminal, all numbered together.
 

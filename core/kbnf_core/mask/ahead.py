@@ -21,7 +21,7 @@ from threading import Lock, Thread
 from time import sleep, thread_time
 
 from kbnf_core.mask.masks import STATE
-from kbnf_core.mask.token_automaton import TableFullError, TokenAutomaton
+from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 
 DEFAULT_WORK = 100_000
@@ -72,12 +72,12 @@ def prepare(
         before = _counted(automaton)
         if here < 0:
             continue
-        if made is not None and here not in automaton.words:
-            made.add(here)
-        try:
-            _ = automaton.words[here]
-        except TableFullError:
-            break
+        if not automaton.state_masks.knows(here):
+            if made is not None:
+                made.add(here)
+            if masks.is_full:
+                break
+            automaton.state_masks.find(here)
         for byte_class in states.live_classes(here):
             after = automaton.settle(masks.counting.far(states.step(here, byte_class)) & STATE)
             if after != DEAD and after not in seen:

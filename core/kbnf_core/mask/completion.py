@@ -377,7 +377,7 @@ def sample(
     whole = 0, position
     cuts = [whole]
     while position >= 0 and len(tokens) < length:
-        words = automaton.rule.mask(automaton.masks, position)
+        words = automaton.mask(position)
         if left is not None:
             words = automaton.fitting(words, position, left - len(tokens))
         if not words.any():

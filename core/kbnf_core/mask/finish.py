@@ -6,8 +6,7 @@ See ``config.Finish``.
 from typing import Protocol
 
 from kbnf_core.config import Finish
-from kbnf_core.mask.bits import Bitmask
-from kbnf_core.mask.masks import Masks
+from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.recognise.states import StateTable
 
 
@@ -24,8 +23,8 @@ class FinishPolicy(Protocol):
     def feed(self, states: StateTable, state: int, data: bytes) -> tuple[int, int]:
         """Return the state after ``data`` and the number of bytes consumed; DEAD if not all."""
 
-    def mask(self, masks: Masks, state: int) -> Bitmask:
-        """Return the tokens allowed in a state."""
+    def rows(self, masks: Masks, state: int) -> Rows:
+        """Return the numbers of the masks that together have the tokens allowed in a state."""
 
     def takes_eos(self, complete: bool) -> bool:
         """Tell whether the end of sequence is allowed where the start is ``complete``."""
@@ -41,7 +40,7 @@ class EagerFinish:
         """Feed one byte after the other; nothing may follow a complete text."""
         return states.feed_eagerly(state, data)
 
-    def mask(self, masks: Masks, state: int) -> Bitmask:
+    def rows(self, masks: Masks, state: int) -> Rows:
         """Return the tokens that do not extend a complete text."""
         return masks.prefix_free(state)
 
@@ -60,7 +59,7 @@ class TokenFinish(EagerFinish):
         """Feed all bytes, whatever is complete on the way."""
         return states.feed(state, data)
 
-    def mask(self, masks: Masks, state: int) -> Bitmask:
+    def rows(self, masks: Masks, state: int) -> Rows:
         """Return the viable tokens."""
         return masks.viable(state)
 
@@ -75,7 +74,7 @@ class EosFinish:
         """Feed all bytes, whatever is complete on the way."""
         return states.feed(state, data)
 
-    def mask(self, masks: Masks, state: int) -> Bitmask:
+    def rows(self, masks: Masks, state: int) -> Rows:
         """Return the viable tokens, and the end of sequence where the start is complete."""
         return masks.viable_or_eos(state) if masks.is_complete(state) else masks.viable(state)
 

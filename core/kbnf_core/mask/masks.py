@@ -19,7 +19,7 @@ from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.walks import ROOT_SET, Found, Nodes, Walk, nothing_found, shared_rows
+from kbnf_core.mask.walks import EMPTY_ROW, ROOT_SET, Found, Nodes, Walk, nothing_found
 from kbnf_core.recognise.states import StateTable, blocks_of_positions
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -58,13 +58,17 @@ def state_at(position: int) -> int:
     return position & STATE if 0 <= position < WAITING else position
 
 
+Rows = tuple[int, ...]
+"""Numbers of masks, for their union; empty where it is."""
+
+
 class Viable(NamedTuple):
     """``rows``: numbers of masks; some text is possible after the tokens in any of them.
 
     ``completions``: numbers of the sets of trie nodes at which the start itself is complete.
     """
 
-    rows: tuple[int, ...]
+    rows: Rows
     completions: tuple[int, ...]
 
 
@@ -104,8 +108,7 @@ class Masks:
         self.found = stored.found if stored else nothing_found(vocabulary)
         self.walker = Walker(states, parts_of(vocabulary))
         self.counting = Counting(states, vocabulary.trie.max_depth)
-        self.unions: LruDict[tuple[int, ...], Bitmask] = LruDict(self._unite, self.mask_capacity)
-        self.shared_rows = shared_rows(vocabulary)
+        self.unions: LruDict[Rows, Bitmask] = LruDict(self._unite, self.mask_capacity)
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))
         self._similar: dict[bytes, int] = {}
         edges = len(states.tables.edge_target)
@@ -163,43 +166,35 @@ class Masks:
         with self.states.lock:
             return Walk(*self._assembler.walk(item_set, nodes))
 
-    def viable(self, state: int) -> Bitmask:
+    def viable(self, state: int) -> Rows:
         """Return the viable tokens: those that keep the text a viable prefix."""
-        return self._unite_found(state, ())
+        return self._assembler.rows_of(state) if self._is_plain else self._find_viable(state).rows
 
-    def viable_or_eos(self, state: int) -> Bitmask:
+    def viable_or_eos(self, state: int) -> Rows:
         """Return the viable tokens and those that end the sequence."""
-        return self._unite_found(state, (self._eos_row,))
+        return _without_empty((*self.viable(state), self._eos_row))
 
-    def _unite_found(self, state: int, more: tuple[int, ...]) -> Bitmask:
-        if self._is_plain:
-            return self._assembler.mask(state, more)
-        return self.union((*self._find_viable(state).rows, *more))
-
-    def union(self, rows: tuple[int, ...]) -> Bitmask:
-        """Return the union of masks, by their numbers; many states share one."""
-        few = self.found.rows.sparse(rows)
-        if few is None:
-            return self.unions[rows]
-        return self.shared_rows[few] if few else self.no_words
-
-    def prefix_free(self, state: int) -> Bitmask:
+    def prefix_free(self, state: int) -> Rows:
         """Return the viable tokens that do not extend a complete text."""
         if self._is_plain:
             return self._assembler.prefix_free(state)
         return self.cut_off(*self._find_viable(state), state)
 
-    def cut_off(self, rows: tuple[int, ...], completions: tuple[int, ...], state: int) -> Bitmask:
-        """Return the union of masks without the tokens below the nodes of some sets.
+    def cut_off(self, rows: Rows, completions: tuple[int, ...], state: int) -> Rows:
+        """Return a union of masks without the tokens below the nodes of some sets.
 
         A token that a token terminal of ``state`` names stays: it is one step, whatever its bytes.
         """
         if not completions:
-            return self.union(rows)
+            return rows
         nodes = np.concatenate([self.found.node_sets[each] for each in completions])
         below = pack(self._ids_below(nodes), self.vocabulary.size)
         named = self.terminals.mask(self._token_terminals(state))
-        return self.union((self.found.rows.number(self.union(rows) & ~below | named),))
+        return _without_empty((self.found.rows.number(self.union(rows) & ~below | named),))
+
+    def union(self, rows: Rows) -> Bitmask:
+        """Return the union of masks, by their numbers; many states share one."""
+        return self.unions[rows] if rows else self.no_words
 
     def _token_terminals(self, state: int) -> frozenset[int]:
         return self.states.token_terminals(state) if self.terminals else frozenset()
@@ -232,9 +227,8 @@ class Masks:
                 rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))
             return Viable(rows, completions)
 
-    def _unite(self, rows: tuple[int, ...]) -> Bitmask:
-        words = self.found.rows.unite(rows)
-        return _frozen(words) if rows else self.no_words
+    def _unite(self, rows: Rows) -> Bitmask:
+        return _frozen(self.found.rows.unite(rows))
 
     def recall(self, item_set: int, nodes: int) -> Walk | None:
         """Return a walk that an artifact holds, or that of an equivalent item set; else None."""
@@ -254,6 +248,10 @@ class Masks:
         if len(tables.edge_target) > SHARE_EFFORT:
             return np.arange(tables.state_count, dtype=np.int32)
         return np.array(blocks_of_positions(tables, self.vocabulary.trie.max_depth), np.int32)
+
+
+def _without_empty(rows: Rows) -> Rows:
+    return tuple(row for row in rows if row != EMPTY_ROW)
 
 
 def _frozen(words: Bitmask) -> Bitmask:

@@ -11,6 +11,9 @@ where some characters are refused, the tokens without them; and where of several
 are (``\s``, ``.``), tokens with such a first byte are walked. The check itself is in ``kernel``.
 
 Each token is in one slice; the last one has the tokens that no automaton accepts, and is walked.
+Most of these are some text and then a quote, a backslash or a control character: a *tail*. Where
+any characters of text lead to one position, the tails are walked from there, each once for all the
+tokens that end with it.
 The idea is that of LLGuidance's slicer; its containment check works on regular expressions, this
 one on the states of any grammar.
 """
@@ -32,7 +35,7 @@ from kbnf_core.kernel import (
 )
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.vocab.stored import checked_trie, trie_to_arrays
-from kbnf_core.vocab.trie import Part, TokenTrie, part_of
+from kbnf_core.vocab.trie import Part, TokenTrie, build_trie, part_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Machine = npt.NDArray[np.int32]
@@ -73,13 +76,16 @@ class Slice(NamedTuple):
     uint64[k, 2], sets of characters, a bit for each by its number, and ``below``: uint16[n], the
     one with those below each node; set 0 has all, and stands for any other where few tokens are.
     ``around``: uint64[n, 2], those on the way to each node or below it. Without a machine there are
-    none of these.
+    none of the others.
 
     ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
     order of the trie; what is between two tokens is the difference of two fronts.
 
     ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
     ``height``: uint16[n], bytes from each node to the deepest one below it.
+
+    Without a machine there are ``around``, the characters before tails, and ``height``, which is
+    ``ENDLESS`` where some token at the node or below it has no tail.
     """
 
     part: Part
@@ -96,6 +102,29 @@ class Slice(NamedTuple):
     height: npt.NDArray[np.uint16]
 
 
+class Tails(NamedTuple):
+    """What follows the text in tokens of the last slice.
+
+    ``trie``: the tails, and what they begin with; its token ids are places in the other arrays.
+    ``nodes``: int32[k], the node of the whole trie behind each tail of each text. ``before``:
+    uint64[k, 2], the characters of that text.
+    """
+
+    trie: TokenTrie
+    nodes: npt.NDArray[np.int32]
+    before: npt.NDArray[np.uint64]
+
+
+class Slices(NamedTuple):
+    """A vocabulary: its slices, and the tails of the last one."""
+
+    parts: tuple[Slice, ...]
+    tails: Tails
+
+
+ENDLESS = 2**16 - 1
+"""A height beyond all lengths of tokens."""
+
 _parts: WeakKeyDictionary[Vocabulary, Parts] = WeakKeyDictionary()
 
 
@@ -103,12 +132,12 @@ def parts_of(vocabulary: Vocabulary) -> Parts:
     """Return a vocabulary in slices, as walkers take it; all grammars share it."""
     found = _parts.get(vocabulary)
     if found is None:
-        made = Parts(vocabulary.trie, _known_slices(vocabulary))
+        made = Parts(vocabulary.trie, *_known_slices(vocabulary))
         found = _parts.setdefault(vocabulary, made)
     return found
 
 
-def _known_slices(vocabulary: Vocabulary) -> tuple[Slice, ...]:
+def _known_slices(vocabulary: Vocabulary) -> Slices:
     """Return the slices of a vocabulary, from disk if the vocabulary is kept there."""
     entry = vocabulary.entry.beside("slices") if vocabulary.entry else None
     found = entry.recall(lambda arrays: from_arrays(arrays, vocabulary)) if entry else None
@@ -119,29 +148,44 @@ def _known_slices(vocabulary: Vocabulary) -> tuple[Slice, ...]:
     return found
 
 
-def to_arrays(slices: tuple[Slice, ...]) -> dict[str, npt.NDArray[Any]]:
+def to_arrays(slices: Slices) -> dict[str, npt.NDArray[Any]]:
     """Return what ``from_arrays`` makes equal slices of."""
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for place, each in enumerate(slices):
+    tails = slices.tails
+    arrays = trie_to_arrays(tails.trie, "tails")
+    arrays |= {"tails.nodes": tails.nodes, "tails.before": tails.before}
+    for place, each in enumerate(slices.parts):
         arrays |= trie_to_arrays(each.part.trie, f"{place}.trie")
         arrays[f"{place}.nodes"] = each.part.nodes
         arrays |= {f"{place}.{name}": getattr(each, name) for name in _STORED}
     return arrays
 
 
-def from_arrays(
-    arrays: Mapping[str, npt.NDArray[Any]], vocabulary: Vocabulary
-) -> tuple[Slice, ...]:
+def from_arrays(arrays: Mapping[str, npt.NDArray[Any]], vocabulary: Vocabulary) -> Slices:
     """Return the slices in ``arrays``, which are worked on from then on.
 
     Raises ``KeyError``, ``VocabularyError`` or ``ValueError`` unless they are all there, and each
     number in them is within its range: a walk over them reads nothing outside.
     """
     machines = (*(MACHINES if len(vocabulary.trie.token_ids) >= LEAST_TOKENS else ()), None)
-    return tuple(
+    parts = (
         _from_arrays(arrays, str(place), machine, vocabulary)
         for place, machine in enumerate(machines)
     )
+    return Slices(tuple(parts), _tails_from_arrays(arrays, vocabulary))
+
+
+def _tails_from_arrays(arrays: Mapping[str, npt.NDArray[Any]], vocabulary: Vocabulary) -> Tails:
+    nodes, before = arrays["tails.nodes"], arrays["tails.before"]
+    trie = checked_trie(arrays, max(len(nodes), 1), "tails")
+    fits = nodes.dtype == np.int32 and nodes.ndim == 1 and _are_nodes(nodes, vocabulary)
+    fits &= before.dtype == np.uint64 and before.shape == (len(nodes), 2)
+    if not (fits and trie.max_depth <= vocabulary.trie.max_depth):
+        raise ValueError("stored tails are damaged")
+    return Tails(trie, nodes, before)
+
+
+def _are_nodes(nodes: npt.NDArray[np.int32], vocabulary: Vocabulary) -> bool:
+    return not nodes.size or bool(nodes.min() >= 0 and nodes.max() < vocabulary.trie.node_count)
 
 
 def _from_arrays(
@@ -162,7 +206,7 @@ def _from_arrays(
         "having": (np.uint32, (rows, words if rows else 0)),
         "sets": (np.uint64, (None, 2)),
         "below": (np.uint16, (read,)),
-        "around": (np.uint64, (read, 2)),
+        "around": (np.uint64, (count, 2)),
         "fronts": (np.uint32, (len(trie.token_ids) // RUN + 1, words)),
         "reading": (np.uint8, (read,)),
         "height": (np.uint16, (count,)),
@@ -172,7 +216,7 @@ def _from_arrays(
         array = found[name]
         lengths = zip(array.shape, shape, strict=True) if array.ndim == len(shape) else [(0, 1)]
         fits &= array.dtype == kind and all(b is None or a == b for a, b in lengths)
-    fits &= not nodes.size or bool(nodes.min() >= 0 and nodes.max() < vocabulary.trie.node_count)
+    fits &= _are_nodes(nodes, vocabulary)
     if machine is not None:
         fits &= bool(found["below"].max(initial=0) < len(found["sets"]))
         fits &= bool(found["reading"].max(initial=0) < len(machine))
@@ -182,7 +226,7 @@ def _from_arrays(
     return Slice(Part(trie, nodes), machine=machine, run=RUN, **found)
 
 
-def slices_of(vocabulary: Vocabulary) -> tuple[Slice, ...]:
+def slices_of(vocabulary: Vocabulary) -> Slices:
     """Return the slices of a vocabulary."""
     trie, size = vocabulary.trie, vocabulary.size
     left = np.ones(len(trie.token_ids), np.bool_)
@@ -192,21 +236,56 @@ def slices_of(vocabulary: Vocabulary) -> tuple[Slice, ...]:
         chosen = left & (_reading(trie, machine)[node_of_token] != 0)
         made.append(_slice(trie, size, chosen, machine))
         left &= ~chosen
-    return (*made, _slice(trie, size, left, None))
+    rest, tails = _rest(trie, size, left)
+    return Slices((*made, rest), tails)
 
 
-def _slice(
-    trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: Machine | None
-) -> Slice:
+def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: Machine) -> Slice:
     part = part_of(trie, chosen)
-    reading = _reading(part.trie, machine) if machine is not None else np.zeros(0, np.uint8)
-    blocks = np.zeros((0, word_count(size)), np.uint32)
-    found = _Characters.none()
-    if machine is not None:
-        blocks = _blocks(part.trie, reading, size)
-        found = _characters(part.trie, machine, size)
+    reading = _reading(part.trie, machine)
+    blocks = _blocks(part.trie, reading, size)
+    found = _characters(part.trie, machine, size)
     fronts, heights = _fronts(part.trie, size), _heights(part.trie)
     return Slice(part, blocks, *found, fronts, RUN, machine, reading, heights)
+
+
+def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
+    """Return the slice that no machine reads, and its tails; of few tokens nothing is a tail."""
+    part = part_of(trie, chosen)
+    small = part.trie
+    behind = np.zeros(small.node_count, np.bool_)
+    if len(trie.token_ids) >= LEAST_TOKENS:
+        behind = _reading(small, _ENDING) == len(_ENDING) - 1
+    own = _own(small, numbers_of(_TEXT))
+    own[behind] = 0
+    way, under = unite_down_and_up(small.parent, own)
+    others = ~np.repeat(behind, np.diff(small.token_start))
+    others_before = np.concatenate(([0], np.cumsum(others)))
+    has_others = (
+        others_before[small.token_start[small.skip]] > others_before[small.token_start[:-1]]
+    )
+    characters = _Characters.none()._replace(around=way | under)
+    slice_ = Slice(
+        part,
+        np.zeros((0, word_count(size)), np.uint32),
+        *characters,
+        _fronts(small, size),
+        RUN,
+        None,
+        np.zeros(0, np.uint8),
+        np.where(has_others, np.uint16(ENDLESS), _heights(small)),
+    )
+    ends = np.flatnonzero(behind)
+    spelled = build_trie(dict(enumerate(_spelled(small, behind))))
+    return slice_, Tails(spelled, part.nodes[ends], way[ends])
+
+
+def _spelled(trie: TokenTrie, behind: npt.NDArray[np.bool_]) -> list[bytes]:
+    """Return the bytes on the way to each node that is behind a text, from there on."""
+    found: dict[int, bytes] = {}
+    for node in np.flatnonzero(behind).tolist():
+        found[node] = found.get(int(trie.parent[node]), b"") + bytes([trie.byte[node]])
+    return list(found.values())
 
 
 class _Characters(NamedTuple):
@@ -270,7 +349,7 @@ def _count(number: npt.NDArray[np.uint8]) -> int:
 def _characters(trie: TokenTrie, machine: Machine, size: int) -> _Characters:
     """Return the characters of tokens and nodes: from the root down, and from the leaves up."""
     number = numbers_of(machine)
-    own = np.stack([_bits(number, first) for first in (0, 64)], axis=1)[trie.byte]
+    own = _own(trie, number)
     way, under = unite_down_and_up(trie.parent, own)
     large = np.flatnonzero(trie.token_start[trie.skip] - trie.token_start[:-1] >= LEAST_BELOW)
     sets, which = _distinct(under[large])
@@ -281,6 +360,12 @@ def _characters(trie: TokenTrie, machine: Machine, size: int) -> _Characters:
     mark_tokens(np.repeat(way, np.diff(trie.token_start), axis=0), trie.token_ids, having)
     sets = np.concatenate((np.full((1, 2), ~np.uint64(0)), sets))
     return _Characters(number, having, sets, below, way | under)
+
+
+def _own(trie: TokenTrie, number: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
+    """Return the character that begins at each node, as a set: uint64[n, 2]."""
+    own: npt.NDArray[np.uint64] = np.stack([_bits(number, first) for first in (0, 64)], axis=1)
+    return own[trie.byte]
 
 
 def _distinct(
@@ -333,7 +418,22 @@ def _word() -> Machine:
     return machine
 
 
-MACHINES = (_word(), _text())
+def _ending(machine: Machine) -> Machine:
+    """Return the machine that reads texts of some characters of another, and then anything else.
+
+    It is in the last state behind the text.
+    """
+    rows = len(machine)
+    read = np.where(machine == 1, rows, machine)
+    behind = np.where(read[1] == 0, rows + 1, read[1])
+    return np.vstack((read, behind, np.full(256, rows + 1))).astype(np.int32)
+
+
+_TEXT = _text()
+
+_ENDING = _ending(_TEXT)
+
+MACHINES = (_word(), _TEXT)
 """The narrower one first: its tokens are left out of the other's slice."""
 
 _STORED = ("blocks", "number", "having", "sets", "below", "around", "fronts", "reading", "height")

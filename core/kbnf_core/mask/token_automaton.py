@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.config import Finish
-from kbnf_core.kernel import Forced
+from kbnf_core.kernel import Forced, StateMasks
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.cache import LruDict
@@ -61,6 +61,7 @@ class TokenAutomaton:
         self.limits = limits
         self.rule = finish_rule(finish)
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
+        self.state_masks = StateMasks(masks, self.rule)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
         self._no_words = masks.no_words
         # By what they wait for: see ``mask/boundary.py``.
@@ -147,11 +148,13 @@ class TokenAutomaton:
         if position < 0:
             return self._no_words
         self._make_room()
-        return self.rule.mask(self.masks, position)
+        return self.mask(position)
 
     def mask(self, position: int) -> Bitmask:
         """Compute the tokens allowed at a position, bypassing the cache."""
-        return self.rule.mask(self.masks, position) if position >= 0 else self._no_words
+        if position < 0:
+            return self._no_words
+        return self.masks.union(self.rule.rows(self.masks, position))
 
     def only_token(self, position: int) -> int | None:
         """Return the token allowed at a position, None unless it is just one."""

@@ -6,23 +6,16 @@ followed side by side; dead branches are pruned. A walk gives the tokens that st
 belongs to its callers; where no token goes on, nothing follows, and they are left out. The loop
 itself is in ``kernel/walk.pxi``; ``kernel/residuals.pxi`` finds the walks that the mask of one
 state needs, down the stack by their completions.
-
-Nearly all masks of a grammar that nobody has seen are masks that another grammar had before: a
-quote, a comma, free text that may end, in each way to go on. So rows are shared by all grammars of
-a vocabulary: one is known by its content, the blocks of slices that it has and few other words, and
-whoever works it out again gets the same array, and touches no new memory for it.
 """
 
 from collections.abc import Sequence
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel import Parts, Pool
+from kbnf_core.kernel import Pool
 from kbnf_core.mask.bits import Bitmask, word_count
-from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -59,29 +52,3 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
 def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
     """Return what was found earlier, under the numbers that it had."""
     return Found(Pool(node_sets), Pool(rows, parts_of(of)))
-
-
-SHARED_BYTES = 1 << 24
-"""The size of all shared rows of one vocabulary, at most."""
-
-Rows = LruDict[bytes, Bitmask]
-"""Rows by what ``Pool.sparse`` says of them."""
-
-_rows: WeakKeyDictionary[Vocabulary, Rows] = WeakKeyDictionary()
-
-
-def shared_rows(vocabulary: Vocabulary) -> Rows:
-    """Return the shared rows of a vocabulary."""
-    found = _rows.get(vocabulary)
-    if found is None:
-        parts = parts_of(vocabulary)
-        room = SHARED_BYTES // (4 * word_count(vocabulary.size) + 1)
-        rows: Rows = LruDict(lambda key: _row(key, parts), room)
-        found = _rows.setdefault(vocabulary, rows)
-    return found
-
-
-def _row(key: bytes, parts: Parts) -> Bitmask:
-    words = parts.row(key)
-    words.setflags(write=False)
-    return words

@@ -18,6 +18,7 @@ repeated, as often the least that is repeated as it still must come, and what co
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from math import inf
 
 import numpy as np
@@ -27,7 +28,6 @@ from kbnf_core.ir.analysis import callees_first, cyclic_components
 from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.recognise.states import BOTTOM, DEAD, SELF, StateTable
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record
 
 Costs = npt.NDArray[np.float64]
 
@@ -396,7 +396,7 @@ MOST_STATES = 4096
 """States of a table, unless more are asked for."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Closing:
     """The states met, breadth first from the initial one; all there are if ``closed``."""
 
@@ -497,7 +497,7 @@ def longest_rule(tables: Tables) -> tuple[int, int]:
     return counts.index(most), most
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Call:
     """A call: whether it may follow text of the caller, and be followed by text."""
 

@@ -1,9 +1,9 @@
 """Named bounds on everything that a grammar, a vocabulary or an input can make large."""
 
-from kbnf_core.text.records import record
+from dataclasses import dataclass
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds, each with the error it leads to; ``man/kbnf-limits.7`` lists them all.
 

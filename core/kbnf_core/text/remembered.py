@@ -4,7 +4,7 @@ A number of values is no bound where they differ in size by a factor of thousand
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import update_wrapper
 from threading import Lock
 from typing import Generic, ParamSpec, TypeVar
@@ -38,11 +38,21 @@ class Remembered(Generic[K, V]):
         with self._lock:
             if key in self._known:
                 return
-            size = self._size_of(key, value)
-            self._known[key] = value, size
-            self._size += size
-            while self._size > self._most and len(self._known) > 1:
-                self._size -= self._known.popitem(last=False)[1][1]
+            self._count(key, value, 0)
+
+    def recount(self, keys: Iterable[K]) -> None:
+        """Count values anew that may take more than when they were kept."""
+        with self._lock:
+            for key in keys:
+                if key in self._known:
+                    self._count(key, *self._known[key])
+
+    def _count(self, key: K, value: V, counted: int) -> None:
+        size = self._size_of(key, value)
+        self._known[key] = value, size
+        self._size += size - counted
+        while self._size > self._most and len(self._known) > 1:
+            self._size -= self._known.popitem(last=False)[1][1]
 
     def clear(self) -> None:
         """Forget all."""

@@ -8,11 +8,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
-
-from kbnf_core.text.records import record
 
 
 class Span(NamedTuple):
@@ -50,7 +49,7 @@ def half_of_pair(text: str) -> Span | None:
     return None if found is None else Span(*found.span())
 
 
-@record(eq=False, caching=True)
+@dataclass(frozen=True, eq=False)
 class Source:
     """A text and where it came from (``path`` is None for text that is in no file).
 

@@ -12,13 +12,13 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 from kbnf_core.text.errors import KbnfError, SourceError, VocabularyError
 from kbnf_core.text.files import opened, read_up_to
-from kbnf_core.text.records import record
 from kbnf_core.vocab.cache import Entry, find_entry
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
@@ -166,7 +166,7 @@ def _load(path: Path, eos: Collection[int] | None) -> Vocabulary:
         raise VocabularyError(f"{path}: {error}") from None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Encoder:
     """``encode`` gives the ids of a text, without special tokens around it; ``name`` says how."""
 

@@ -6,13 +6,13 @@ Arrays: ``ids``, ``starts`` and ``blob`` of ``PackedTokens``; ``trie.FIELD`` for
 
 import json
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.text.records import names_of
 from kbnf_core.vocab.packed import PackedTokens, pack_tokens
 from kbnf_core.vocab.trie import TokenTrie
 from kbnf_core.vocab.validate import LARGEST_ID
@@ -44,7 +44,7 @@ def to_arrays(vocabulary: Vocabulary) -> dict[str, Array]:
 
 def trie_to_arrays(trie: TokenTrie, prefix: str = "trie") -> dict[str, Array]:
     """Return what ``checked_trie`` makes an equal trie of."""
-    return {f"{prefix}.{name}": getattr(trie, name) for name in names_of(TokenTrie)}
+    return {f"{prefix}.{field.name}": getattr(trie, field.name) for field in fields(TokenTrie)}
 
 
 def from_arrays(arrays: Mapping[str, Array]) -> Vocabulary:
@@ -79,7 +79,7 @@ def _checked_tokens(arrays: Mapping[str, Array]) -> PackedTokens:
 
 def checked_trie(arrays: Mapping[str, Array], size: int, prefix: str = "trie") -> TokenTrie:
     """Return the trie in ``arrays`` over ids below ``size``; raise what ``from_arrays`` does."""
-    parts = {name: arrays[f"{prefix}.{name}"] for name in names_of(TokenTrie)}
+    parts = {field.name: arrays[f"{prefix}.{field.name}"] for field in fields(TokenTrie)}
     kinds = all(_is_row(part, _DTYPES.get(name, np.int32)) for name, part in parts.items())
     _require(kinds, "a trie of other kinds")
     trie = TokenTrie(**parts)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Grammar, ir
+from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.kbnf import tree
 from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
@@ -148,9 +149,9 @@ def test_both_translate_alike(compiled: ModuleType, path: Path) -> None:
         assert budgets[0] == budgets[1] == len(list(tree.postorder(each.body)))
 
 
-def piece_of(chance: Random, symbols: int) -> Piece:
+def piece_of(chance: Random, symbols: int, wide: int = 1) -> Piece:
     """Return a random automaton, its edges by source."""
-    states, count = chance.randrange(1, 5), chance.randrange(9)
+    states, count = chance.randrange(1, 5), chance.randrange(9 * wide)
     edges = sorted(tuple(map(chance.randrange, (states, symbols, states))) for _ in range(count))
     source, symbol, target = (
         array("i", [edge[column] for edge in edges]).tobytes() for column in range(3)
@@ -169,6 +170,70 @@ def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: i
         assert compiled.nonterminals_in(*column) == PLAIN["nonterminals_in"](*column)
     arguments = pieces, classes, chance.sample(range(called), called), terminals
     assert compiled.split_edges(*arguments) == PLAIN["split_edges"](*arguments)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) -> None:
+    chance = Random(seed)
+    classes = bytes([0, *sorted(chance.choices(range(4), k=255))])
+    classes = bytes(sorted(set(classes)).index(each) for each in classes)
+    finer = join([classes, separate(chance.sample(range(256), chance.choice([0, 3, 40])))])
+    called, first = chance.randrange(3), max(finer) + 1
+    calls = chance.sample(range(first, first + 5), called)
+    pieces = []
+    for _ in range(chance.randrange(1, 5)):
+        wide = chance.choice([1, 6])
+        piece = piece_of(chance, max(classes) + 1 + called, wide)
+        arguments = piece.source, piece.symbol, piece.target, classes, calls, finer
+        columns = compiled.carry(*arguments)
+        assert columns == PLAIN["carry"](*arguments)
+        pieces.append(deterministic(replace(piece, **dict(zip(COLUMNS, columns, strict=True)))))
+    for most in (0, 7, 1_000):
+        found = compiled.unite(pieces, most)
+        assert found == PLAIN["unite"](pieces, most)
+        if found is not None:
+            words = ({word_of(each, chance.randrange) for each in pieces} for _ in range(20))
+            assert all(
+                accepts(Piece(*found, [()]), word) for some in words for word in some if word
+            )
+
+
+COLUMNS = ("source", "symbol", "target")
+
+
+def rows_of(piece: Piece) -> dict[tuple[int, int], int]:
+    """Return where the edges of a deterministic automaton lead."""
+    columns = (np.frombuffer(getattr(piece, name), np.int32).tolist() for name in COLUMNS)
+    return {(source, symbol): target for source, symbol, target in zip(*columns, strict=True)}
+
+
+def deterministic(piece: Piece) -> Piece:
+    """Return an automaton with one edge for each state and symbol."""
+    edges = np.array([(*key, to) for key, to in sorted(rows_of(piece).items())], np.int32)
+    columns = [column.tobytes() for column in edges.reshape(-1, 3).T]
+    return replace(piece, **dict(zip(COLUMNS, columns, strict=True)))
+
+
+def word_of(piece: Piece, below: Callable[[int], int]) -> tuple[int, ...]:
+    """Return a random word of an automaton, the empty one where none is found."""
+    rows, state, word = rows_of(piece), 0, ()
+    for _ in range(12):
+        if piece.accepting[state] and below(2):
+            return word
+        edges = [(symbol, to) for (here, symbol), to in rows.items() if here == state]
+        if not edges:
+            break
+        symbol, state = edges[below(len(edges))]
+        word += (symbol,)
+    return ()
+
+
+def accepts(piece: Piece, word: tuple[int, ...]) -> bool:
+    """Tell whether an automaton has a word."""
+    rows, state = rows_of(piece), 0
+    for symbol in word:
+        state = rows[state, symbol]
+    return bool(piece.accepting[state])
 
 
 def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:

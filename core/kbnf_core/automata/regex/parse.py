@@ -4,6 +4,8 @@ Written after the documented behaviour of regex-syntax 0.8; each construct has i
 tests/unit/automata/test_regex_language.py.
 """
 
+from dataclasses import replace
+
 from kbnf_core.automata.algebra import EMPTY, Choice, Repeat, Sequence
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.regex.brackets import read_brackets
@@ -20,7 +22,6 @@ from kbnf_core.automata.regex.reader import (
 from kbnf_core.automata.regex.syntax import Assertion, Characters, Look, Node
 from kbnf_core.automata.regex.unicode import fold_case
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import replace
 
 _EXCEPT_LF = difference(ANY, from_text("\n"))
 _EXCEPT_CRLF = difference(ANY, from_text("\r\n"))

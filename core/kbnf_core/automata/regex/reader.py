@@ -1,9 +1,9 @@
 """Reading a pattern character by character, with the flags in force and the problems found."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import record
 
 SYNTAX = "E201"
 UNSUPPORTED = "E202"
@@ -29,7 +29,7 @@ WHITE_SPACE = frozenset(
 """Unicode's White_Space; ``str.isspace`` also takes U+001C to U+001F."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Flags:
     """The flags in force at one position; ``U`` and greediness do not change a language."""
 

@@ -1,16 +1,16 @@
 """Sets of arrays, closed under intersection, with complements as unions."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
 from kbnf_core.languages.json_schema.problems import NarrowableError, unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record, replace
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Contains:
     """``low`` to ``high`` items have a value of ``item``; None has no bound."""
 
@@ -19,7 +19,7 @@ class Contains:
     high: int | None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Arrays:
     """Arrays whose items are as ``prefix`` says, then as ``rest`` says, ``low`` to ``high`` many.
 

@@ -4,6 +4,7 @@ Every atom can tell whether a value is in it and can be an automaton: over the c
 string, or over the decimal texts of a number (see ``automata.decimals``).
 """
 
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
@@ -12,9 +13,8 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import record
 
 V = TypeVar("V", str, Decimal)
 
@@ -29,7 +29,7 @@ class Atom(Protocol):
         """Return the set as an automaton; raises LimitError where it is too large."""
 
 
-@record(caching=True)
+@dataclass(frozen=True)
 class OneOf(Generic[V]):
     """A finite set, in the order of writing."""
 
@@ -55,7 +55,7 @@ def _finite(values: tuple[str, ...] | tuple[Decimal, ...]) -> Dfa:
     return operations.union(*numbers) if numbers else operations.literals(words)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Matching:
     """Strings that a regular expression of our dialect matches as a whole."""
 
@@ -67,13 +67,13 @@ class Matching:
 
     def dfa(self) -> Dfa:
         """Return the automaton of the strings."""
-        compiled = compile_regex(self.regex)
+        compiled = compiled_pattern(self.regex)
         if compiled.dfa is None:
             raise LimitError("states", DEFAULT_LIMITS.regex_states)
         return compiled.dfa
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Length:
     """Strings of so many characters; None has no bound."""
 
@@ -91,7 +91,7 @@ class Length:
         return Matching(f"(?s:.){{{self.low},{high}}}").dfa()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Compared:
     """Numbers below, at or above a bound: ``wanted`` adds up LESS, EQUAL and GREATER."""
 
@@ -109,7 +109,7 @@ class Compared:
         return compared(self.bound, self.wanted)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Multiple:
     """Multiples of a positive number; of 1, the integers."""
 

@@ -4,19 +4,19 @@ An automaton over expressions becomes right-linear rules, one for each state tha
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.problems import too_large, unsupported
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.lower.translate import meaning_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import field, record, replace
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 Form = tree.Expression
@@ -34,7 +34,7 @@ def regex(pattern: str) -> Form:
     return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), NOWHERE, "\\" in pattern)
 
 
-@record(frozen=False, eq=False)
+@dataclass(slots=True, eq=False, repr=False)
 class Regular(tree.Pattern):
     """A regular part as its automaton, and how it is written where somebody reads it.
 
@@ -177,7 +177,7 @@ def meaning(root: Form, budget: Budget) -> ir.Node:
             case tree.Pattern(dfa=dfa) if dfa is not None:
                 return ir.Regular(dfa, NOWHERE)
             case tree.Pattern(text=text):
-                compiled = compile_regex(text.value)
+                compiled = compiled_pattern(text.value)
                 budget.spend(compiled.work)
                 if compiled.dfa is None:
                     raise unsupported(compiled.problems[0].message, "")
@@ -195,7 +195,7 @@ def _text(value: str) -> tree.Text:
 S = TypeVar("S", bound=Hashable)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Step(Generic[S]):
     """What a state can do: end here, or read a form and be in the next state."""
 

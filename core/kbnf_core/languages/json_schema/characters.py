@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kbnf_core.automata.codepoints import CodePoints, difference, from_ranges, intersect
 from kbnf_core.automata.expression import print_characters
-from kbnf_core.text.records import record
 
 ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)])
 """What cannot stand for itself: JSON's escaped characters, and DEL."""
@@ -29,7 +29,7 @@ ANY_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))'
 """One character of a string in any spelling; half of a surrogate pair counts as one."""
 
 
-@record(caching=True)
+@dataclass(frozen=True)
 class Spelling:
     r"""Which escapes there are: ``letters`` are what may follow a backslash, of LETTERS.
 

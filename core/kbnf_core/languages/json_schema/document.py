@@ -11,10 +11,12 @@ may differ from position to position, say nothing.
 
 import json
 from collections.abc import Hashable, Iterator, Set
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -51,7 +53,6 @@ from kbnf_core.languages.json_schema.problems import (
 from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.languages.json_schema.values import constant, key_of
 from kbnf_core.text.json_text import Json, NoJsonError, parse_json
-from kbnf_core.text.records import record, replace
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ _REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-
 _INTEGERS_HAVE_NO_FRACTION = frozenset({"draft-03", "draft-04"})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Place:
     """A schema object, where it is, and what its references are relative to.
 
@@ -141,8 +142,10 @@ class Document:
         standard: Standard = Standard.JSON_SCHEMA,
         *,
         closed: bool = False,
+        known: Alternatives = NONE,
     ) -> None:
-        refuse_deep(value, limits.depth)
+        refuse_deep(value, limits.depth, known)
+        self._alternatives = known
         self._closing = Closing.WHOLE if closed else Closing.NONE
         self._value = value
         self._depth = limits.depth
@@ -150,7 +153,7 @@ class Document:
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
-        if has_marks(value):
+        if has_marks(value, known):
             self._marks.read(value)
         self.dialect = dialect_of(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
@@ -292,6 +295,11 @@ class Document:
                 return None
         return (pointer, value) if isinstance(value, dict) else None
 
+    def spelled(self, schema: dict[str, Json]) -> str:
+        """Return a text of a schema, and of no other."""
+        known = self._alternatives.get(id(schema))
+        return repr(schema) if known is None else known.text
+
     @property
     def has_whole_fractions(self) -> bool:
         """Tell whether ``1.0`` may be wherever ``1`` may.
@@ -426,12 +434,14 @@ _MARKS = ("$id", "$anchor", "$dynamic", "$recursive", "'id': '", "'id': \"")
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
-def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
+def check_schema(
+    schema: Json, text: str, limits: SchemaLimits, known: Alternatives = NONE
+) -> list[Problem]:
     """Return the worst error that the meta-schema finds in a schema, if any.
 
     ``text`` is its JSON text.
     """
-    if is_sound(schema):
+    if is_sound(schema, known):
         return []
     refuse_deep(schema, limits.depth)
     from jsonschema.exceptions import best_match
@@ -583,20 +593,34 @@ def _has_id(value: dict[str, Json]) -> bool:
     return isinstance(value.get("$id", value.get("id")), str)
 
 
-def refuse_deep(root: Json, most: int) -> None:
+def refuse_deep(root: Json, most: int, known: Alternatives = NONE) -> None:
     """Raise ProblemError where values are nested more than ``most`` deep."""
+    if _depth_of(root, most, known) > most:
+        _pointers(root, most)
+
+
+def _depth_of(root: Json, most: int, known: Alternatives = NONE) -> int:
+    """Return how deeply values are nested; more than ``most`` is ``most + 1``."""
     level = [root]
-    for _ in range(most + 1):
+    deepest = 0
+    for depth in range(most + 1):
         below: list[Json] = []
         for value in level:
-            if isinstance(value, dict):
+            about = known.get(id(value))
+            if about is not None:
+                inner = _depth_of(value, most) if about.depth is None else about.depth
+                if inner > most:
+                    return most + 1
+                about.depth = inner
+                deepest = max(deepest, depth + inner)
+            elif isinstance(value, dict):
                 below += value.values()
             elif isinstance(value, list):
                 below += value
         if not below:
-            return
+            return max(deepest, depth)
         level = below
-    _pointers(root, most)
+    return most + 1
 
 
 def _pointers(root: Json, most: int) -> dict[int, str]:
@@ -639,8 +663,9 @@ class SharedDocument(Document):
         standard: Standard = Standard.JSON_SCHEMA,
         *,
         closed: bool = False,
+        known: Alternatives = NONE,
     ) -> None:
-        super().__init__(value, limits, standard, closed=closed)
+        super().__init__(value, limits, standard, closed=closed, known=known)
         self._first: dict[Ref, Ref] = {}
         self._by_contents: dict[Hashable, Ref] = {}
         self._spelled = 0
@@ -662,6 +687,8 @@ class SharedDocument(Document):
         if place.resolver is not None or place.type_alone or self._spelled > MOST_SPELLED:
             return at
         contents = place.contents
-        spelled = repr([item for item in contents.items() if item[0] not in ANNOTATIONS])
+        if not ANNOTATIONS.isdisjoint(contents):
+            contents = {name: held for name, held in contents.items() if name not in ANNOTATIONS}
+        spelled = self.spelled(contents)
         self._spelled += len(spelled)
-        return spelled, place.scope, place.closing
+        return spelled, place.scope, place.closing.value

@@ -12,10 +12,11 @@ for each scope it is read in.
 
 import enum
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
 from kbnf_core.languages.json_schema.values import Constant
-from kbnf_core.text.records import record
 
 Scope = tuple[tuple[str, str], ...]
 """For each mark that was met, in the order of marks, the pointer of the schema that has it."""
@@ -50,11 +51,17 @@ class Marks:
         return self._of.get(id(schema), {})
 
 
-def has_marks(root: Any) -> bool:
-    """Tell whether any schema is marked."""
+def has_marks(root: Any, known: Alternatives = NONE) -> bool:
+    """Tell whether any schema is marked; of those that are ``known`` it may be known."""
     pending = [root]
     for value in pending:
-        if isinstance(value, dict):
+        about = known.get(id(value))
+        if about is not None:
+            if about.is_marked is None:
+                about.is_marked = has_marks(value)
+            if about.is_marked:
+                return True
+        elif isinstance(value, dict):
             if "$dynamicAnchor" in value or "$recursiveAnchor" in value:
                 return True
             pending += value.values()
@@ -81,7 +88,7 @@ class Closing(enum.Enum):
     WHOLE = "whole"
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Ref:
     """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
 
@@ -93,35 +100,35 @@ class Ref:
     closing: Closing = Closing.NONE
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AllOf:
     """The values of all parts; of none, any value."""
 
     parts: tuple["Expression", ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AnyOf:
     """The values of any part; of none, no value."""
 
     parts: tuple["Expression", ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Not:
     """Every other value."""
 
     part: "Expression"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class WithoutProperty:
     """Objects without a member of this name, and everything that is no object."""
 
     name: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Others:
     """Objects whose members hold ``value``, but for those with some names; what is no object.
 
@@ -133,7 +140,7 @@ class Others:
     value: "Expression"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class OthersBehind:
     """Arrays whose items after the first ``count`` hold ``value``, and what is no array."""
 

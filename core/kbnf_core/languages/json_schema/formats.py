@@ -14,12 +14,12 @@ is a subset of its format, and of the strings that are short enough.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.json_schema.regex_syntax import LEFT_OUT, REGEX
-from kbnf_core.text.records import record
 
 _MONTHS = r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"
@@ -237,7 +237,7 @@ def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Map
     return FORMATS | _PLAIN if formats is Formats.PLAIN else FORMATS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Bounded:
     """A regular expression, and what is said of the strings that it leaves out."""
 

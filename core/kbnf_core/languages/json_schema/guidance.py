@@ -4,6 +4,7 @@ It counts at the top of a schema only. An explicit option wins over it, and it w
 defaults, which are those of the ``Standard``.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,6 @@ from kbnf_core.languages.json_schema.options import (
 )
 from kbnf_core.languages.json_schema.problems import ProblemError, invalid
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.records import replace
 
 KEYWORD = "x-guidance"
 _TEXTS = frozenset(

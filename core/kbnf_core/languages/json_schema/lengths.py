@@ -14,16 +14,16 @@ from functools import cached_property, lru_cache
 
 from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.codepoints import NO_BLOCK, CodePoints, Partition, from_ranges, partition
+from kbnf_core.automata.codepoints import CodePoints, from_ranges, partition
 from kbnf_core.automata.determinise import minimise
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import explore
-from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.text.budget import Budget
 
 Counted = tuple[int, int]
@@ -230,7 +230,7 @@ def counted(lengths: Lengths, length: Length, most: int, spelling: Spelling, bud
     blocks = partition(list(sets))
     members = dict(zip(sets, blocks.members, strict=True))
     dfa = _over_blocks(lengths, length, most, members, blocks.block_count, budget)
-    texts = [_automaton(spelling.spell(points)) for points in _points(blocks)]
+    texts = [_automaton(spelling.spell(from_ranges(points))) for points in blocks.ranges()]
     return spell(minimise(dfa, budget), letters_of([*texts, _automaton('"')]), MOST_STATES, budget)
 
 
@@ -263,18 +263,8 @@ def _over_blocks(
     return SymbolDfa(rows, [*([0] * end), ACCEPT], [start])
 
 
-def _points(blocks: Partition) -> list[CodePoints]:
-    """Return the code points of each block."""
-    found: list[list[tuple[int, int]]] = [[] for _ in range(blocks.block_count)]
-    for place, block in enumerate(blocks.blocks):
-        # What no set holds is last.
-        if block != NO_BLOCK:
-            found[block].append((blocks.starts[place], blocks.starts[place + 1] - 1))
-    return [from_ranges(ranges) for ranges in found]
-
-
 @lru_cache(maxsize=256)
 def _automaton(regex: str) -> Dfa:
-    compiled = compile_regex(regex)
+    compiled = compiled_pattern(regex)
     assert compiled.dfa is not None  # noqa: S101 - the expression is ours
     return compiled.dfa

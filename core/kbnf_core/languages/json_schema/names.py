@@ -18,7 +18,6 @@ from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.expression import Builder, Expression, print_characters
 from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.automata.regex import compile_regex
 from kbnf_core.languages.json_schema.build_tree import (
     Form,
     Rules,
@@ -30,6 +29,7 @@ from kbnf_core.languages.json_schema.build_tree import (
 )
 from kbnf_core.languages.json_schema.characters import ESCAPED, Spelling, is_spelt_once, spell_text
 from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
 _LONGEST = 48
@@ -151,7 +151,7 @@ def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
 
 @lru_cache(maxsize=4)
 def _any_string(spelling: Spelling) -> Dfa:
-    compiled = compile_regex(f'"{spelling.character}*"')
+    compiled = compiled_pattern(f'"{spelling.character}*"')
     assert compiled.dfa is not None  # noqa: S101 - the pattern is ours
     return compiled.dfa
 

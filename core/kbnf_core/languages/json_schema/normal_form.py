@@ -7,6 +7,7 @@ Where pairs are too many, ``narrow`` takes the first ones: part of the values, n
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias, cast
 
@@ -15,7 +16,6 @@ from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import too_many_kinds
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record, replace
 
 
 class Type(enum.Enum):
@@ -32,7 +32,7 @@ class Type(enum.Enum):
     __hash__ = object.__hash__
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Plain:
     """Values listed one by one: null, true, false."""
 

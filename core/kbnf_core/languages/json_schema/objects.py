@@ -1,13 +1,13 @@
 """Sets of objects, closed under intersection, with complements as unions."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import record, replace
 
 KEYS = Restricted(Kind.STRING)
 """All names."""
@@ -18,7 +18,7 @@ Region = tuple[Restricted, Expression]
 _ANY_MEMBER: tuple[Region, ...] = ((KEYS, ANYTHING),)
 
 
-@record(caching=True)
+@dataclass(frozen=True)
 class Objects:
     """Objects by their members.
 

@@ -2,14 +2,14 @@
 
 import enum
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, get_type_hints
 
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import field, names_of, record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SchemaLimits:
     """Bounds on a conversion.
 
@@ -125,7 +125,7 @@ class Formats(enum.Enum):
     ANNOTATION = "annotation"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Options:
     """Settings of a conversion.
 
@@ -181,7 +181,7 @@ def as_mapping(options: Options | None) -> dict[str, Any]:
     if options is None:
         return {}
     usual = Options()
-    values = {name: getattr(options, name) for name in names_of(Options)}
+    values = {each.name: getattr(options, each.name) for each in fields(Options)}
     named = {name: value for name, value in values.items() if value != getattr(usual, name)}
     if "limits" in named:
         named["schema_limits"] = named.pop("limits")

@@ -3,6 +3,7 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from kbnf_core.ir.analysis import cycles
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
+from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives, alternatives_of
 from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
@@ -22,6 +24,7 @@ from kbnf_core.languages.json_schema.document import (
 )
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parts import PARTS
@@ -33,7 +36,6 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.records import record, replace
 from kbnf_core.text.source import Source, Span
 
 T = TypeVar("T")
@@ -41,7 +43,7 @@ T = TypeVar("T")
 START = "start"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Embedded:
     """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
 
@@ -57,7 +59,7 @@ class Embedded:
     comments: Mapping[str, str]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SchemaText:
     """A sound schema, the text that it is in, and the options in force.
 
@@ -69,6 +71,7 @@ class SchemaText:
     value: Json
     options: Options
     moved: tuple[tuple[str, str], ...] = (("", ""),)
+    known: Alternatives = field(default_factory=lambda: NONE)
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
@@ -113,11 +116,12 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     def read() -> SchemaText:
         try:
             value = read_json(source.text)
-            sound = checked(value, source.text, options)
+            known = alternatives_of(value)
+            sound = checked(value, source.text, options, known)
         except ProblemError as error:
             found = [diagnostic(problem, source) for problem in error.problems]
             raise GrammarError(found) from None
-        return SchemaText(source, value, sound)
+        return SchemaText(source, value, sound, known=known)
 
     return parse_schema(source, read)
 
@@ -125,9 +129,9 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
 _ENDLESS = "every value needs another one inside"
 
 
-def checked(value: Json, text: str, options: Options) -> Options:
+def checked(value: Json, text: str, options: Options, known: Alternatives = NONE) -> Options:
     """Return the options that a schema with this text says. Raises ProblemError."""
-    problems = check_schema(value, text, options.limits)
+    problems = check_schema(value, text, options.limits, known)
     if options.strict is not None and not problems:
         from kbnf_core.languages.json_schema.services import check_service
 
@@ -184,14 +188,14 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
         writer.rules_for(writer.schemas.document.root())
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
-    unsatisfiable = Problem(UNSATISFIABLE, _ENDLESS, "")
+    empty = text.diagnostic(Problem(UNSATISFIABLE, _ENDLESS, ""))
     return Parsed(
         tree.Document(source, (), ()),
         tuple(map(text.diagnostic, notes)),
         START,
         _finish(eager),
         tuple(map(text.loss, losses)),
-        meaning=Rules(rules, write, explained, place, text.diagnostic(unsatisfiable)),
+        meaning=Rules(rules, write, explained, place, empty, writer.parts()),
         lint=lint,
     )
 
@@ -231,7 +235,10 @@ def _explained(problem: Problem, text: SchemaText) -> Problem:
 
 def _writer(text: SchemaText) -> Writer:
     options, closed = text.options, bool(text.options.closed)
-    document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
+    document = SharedDocument(
+        text.value, options.limits, options.standard, closed=closed, known=text.known
+    )
+    PARTS.settle()
     return Writer(document, options, parts=PARTS)
 
 
@@ -305,13 +312,21 @@ def _said(writer: Writer) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
     """Tell whether a text ends where its value ends: all but numbers do."""
-    if isinstance(root, Ref) and _contents(schemas, root).get("type") == "object":
+    contents = _contents(schemas, root) if isinstance(root, Ref) else {}
+    if contents.get("type") == "object":
         return True
+    if contents and not contents.keys() & (APPLICATORS | NUMBERS):
+        names = contents.get("type", "number")
+        return all(name not in _NUMBERS for name in (names if isinstance(names, list) else [names]))
     alias = schemas.alias(root) if isinstance(root, Ref) else root
     if isinstance(alias, AnyOf) and all(_says_object(schemas, part) for part in alias.parts):
         # Without reading them: those that are known have not been.
         return True
     return Type.NUMBER not in schemas.some(root)
+
+
+_NUMBERS = ("number", "integer", "any")
+"""The types of numbers; draft 3 has a word for all."""
 
 
 def _says_object(schemas: Schemas, part: Expression) -> bool:

@@ -3,64 +3,66 @@
 The alternatives of ``anyOf`` are often tools, and the next request has most of them again, among
 others and in another order. What a schema says of objects depends on its text, on those of the
 schemas that it refers to, on the options and on the dialect; so its rules are named after a digest
-of these, are the same in every grammar, and their meanings are shared. Two alternatives with one
-content are one rule.
+of these, are the same in every grammar, and their meanings are shared, as is what they are lowered
+to (``lower.parts``). Two alternatives with one content are one rule.
 """
 
 import re
-from collections.abc import Mapping
 from hashlib import blake2b
 
-from kbnf_core import ir
+from kbnf_core.ir import Part, Regular
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
-from kbnf_core.text.records import record
+from kbnf_core.lower.known import Lowered
 from kbnf_core.text.remembered import Remembered
 
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
-ALL, MOST = 10 * 2**20, 2**20
+ALL, MOST = 16 * 2**20, 2 * 2**20
 """Bytes of all that is remembered, by an estimate, and of one part."""
 
-RULE, PLACE = 3_000, 100
-"""Bytes of a rule beside its automaton, a mean, and of a place for it."""
+RULE = 3_000
+"""Bytes of a rule beside its automaton, a mean."""
+
+Key = str | tuple[str, ...]
+"""What the rules of a part depend on."""
 
 
-@record(eq=False)
-class Known:
-    """The meaning of the rules of a sub-schema, the one called ``start`` first.
-
-    ``shared`` are the rules of the prelude that they call, ``work`` the steps they took. What is
-    ``joined`` has the rules of parts that are remembered, too, and shares them.
-    """
-
-    start: str
-    bodies: Mapping[str, ir.Node]
-    shared: tuple[str, ...]
-    work: int
-    joined: bool = False
-
-
-class Parts(Remembered[str, Known]):
+class Parts(Remembered[Key, Part]):
     """The parts of a process; ``made`` counts them."""
 
     def __init__(self, most: int = ALL) -> None:
         super().__init__(most, _size_of)
+        # What is likely to be lowered now.
+        self._used: set[Key] = set()
         self.made = 0
 
-    def keep(self, key: str, value: Known) -> None:
-        """Remember a part, unless it is too large."""
-        self.made += not value.joined
+    def find(self, key: Key) -> Part | None:
+        """Return a part that is known."""
+        found = super().find(key)
+        if found is not None and found.lowered is None:
+            self._used.add(key)
+        return found
+
+    def keep(self, key: Key, value: Part, *, is_new: bool = True) -> None:
+        """Remember a part, which need not be new: one may have several keys."""
+        self.made += is_new
         if _size_of(key, value) <= MOST:
             super().keep(key, value)
+            self._used.add(key)
+
+    def settle(self) -> None:
+        """Count what was lowered of the parts that were kept or found since this was called."""
+        used, self._used = self._used, set()
+        self.recount(used)
 
 
-def _size_of(key: str, part: Known) -> int:
-    if part.joined:
-        return len(key) + PLACE * len(part.bodies)
-    automata = sum(body.dfa.memory for body in part.bodies.values() if type(body) is ir.Regular)
-    return len(key) + RULE * len(part.bodies) + automata
+def _size_of(key: Key, part: Part) -> int:
+    automata = sum(body.dfa.size for body in part.bodies.values() if type(body) is Regular)
+    lowered = part.lowered.size if isinstance(part.lowered, Lowered) else 0
+    length = len(key) if isinstance(key, str) else sum(map(len, key))
+    return length + RULE * len(part.bodies) + automata + lowered
 
 
 PARTS = Parts()

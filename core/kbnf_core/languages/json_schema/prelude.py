@@ -127,6 +127,7 @@ class Shared:
         }
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
+        self._parts: dict[str, ir.Part] = {}
 
     def _any_character(self, escapes: Escapes | None) -> str:
         match escapes:
@@ -165,6 +166,16 @@ class Shared:
             if each not in self._bodies:
                 self._bodies[each] = self._meaning(each)
         return self._bodies[name]
+
+    def part(self, name: str) -> ir.Part | None:
+        """Return a rule as a part, with which what it is lowered to is kept; None for automata."""
+        body = self.body(name)
+        if isinstance(body, ir.Regular):
+            return None
+        if name not in self._parts:
+            called = dict.fromkeys(each.nonterminal for each in ir.calls(body))
+            self._parts[name] = ir.Part(name, {name: body}, tuple(called))
+        return self._parts[name]
 
     def _meaning(self, name: str) -> ir.Node:
         body = meaning(self.rules[name], Budget(DEFAULT_LIMITS.work))
@@ -218,6 +229,11 @@ class Prelude:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""
         shared = self._shared
         return {name: shared.body(name) for name in shared.rules if name in self.rules}
+
+    def parts(self) -> dict[str, ir.Part]:
+        """Return the rules in use that are none of automata as parts; names have no prefix."""
+        found = ((name, self._shared.part(name)) for name in self.rules)
+        return {name: part for name, part in found if part is not None}
 
     @property
     def gap(self) -> Form:

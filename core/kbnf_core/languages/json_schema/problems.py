@@ -1,7 +1,8 @@
 """Problems of a schema: errors, and losses of the conversion, by JSON Pointer."""
 
+from dataclasses import dataclass
+
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.records import record
 from kbnf_core.text.source import Span
 
 UNSUPPORTED = "E801"
@@ -16,7 +17,7 @@ NOT_FOR_SERVICE = "E809"
 REPEATED = "I810"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
 

@@ -50,6 +50,8 @@ class ReadableWriter(Writer):
     place.
     """
 
+    _is_run = False
+
     def __init__(
         self,
         document: Document,

@@ -20,6 +20,7 @@ over all sets of alternatives that hold together is exact.
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, reduce
 from itertools import combinations
@@ -87,7 +88,6 @@ from kbnf_core.languages.json_schema.type_keywords import read_others
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import field, record, replace
 
 
 def constant_shape(constant_: Constant) -> NormalForm:
@@ -127,7 +127,7 @@ PRUNING_DEPTH = 2
 """Values inside values that are looked at when parts are left out."""
 
 
-@record(frozen=False)
+@dataclass(slots=True)
 class _Reading:
     """A schema as it was read: its own restrictions, and the expressions of its applicators.
 
@@ -604,7 +604,7 @@ def _listed(part: Part) -> tuple[Hashable, ...] | Signs | None:
 _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Evaluated:
     """What is evaluated: names, names by pattern, so many items; or all members, all items.
 

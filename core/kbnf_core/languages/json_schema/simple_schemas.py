@@ -10,6 +10,7 @@ are one rule, in a schema and from one schema to the next, and a process remembe
 has made (``parts``).
 """
 
+import json
 from collections.abc import Callable, Iterable, Set
 from decimal import Decimal
 from hashlib import blake2b
@@ -22,16 +23,18 @@ from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Closing
 from kbnf_core.languages.json_schema.keywords import (
     APPLICATORS,
+    ARRAYS,
     CONTENTS,
     LOCAL,
     NUMBERS,
+    OBJECTS,
     REFUSED_BY_LLGUIDANCE,
     STRINGS,
     UNEVALUATED,
 )
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Options, Standard
-from kbnf_core.languages.json_schema.parts import LARGEST, Known, Parts
+from kbnf_core.languages.json_schema.parts import LARGEST, Parts
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.write_scalars import MANY_TEXTS
@@ -49,35 +52,46 @@ _SAYING = LOCAL | APPLICATORS | CONTENTS | REFUSED_BY_LLGUIDANCE | {*UNEVALUATED
 """The keywords that say something here; the others are annotations, or unknown."""
 
 _OBJECT = "object_"
-_OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"})
-_OF_ARRAYS = frozenset({"type", "items", "minItems", "maxItems"})
-_OF_TEXTS = frozenset({"type", "enum", "const"})
-_OF_SCALARS = {
-    "string": STRINGS | {"type"},
-    "number": NUMBERS | {"type"},
-    "integer": NUMBERS | {"type"},
-}
-_NOTHING: frozenset[str] = frozenset()
+_LISTING = frozenset({"enum", "const"})
+_OF_OBJECTS = frozenset({"properties", "required", "additionalProperties"})
+_OF_ARRAYS = frozenset({"items", "minItems", "maxItems"})
+_OF_VALUES = LOCAL - REFUSED_BY_LLGUIDANCE
+_RESTRICTING = {
+    "string": STRINGS, "number": NUMBERS, "integer": NUMBERS, "boolean": frozenset[str](),
+    "null": frozenset[str](), "object": OBJECTS, "array": ARRAYS,
+}  # fmt: skip
+"""The keywords that say something of the values of a type; of others they say nothing."""
+
 _TYPES = {
     "string": "s", "number": "n", "integer": "i", "boolean": "b", "null": "0", "object": "o",
     "array": "a",
 }  # fmt: skip
+_ALL_TYPES = [name for name in _TYPES if name != "integer"]
 
 
 class Value(NamedTuple):
     """What a schema allows: spelled, so that equal ones are equal, and as a part of a rule.
 
     ``shared`` are the rules of the prelude that the part calls, ``parts`` those of the objects in
-    it.
+    it. ``types`` are those of the values, whole numbers among the numbers.
     """
 
     said: str
     node: ir.Node
+    types: frozenset[str]
     shared: frozenset[str] = frozenset()
-    parts: tuple[Known, ...] = ()
+    parts: tuple[ir.Part, ...] = ()
 
 
-_NULL = Value("0", ir.Literal(b"null", NOWHERE))
+_ONE_TYPE = {name: frozenset((name,)) for name in _TYPES} | {"integer": frozenset(("number",))}
+_CONSTANTS = {
+    text: Value(said, ir.Literal(text.encode(), NOWHERE), _ONE_TYPE[name])
+    for text, said, name in (
+        ("null", "0", "null"),
+        ("true", "t", "boolean"),
+        ("false", "f", "boolean"),
+    )
+}
 
 
 Member = tuple[ir.Node, bool]
@@ -90,7 +104,7 @@ class SimpleSchemas:
     ``settings`` are what rules depend on besides.
     ``known`` are the parts by what they say; ``scalar`` makes that, of a name, of a string or
     number with restrictions, None where there is something to say of it. ``use`` is told of each
-    part that is called.
+    part that is called, with all that it needs.
     """
 
     def __init__(
@@ -101,8 +115,8 @@ class SimpleSchemas:
         budget: Budget,
         document: Document,
         known: Parts,
-        scalar: Callable[[str, dict[str, Json]], Known | None],
-        use: Callable[[Known], None],
+        scalar: Callable[[str, dict[str, Json]], ir.Part | None],
+        use: Callable[[ir.Part], None],
     ) -> None:
         self._prelude = prelude
         self._options = options
@@ -117,7 +131,8 @@ class SimpleSchemas:
         # being looked at: a schema within itself.
         self._known: dict[tuple[int, bool, bool], Value | None] = {}
         self._calls = {name: ir.Call(name, NOWHERE) for name in NAMES}
-        self._anything = Value("v", self._calls["value"], frozenset(("value",)))
+        types = frozenset(_ALL_TYPES)
+        self._anything = Value("v", self._calls["value"], types, frozenset(("value",)))
         self._gap, self._comma, self._colon = punctuation = tuple(
             meaning(form, budget) for form in (prelude.gap, prelude.comma, prelude.colon)
         )
@@ -126,30 +141,46 @@ class SimpleSchemas:
         )
 
     def rule(self, place: Place) -> str | None:
-        """Return the name of the rule of an object, or of a reference to one; None for all else."""
+        """Return the name of the rule of a schema with properties; None where it is not simple.
+
+        A reference to an object has that of the object.
+        """
         contents, closing = place.contents, place.closing
-        is_object = contents.get("type") == "object" and "properties" in contents
-        if not (is_object or "$ref" in contents) or place.resolver is not None:
+        if not contents.keys() & {"properties", "$ref"} or place.resolver is not None:
             return None
-        written = f"{self._where} {closing.value} {contents!r}"
+        whole, below = closing is Closing.WHOLE, closing is not Closing.NONE
+        if self._known.get((id(contents), whole, below), self._anything) is None:
+            return None
+        spelled = self._document.spelled(contents)
+        written = self._where, closing.value, spelled
         known = self._known_parts.find(written)
         if known is not None:
             self._budget.spend(known.work)
             self._use(known)
             return known.start
         before = self._budget.spent
-        below = closing is not Closing.NONE
-        found = self._value(contents, closing is Closing.WHOLE, below, 0)
+        found = self._value(contents, whole, below, 0)
+        if found is not None and "properties" in contents:
+            found = self._named(found)
         if found is None or not found.said.startswith(_OBJECT):
             return None
-        for part in found.parts:
-            self._use(part)
-        if "$ref" not in written and len(written) <= LARGEST:
-            bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
-            shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
-            spent = self._budget.spent - before
-            self._known_parts.keep(written, Known(found.said, bodies, shared, spent, joined=True))
+        bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
+        shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
+        made = ir.Part(found.said, bodies, shared, self._budget.spent - before)
+        self._use(made)
+        if "$ref" not in spelled and len(spelled) <= LARGEST:
+            self._known_parts.keep(written, made, is_new=False)
         return found.said
+
+    def _named(self, value: Value) -> Value:
+        """Return an object, or what may be something else as well, as a call of a rule."""
+        if value.said.startswith(_OBJECT):
+            return value
+        digest = self._settings.copy()
+        digest.update(value.said.encode(errors="surrogatepass"))
+        name = f"{_OBJECT}{digest.hexdigest()}"
+        part = ir.Part(name, {name: value.node}, tuple(sorted(value.shared)), 0)
+        return value._replace(said=name, node=ir.Call(name, NOWHERE), parts=(part, *value.parts))
 
     def _value(self, schema: Json, whole: bool, below: bool, depth: int) -> Value | None:
         """Return what a schema allows.
@@ -168,26 +199,25 @@ class SimpleSchemas:
         return self._known[key]
 
     def _read(self, schema: dict[str, Json], whole: bool, below: bool, depth: int) -> Value | None:
-        said, types = schema.keys() & _SAYING, schema.get("type")
+        said = schema.keys() & _SAYING
         if self._document.is_whole(schema):
             said -= {"$id", "id"}
-        if said == {"type"}:
-            return self._of_types([types] if isinstance(types, str) else types)
         if not said:
             return self._anything
-        if types == "object" and said <= _OF_OBJECTS:
-            return self._object(schema, whole, below, depth)
-        if types == "array" and said <= _OF_ARRAYS:
-            return self._array(schema, below, depth)
-        if isinstance(types, str) and said <= _OF_SCALARS.get(types, _NOTHING):
-            return self._restricted(schema, said)
-        if types in (None, "string") and said <= _OF_TEXTS and not said >= {"enum", "const"}:
-            return self._texts(schema["enum"] if "enum" in said else [schema["const"]])
-        if said == {"$ref"} and isinstance(schema["$ref"], str):
-            there = self._document.at(schema["$ref"])
+        if said <= _OF_VALUES:
+            return self._of_types(schema, said, whole, below, depth)
+        if said & _LISTING:
+            return self._listed(schema, said)
+        keyword = next(iter(said))
+        held = schema[keyword]
+        if len(said) > 1:
+            return None
+        if keyword == "$ref" and isinstance(held, str):
+            there = self._document.at(held)
             return None if there is None else self._value(there[1], whole, below, depth)
-        if said == {"anyOf"} and isinstance(schema["anyOf"], list):
-            return self._any(self._value(each, whole, below, depth) for each in schema["anyOf"])
+        if keyword in ("anyOf", "oneOf") and isinstance(held, list):
+            values = [self._value(each, whole, below, depth) for each in held]
+            return self._any(values) if keyword == "anyOf" or _are_disjoint(values) else None
         return None
 
     def _any(self, values: Iterable[Value | None]) -> Value | None:
@@ -199,40 +229,85 @@ class SimpleSchemas:
         if len(found) < 2:
             return next(iter(found.values()), None)
         whole = ir.Choice(tuple(value.node for value in found.values()), NOWHERE)
-        return Value(f"({'|'.join(found)})", whole, *_needed(found.values()))
+        types = frozenset[str]().union(*(value.types for value in found.values()))
+        return Value(f"({'|'.join(found)})", whole, types, *_needed(found.values()))
 
-    def _of_types(self, names: Json) -> Value | None:
+    def _types_of(self, schema: dict[str, Json]) -> list[str] | None:
+        """Return the types that a schema names, or all; None for names of no types."""
+        names = schema.get("type", _ALL_TYPES)
+        if isinstance(names, str):
+            names = [names]
         if not isinstance(names, list) or not _TYPES.keys() >= set(map(str, names)):
             return None
-        wanted = [name for name in names if name != "integer" or "number" not in names]
-        return self._any(map(self._of_type, wanted))
+        return [str(name) for name in names if name != "integer" or "number" not in names]
 
-    def _of_type(self, name: str) -> Value:
-        if name == "null":
-            return _NULL
-        return Value(_TYPES[name], self._calls[name], frozenset((name,)))
+    def _of_types(
+        self, schema: dict[str, Json], said: Set[str], whole: bool, below: bool, depth: int
+    ) -> Value | None:
+        found: list[Value] = []
+        for name in self._types_of(schema) or ():
+            value: Value | None
+            restricting = said & _RESTRICTING[name]
+            if name == "null":
+                value = _CONSTANTS[name]
+            elif not restricting:
+                value = Value(_TYPES[name], self._calls[name], _ONE_TYPE[name], frozenset((name,)))
+            elif name == "object":
+                is_simple = restricting <= _OF_OBJECTS
+                value = self._object(schema, whole, below, depth) if is_simple else None
+            elif name == "array":
+                is_simple = restricting <= _OF_ARRAYS
+                value = self._array(schema, below, depth) if is_simple else None
+            else:
+                value = self._restricted(name, {each: schema[each] for each in restricting})
+            if value is None:
+                return None
+            found.append(value)
+        return self._any(found)
 
-    def _texts(self, values: Json) -> Value | None:
-        if not isinstance(values, list) or not all(isinstance(each, str) for each in values):
+    def _listed(self, schema: dict[str, Json], said: Set[str]) -> Value | None:
+        """Return values that are listed, none of which holds others."""
+        names = self._types_of(schema)
+        listed = schema.get("enum", [schema.get("const")])
+        if not said <= {"type", *_LISTING} or said >= _LISTING or names is None:
             return None
+        if not isinstance(listed, list) or any(isinstance(each, dict | list) for each in listed):
+            return None
+        texts = [each for each in listed if isinstance(each, str) and "string" in names]
+        numbers = [each for each in listed if isinstance(each, Decimal)]
+        if "number" not in names and not all(str(each).lstrip("-").isdigit() for each in numbers):
+            return None
+        if sum(len(str(each)) for each in numbers) > self._options.limits.states:
+            return None
+        found: list[Value | None] = [self._texts(texts)] if texts else []
+        if numbers and {"integer", "number"} & set(names):
+            found.append(self._restricted("number", {"enum": numbers}))
+        for each, name in ((None, "null"), (True, "boolean"), (False, "boolean")):
+            if name in names and any(value is each for value in listed):
+                found.append(_CONSTANTS[json.dumps(each)])
+        return self._any(found)
+
+    def _texts(self, values: list[str]) -> Value | None:
         spelled = [self._prelude.spelling.text(each) for each in dict.fromkeys(values)]
         texts = [text.encode() for text in spelled if text is not None]
         size = sum(map(len, texts))
-        if not texts or len(texts) < len(spelled) or size > self._options.limits.states:
+        if len(texts) < len(spelled) or size > self._options.limits.states:
             return None
         self._budget.spend(size)
         if len(texts) >= MANY_TEXTS:
-            return Value(repr(texts), ir.Regular(operations.literals(texts), NOWHERE))
+            node: ir.Node = ir.Regular(operations.literals(texts), NOWHERE)
+            return Value(repr(texts), node, _ONE_TYPE["string"])
         nodes = tuple(ir.Literal(text, NOWHERE) for text in texts)
-        return Value(repr(texts), nodes[0] if len(nodes) == 1 else ir.Choice(nodes, NOWHERE))
+        node = nodes[0] if len(nodes) == 1 else ir.Choice(nodes, NOWHERE)
+        return Value(repr(texts), node, _ONE_TYPE["string"])
 
-    def _restricted(self, schema: dict[str, Json], said: Set[str]) -> Value | None:
+    def _restricted(self, type_: str, said: dict[str, Json]) -> Value | None:
         """Return strings or numbers with restrictions, which another writer writes as one rule."""
-        contents = {keyword: schema[keyword] for keyword in sorted(said)}
+        contents = dict(sorted({**said, "type": type_}.items()))
         digest = self._settings.copy()
         key = repr(contents)
         digest.update(key.encode(errors="surrogatepass"))
-        name = f"{contents['type']}_{digest.hexdigest()}"
+        name = f"{type_}_{digest.hexdigest()}"
         found = self._known_parts.find(f"{name} {key}")
         if found is None:
             found = self._scalar(name, contents)
@@ -241,7 +316,7 @@ class SimpleSchemas:
             self._known_parts.keep(f"{name} {key}", found)
         else:
             self._budget.spend(found.work)
-        return Value(name, ir.Call(name, NOWHERE), parts=(found,))
+        return Value(name, ir.Call(name, NOWHERE), _ONE_TYPE[type_], parts=(found,))
 
     def _array(self, schema: dict[str, Json], below: bool, depth: int) -> Value | None:
         low, high = (self._count(schema, name) for name in ("minItems", "maxItems"))
@@ -254,7 +329,8 @@ class SimpleSchemas:
         content = ir.Sequence((item.node, more), NOWHERE)
         whole = self._enclosed(b"[", content, b"]", may_be_empty=low <= 0)
         shared = item.shared | self._around_values
-        return Value(f"[{item.said}:{low}:{high}]", whole, shared, item.parts)
+        said = f"[{item.said}:{low}:{high}]"
+        return Value(said, whole, _ONE_TYPE["array"], shared, item.parts)
 
     def _count(self, schema: dict[str, Json], keyword: str) -> int | None:
         """Return a count, -1 where there is none; None for what is no count within the limit."""
@@ -270,15 +346,19 @@ class SimpleSchemas:
         if not isinstance(properties, dict) or not isinstance(required, list):
             return None
         is_needed = set(map(str, required))
-        if not properties.keys() >= is_needed or len(properties) > MOST_MEMBERS:
-            return None
         rest = schema.get("additionalProperties", not (whole and "properties" in schema))
         extra = None if rest is False else self._value(rest, below, below, depth)
         if extra is None and rest is not False:
             return None
+        # What must be there and has no schema is an additional member.
+        names = dict.fromkeys((*properties, *map(str, required)))
+        limits = self._options.limits
+        if len(names) > min(MOST_MEMBERS, limits.rules, limits.bound):
+            return None
         members: dict[str, Value] = {}
-        for each, inner in properties.items():
-            value = self._value(inner, below, below, depth)
+        for each in names:
+            is_named = each in properties
+            value = self._value(properties[each], below, below, depth) if is_named else extra
             if value is None:
                 return None
             members[each] = value
@@ -297,7 +377,7 @@ class SimpleSchemas:
             if found is None:
                 return None
             self._known_parts.keep(key, found)
-        return Value(name, ir.Call(name, NOWHERE), parts=(found, *parts))
+        return Value(name, ir.Call(name, NOWHERE), _ONE_TYPE["object"], parts=(found, *parts))
 
     def _part(
         self,
@@ -306,7 +386,7 @@ class SimpleSchemas:
         needed: set[str],
         extra: Value | None,
         shared: frozenset[str],
-    ) -> Known | None:
+    ) -> ir.Part | None:
         """Return the rules of an object; None where the name of a member has several texts."""
         bodies: dict[str, ir.Node] = {}
         spelling = self._prelude.spelling
@@ -335,7 +415,7 @@ class SimpleSchemas:
             nodes.append((self._sequence(literal, self._colon, value.node), text in needed))
         content = self._around(nodes, other) if needed else self._some(nodes, other)
         body = self._enclosed(b"{", content, b"}", may_be_empty=not needed)
-        return Known(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
+        return ir.Part(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
 
     def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
         """Return members of which one is required: those before it have commas after them."""
@@ -385,10 +465,16 @@ class SimpleSchemas:
         return ir.Sequence(tuple(flat), NOWHERE)
 
 
-def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[Known, ...]]:
+def _are_disjoint(values: list[Value | None]) -> bool:
+    """Tell whether no value is of a type of another."""
+    types = [name for value in values if value is not None for name in value.types]
+    return len(types) == len(set(types))
+
+
+def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[ir.Part, ...]]:
     """Return the rules of the prelude, and the parts, that some values need."""
     shared: set[str] = set()
-    parts: dict[str, Known] = {}
+    parts: dict[str, ir.Part] = {}
     for value in values:
         shared |= value.shared
         parts.update((part.start, part) for part in value.parts)

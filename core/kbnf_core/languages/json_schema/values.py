@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from kbnf_core.text.records import record
 
-
-@record
+@dataclass(frozen=True, slots=True)
 class Constant:
     """Exactly one value, by its text without gaps; numbers are as they were written."""
 

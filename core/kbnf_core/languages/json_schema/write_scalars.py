@@ -180,17 +180,28 @@ class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
     ``note`` takes what is to be said of values that are left out. ``hints`` are the names that
-    people should read for the rules of strings, which are named after their contents.
+    people should read for the rules of strings, which are named after their contents, behind
+    ``prefix``: those of a part are its own. What is counted is a rule of its own where ``apart``: in the middle of another the automaton of that
+    would be taken apart for it.
     """
 
     def __init__(
-        self, prelude: Prelude, rules: Rules, limits: SchemaLimits, note: Callable[[str], None]
+        self,
+        prelude: Prelude,
+        rules: Rules,
+        limits: SchemaLimits,
+        note: Callable[[str], None],
+        *,
+        prefix: str = "",
+        apart: bool = True,
     ) -> None:
         self._prelude = prelude
+        self._prefix = prefix
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
         self._note = note
+        self._apart = apart
         self._sets: dict[CodePoints, Form] = {}
         self._known: dict[Restricted, Form] = {}
         self.hints: dict[str, str] = {}
@@ -207,10 +218,8 @@ class ScalarWriter:
             few = _with_bounded_runs(part)
             if few != part and not few.is_empty(self._rules.budget):
                 part = few
-        atom, wanted = part.literals[0]
-        if len(part.literals) == 1 and wanted and isinstance(atom, Length):
-            character = self._prelude.use("character")
-            return sequence(text('"'), repeated(character, atom.low, atom.high), text('"'))
+        if _is_length(part) and not self._apart:
+            return self._string(part, hint)
         return self._remembered(part, hint)
 
     def _texts(self, values: Sequence[str]) -> Form:
@@ -248,9 +257,9 @@ class ScalarWriter:
         if form is None:
             return None
         if is_long(form):
-            # A name by content, so that the parts of a grammar share their strings' rules.
+            # A name by content, so that a part is the same in all grammars.
             digest = blake2b(repr(part).encode(errors="surrogatepass")).hexdigest()
-            name = f"text_{digest[:32]}"
+            name = f"{self._prefix}text_{digest[:32]}"
             self.hints[name] = format_name(part) or hint
             self._rules.add(name, form)
             form = call(name)
@@ -263,7 +272,10 @@ class ScalarWriter:
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
                 return _regular(automaton, lambda to: to.others(words))
-        length = part.length
+        atom, length = part.literals[0][0], part.length
+        if _is_length(part) and isinstance(atom, Length):
+            characters = repeated(self._prelude.use("character"), atom.low, atom.high)
+            return sequence(text('"'), characters, text('"'))
         if length is not None:
             return self._counted(part.of_any_length, length, hint)
         dfa = part.dfa(self._rules.budget)
@@ -302,19 +314,30 @@ class ScalarWriter:
             self._note(usual.says)
             bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
             return self._string(bounded, hint)
-        most = self._limits.steps
+        most, budget = self._limits.steps, self._rules.budget
         low, high = max(length.low, lengths.shortest[0]), length.high
-        form = self._by_states(lengths, length, most, hint)
-        while form is None and high is not None and high > low:
+        bound: Length | None = length
+        while bound is None or not self._can_count(lengths, bound, most):
+            if high is None or high <= low:
+                raise too_large("states of a counted value", most, "steps")
             high = max(low, high // 2)
             bound = Length(length.low, high)
-            if lengths.has_word(bound, self._rules.budget):
-                form = self._by_states(lengths, bound, most, hint)
-        if form is None:
-            raise too_large("states of a counted value", most, "steps")
-        if high != length.high:
+            bound = bound if lengths.has_word(bound, budget) else None
+        # Before they are written: what is to be said may be for another to say.
+        if high is not None and high != length.high:
             self._note(f"strings of more than {high:,} characters are left out")
-        return form
+        return self._by_states(lengths, bound, most, hint)
+
+    def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:
+        """Tell whether so many states are enough to count."""
+        tails = _tails(lengths)
+        try:
+            states, _ = lengths.counted(length, most, self._rules.budget, tails)
+            if sum(state in tails for state, _ in states) > MOST_TAILS:
+                lengths.counted(length, most, self._rules.budget, ends=())
+        except LimitError:
+            return False
+        return True
 
     def _by_states(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form | None:
         """Return strings of some lengths by an automaton that counts; as rules where it is large.
@@ -583,6 +606,12 @@ def is_long(form: Form, most: int = LONG) -> bool:
             return len(text.value) > most
         case _:
             return not isinstance(form, tree.Reference)
+
+
+def _is_length(part: Restricted) -> bool:
+    """Tell whether a set is all strings of some lengths."""
+    atom, wanted = part.literals[0]
+    return len(part.literals) == 1 and wanted and isinstance(atom, Length)
 
 
 def _only_leaves_out(part: Restricted) -> bool:

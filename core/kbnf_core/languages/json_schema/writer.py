@@ -11,6 +11,7 @@ a note says so.
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
 from itertools import chain, combinations
@@ -61,7 +62,7 @@ from kbnf_core.languages.json_schema.normal_form import (
 )
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Options, Order, Standard
-from kbnf_core.languages.json_schema.parts import Known, Parts, key_of, prefix_of
+from kbnf_core.languages.json_schema.parts import Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -84,7 +85,9 @@ from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import replace
+
+FEWEST = 2
+"""Schemas that are parts from which on they are lowered apart: one alone is the grammar."""
 
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
@@ -670,6 +673,9 @@ class Writer:
     writer of their own that has the ``schemas`` and the ``prelude`` of this one.
     """
 
+    _is_run = True
+    """Whether the rules are to be run, not read."""
+
     def __init__(
         self,
         document: Document,
@@ -690,7 +696,9 @@ class Writer:
         self.forms: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
-        self.scalars = ScalarWriter(self.prelude, rules, options.limits, self.left_out)
+        self.scalars = ScalarWriter(
+            self.prelude, rules, options.limits, self.left_out, prefix=prefix, apart=self._is_run
+        )
         self._parts_known = parts
         self._is_whole = schemas is None and not prefix
         self._is_shareable = True
@@ -702,8 +710,10 @@ class Writer:
         self._queue: list[Expression] = []
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
-        # Rules whose meaning is known already.
+        # Rules whose meaning is known already, and the parts that they are the rules of.
         self.bodies: dict[str, ir.Node] = {}
+        self._wholes: dict[str, ir.Part] = {}
+        self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
         """Return what the rules for ``root`` mean, its own first, called ``start``.
@@ -712,6 +722,10 @@ class Writer:
         """
         self.write_all(root)
         return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
+
+    def parts(self) -> dict[str, ir.Part]:
+        """Return what is to be lowered apart and remembered, where that is several schemas."""
+        return {**self._wholes, **self.prelude.parts()} if len(self._wholes) >= FEWEST else {}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)
@@ -882,8 +896,8 @@ class Writer:
             self._scalar_part, self._use,
         )  # fmt: skip
 
-    def _scalar_part(self, name: str, contents: dict[str, Json]) -> Known | None:
-        """Return the rules of a string or number; None where something is to be said of it.
+    def _scalar_part(self, name: str, contents: dict[str, Json]) -> ir.Part | None:
+        """Return the rules of strings or numbers; None where something is to be said of them.
 
         Errors and notes need the place in the schema, which the other way knows.
         """
@@ -891,14 +905,15 @@ class Writer:
         before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
         rules: dict[str, Form] = {}
         collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
-        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name)
+        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name, prefix=f"{name}_")
         try:
-            read = Reader(schemas, Place(contents, "", None), self.options).read()
-            parts = [
-                part
-                for shape in cast(Iterator[NormalForm], read)
-                for part in chain(*shape.values())
-            ]
+            if "enum" in contents:
+                listed = OneOf(tuple(contents["enum"]))
+                parts: list[Part] = [Restricted(Kind.NUMBER, ((listed, True),))]
+            else:
+                read = Reader(schemas, Place(contents, "", None), self.options).read()
+                shapes = cast(Iterator[NormalForm], read)
+                parts = [part for shape in shapes for part in chain(*shape.values())]
             form = writer.write(cast(Restricted, parts[0]), name) if len(parts) == 1 else None
             if form is None or schemas.notes[notes:] or schemas.losses[losses:]:
                 return None
@@ -911,12 +926,15 @@ class Writer:
         finally:
             del schemas.notes[notes:], schemas.losses[losses:]
         called = {each.nonterminal for body in bodies.values() for each in calls(body)}
-        return Known(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
+        return ir.Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
 
-    def _use(self, part: Known) -> None:
-        for name in part.shared:
-            self.prelude.use(name)
+    def _use(self, part: ir.Part) -> None:
+        if not self._shared.issuperset(part.shared):
+            self._shared.update(part.shared)
+            for name in part.shared:
+                self.prelude.use(name)
         self.bodies.update(part.bodies)
+        self._wholes.setdefault(part.start, part)
         self._check_count()
 
     def _simply(self, expression: Expression) -> Form | None:
@@ -962,7 +980,7 @@ class Writer:
             return alias if isinstance(alias, Ref) else at
         return at
 
-    def _part_of(self, expression: Expression, prefix: str) -> Known | None:
+    def _part_of(self, expression: Expression, prefix: str) -> ir.Part | None:
         """Return the rules of a schema; None where something is to be said of it."""
         schemas = self.schemas
         before = schemas.budget.spent
@@ -982,7 +1000,7 @@ class Writer:
             return None
         called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
         shared = tuple(name for name in called if name not in bodies)
-        return Known(start, bodies, shared, schemas.budget.spent - before)
+        return ir.Part(start, bodies, shared, schemas.budget.spent - before)
 
     def _rule(self, expression: Expression, hint: str) -> Form:
         name = self._known[expression] = self._names.fresh(hint)

@@ -4,14 +4,14 @@ The findings of decoding a file are here, too.
 """
 
 import codecs
+from dataclasses import dataclass, field
 
 from kbnf_core.text.diagnostics.catalogue import CATALOGUE, Rule, Severity
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import field, record
 from kbnf_core.text.source import Source, Span, half_of_pair
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Label:
     """A secondary span of a finding, with its message."""
 
@@ -19,7 +19,7 @@ class Label:
     message: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Edit:
     """Replace the text of ``span`` (an empty span inserts)."""
 
@@ -27,7 +27,7 @@ class Edit:
     replacement: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Fix:
     """Edits that mend a finding; a ``safe`` fix keeps the language of the grammar."""
 
@@ -36,7 +36,7 @@ class Fix:
     safe: bool = True
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding: what (``code``, ``message``), where (``source``, ``span``), and what to do.
 
@@ -47,7 +47,7 @@ class Diagnostic:
 
     code: str
     message: str
-    source: Source = field(shown=False)
+    source: Source = field(repr=False)
     span: Span
     label: str = ""
     labels: tuple[Label, ...] = ()

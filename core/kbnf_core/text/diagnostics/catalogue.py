@@ -13,10 +13,9 @@ A code is never reused for another meaning.
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-from kbnf_core.text.records import record
 
 _PAGES = Path(__file__).parent / "pages"
 _PAGES_OF_LINTS = Path(__file__).parents[2] / "lint" / "rules"
@@ -35,7 +34,7 @@ class Severity(enum.IntEnum):
         return self.name.lower()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Rule:
     """One entry: a stable code, a readable name, and one sentence."""
 
@@ -228,7 +227,7 @@ def normalise_selector(text: str) -> str:
     return rule.code
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Selection:
     """Prefixes of codes; the longer one wins, and of equal ones ``ignore`` does."""
 

@@ -5,6 +5,7 @@ Only ``kbnf_core.vocab.load`` reads the vocabulary file and decides which of the
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -12,14 +13,13 @@ from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.text.files import read_file
-from kbnf_core.text.records import field, record
 
 _T = TypeVar("_T")
 
 _KINDS = {dict: "an object", list: "a list", str: "a string", int: "an integer"}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Contents:
     """The contents of a vocabulary file, before any override.
 
@@ -65,7 +65,7 @@ Encode: TypeAlias = Callable[[str], list[int]]
 """Returns the ids of a text, without special tokens around it."""
 
 
-@record(caching=True)
+@dataclass(frozen=True)
 class VocabularyFile:
     """A file that may be a vocabulary, and its content as the formats look at it.
 
@@ -105,7 +105,7 @@ class VocabularyFile:
         return self.document if isinstance(self.document, dict) else {}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Format:
     """A format of vocabulary files.
 

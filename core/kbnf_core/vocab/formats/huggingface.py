@@ -18,12 +18,12 @@ WordPiece's first word) is left: it is no part of a piece. The steps are those o
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.text.records import record
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,
@@ -42,7 +42,7 @@ SPACE_MARK = "\u2581"
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Spelling:
     """How a piece is spelled: replace texts, then turn the characters into bytes.
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
-from kbnf_core.languages.json_schema.parts import PARTS, Known, Parts
+from kbnf_core.ir import Part
+from kbnf_core.languages.json_schema.parts import PARTS, Parts
 
 BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}
@@ -61,7 +62,7 @@ def test_objects_of_one_content_are_one_rule_wherever_they_are() -> None:
 
 
 def test_a_tool_that_says_more_is_a_part_as_a_whole() -> None:
-    dated = tool("a", when={"format": "date"}, where=INNER)
+    dated = tool("a", when={"not": {"format": "date"}}, where=INNER)
     assert made({"anyOf": [dated, tool("b")]}) == 1 + 1 + 2
     assert made({"anyOf": [tool("b"), dated]}) == 0
 
@@ -125,10 +126,21 @@ def test_what_there_is_to_say_is_said_each_time() -> None:
 
 def test_the_parts_used_least_recently_go_first() -> None:
     parts = Parts(most=5)
-    part = Known("start", {}, (), 0)
+    part = Part("start", {}, (), 0)
     for key in ("aa", "bb"):
         parts.keep(key, part)
     assert parts.find("aa") is part
     parts.keep("cc", part)
     assert parts.find("bb") is None
     assert parts.find("aa") is parts.find("cc") is part
+
+
+def test_what_is_in_a_part_and_outside_is_two_rules() -> None:
+    ids = {"pattern": "^[A-Fa-f\\d]{24}$"}
+    maybe = {"properties": {"id": {"oneOf": [ids, {"type": "null"}]}}}
+    part = {"type": "object", "properties": {"meta": maybe}, "required": ["type"]}
+    closed = {"additionalProperties": False}
+    schema = {"properties": {"list": {"items": {"oneOf": [closed, part]}}, "id": ids}}
+    # New, and known.
+    counts = {Grammar.from_json_schema(schema).tables.state_count for _ in range(2)}
+    assert len(counts) == 1

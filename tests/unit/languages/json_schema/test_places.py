@@ -100,7 +100,8 @@ def test_a_schema_whose_copies_pass_a_limit_is_explained_without_them() -> None:
 )
 def test_a_limit_names_the_schema_that_passes_it(limits: dict[str, int], code: str) -> None:
     large = {"enum": [f"a rather long text {number * number}" for number in range(60)]}
-    schema = {"properties": {"small": {"type": "integer"}, "large": {"items": large}}}
+    properties = {"small": {"type": "integer"}, "large": {"items": large}}
+    schema = {"properties": properties, "maxProperties": 9}
     text = json.dumps(schema, indent=2)
     own = {"whitespace": "compact"}
     bounds = replace(DEFAULT_LIMITS, **limits)

@@ -51,7 +51,7 @@ EVENT: dict[str, Any] = {
 def test_the_rules_of_a_format_have_its_language(name: str, formats: Formats) -> None:
     schema = json.dumps({"type": "string", "format": name})
     grammar = Grammar(from_json_schema(schema, Options(formats=formats)).text)
-    rules = grammar._rules[0].rules
+    rules = grammar.rules.rules
     builder = Builder()
     found = builder.read(formats_of(Standard.JSON_SCHEMA, formats)[name])
     assert found is not None
@@ -186,7 +186,7 @@ def test_other_keys_have_their_language(words: tuple[str, ...]) -> None:
     texts = operations.concatenate(
         operations.literals([b"{"]), expected, operations.literals([b":null}"])
     )
-    rules = found._rules[0].rules
+    rules = found.rules.rules
     assert is_equal(Regulars(rules).of(rules[found.start]), texts)
 
 

@@ -1,0 +1,64 @@
+"""What is remembered of parts that were lowered (``lower.parts``), and grammars without those."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kbnf_core.ir import Grammar
+from kbnf_core.lower.facts import Analysis, Facts, analyse
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kbnf_core.automata.alphabet import ByteClasses
+    from kbnf_core.lower.compact import Piece
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lowered:
+    """What a part is lowered to, with these limits.
+
+    Symbols of the ``pieces``, of which the first is that of the start, are ``classes`` of bytes
+    and, behind them, ``names``. ``called`` are those of other rules. ``steps`` were taken.
+    """
+
+    limits: Limits
+    facts: Facts
+    classes: "ByteClasses"
+    names: tuple[str, ...]
+    pieces: "Mapping[str, Piece]"
+    called: tuple[str, ...]
+    steps: int
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes, nearly."""
+        return 2_000 + sum(_BYTES + piece.size for piece in self.pieces.values())
+
+
+_BYTES = 500
+"""What a piece takes beside its columns."""
+
+
+def analyse_unknown(grammar: Grammar, budget: Budget) -> Analysis:
+    """Return what ``analyse`` does, without the rules that are only in parts that are known."""
+    if not grammar.parts:
+        return analyse(grammar, budget)
+    known: dict[str, Lowered] = {}
+    fresh: set[str] = set()
+    rules = dict(grammar.rules)
+    for part in grammar.parts.values():
+        if isinstance(part.lowered, Lowered):
+            known[part.start] = part.lowered
+        else:
+            # And what they may hold.
+            fresh.update(part.bodies)
+            fresh.update(part.shared)
+    for name in known:
+        for each in grammar.parts[name].bodies:
+            if each not in fresh:
+                rules.pop(each, None)
+    given = {name: part.facts for name, part in known.items()}
+    called = {name: None for part in known.values() for name in part.called}
+    return analyse(Grammar(grammar.start, rules), budget, given, called)

@@ -1,0 +1,108 @@
+"""Sets of tools have the masks that they have where nothing is lowered apart or remembered."""
+
+from random import Random
+from typing import Any
+
+import pytest
+
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.languages.json_schema import writer
+from kbnf_core.languages.json_schema.parts import PARTS
+
+NAMES = ("a", "ab", "abc", "b", "é", 'q"')
+TOKENS = ('{"name":"', '"arguments":', '","', '":"', '":', "{}", "}}", '"ab', "abc", "12", "true,")
+BYTES = [bytes([byte]) for byte in range(256)]
+END = 256 + len(TOKENS)
+VOCABULARY = Vocabulary(dict(enumerate([*BYTES, *map(str.encode, TOKENS)])), eos_token_id=END)
+INNER = {"v": {"type": "integer"}, "next": {"$ref": "#/$defs/tree"}}
+TREE = {"type": "object", "properties": INNER}
+
+
+def value(chance: Random, depth: int) -> Any:
+    """Return a schema of any kind: simple ones, counted ones, open and closed objects."""
+    kinds: list[Any] = [
+        {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"}, True,
+        {"enum": ["a", "ab", "x"]}, {"enum": [1, None, "a"]}, {"const": "b"},
+        {"type": "string", "maxLength": chance.choice([3, 200])},
+        {"type": "string", "pattern": "^[ab]*c$"}, {"type": ["string", "null"]},
+        {"type": "integer", "minimum": 3, "maximum": 40}, {"$ref": "#/$defs/tree"},
+    ]  # fmt: skip
+    if depth:
+        array = {"type": "array", "items": value(chance, depth - 1)}
+        kinds += [
+            {**array, "maxItems": chance.choice([2, 150])}, array,
+            *[object_of(chance, depth - 1) for _ in range(3)],
+        ]  # fmt: skip
+    return chance.choice(kinds)
+
+
+def object_of(chance: Random, depth: int) -> dict[str, Any]:
+    """Return a schema of objects with a few members."""
+    names = chance.sample(NAMES, chance.randrange(4))
+    found: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: value(chance, depth) for name in names},
+        "required": chance.sample(names, chance.randrange(len(names) + 1)),
+    }
+    if chance.random() < 0.6:
+        found["additionalProperties"] = chance.choice([False, {"type": "null"}])
+    return found
+
+
+def tool(chance: Random, name: str) -> dict[str, Any]:
+    """Return a schema of calls, or of any objects."""
+    if chance.random() < 0.2:
+        return object_of(chance, 1)
+    properties = {"name": {"const": name}, "arguments": object_of(chance, 2)}
+    closed = {"additionalProperties": False} if chance.random() < 0.7 else {}
+    return {"type": "object", "properties": properties, "required": [*properties], **closed}
+
+
+def differ(left: Grammar, right: Grammar, chance: Random) -> bytes | None:
+    """Walk at random through both; return a text after which other tokens may come."""
+    engines = [Engine(grammar, VOCABULARY) for grammar in (left, right)]
+    text = b""
+    for _ in range(60):
+        masks = []
+        for engine in engines:
+            engine.compute_allowed_token_ids()
+            masks.append(engine.get_allowed_token_ids_from_last_computation())
+        if masks[0] != masks[1]:
+            return text
+        data = [token for token in masks[0] if token != END]
+        if not data:
+            return None
+        plain = [token for token in data if token > 255 or chr(token) in '{}[]":,abcnmext01']
+        token = chance.choice(plain or data)
+        text += VOCABULARY.token(token) or b""
+        for engine in engines:
+            engine.try_accept_new_token(token)
+    return None
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_known_tools_have_the_same_masks(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = Random(seed)
+    count = chance.choice([2, 3, 6])
+    names = [f"{chance.choice(NAMES)}{chance.choice(NAMES)}" for _ in range(count)]
+    tools = [tool(chance, name) for name in names]
+    others = [{"type": "null"}, {"enum": ["a", 1]}, {"type": "array"}]
+
+    def grammar(chosen: list[Any]) -> Grammar:
+        schema = {"anyOf": chosen, "$defs": {"tree": TREE}}
+        found = Grammar.from_json_schema(schema, lossy=True, whitespace="flexible")
+        _ = found.tables
+        return found
+
+    more = [*tools, *chance.sample(others, chance.randrange(3))]
+    sets = [chance.sample(more, len(more)), chance.sample(more, len(more) - 1), more]
+    with monkeypatch.context() as apart:
+        apart.setattr(writer, "FEWEST", 1_000)
+        PARTS.clear()
+        plain = [grammar(each) for each in sets]
+    PARTS.clear()
+    for wanted, chosen in zip(plain, sets, strict=True):
+        found = grammar(chosen)
+        assert [differ(wanted, found, Random(walk)) for walk in range(6)] == [None] * 6
+    parts = grammar(more).rules.parts.values()
+    assert all(part.lowered is not None for part in parts)
