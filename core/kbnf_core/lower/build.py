@@ -24,7 +24,6 @@ from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
-
 MANY_EDGES = 100_000
 """Edges from which on what was needed to make them is worth giving back: some 50 bytes each."""
 

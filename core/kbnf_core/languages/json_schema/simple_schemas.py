@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.languages.json_schema.build_tree import meaning
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Closing
 from kbnf_core.languages.json_schema.keywords import (
@@ -34,7 +33,7 @@ from kbnf_core.languages.json_schema.keywords import (
 )
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Options, Standard
-from kbnf_core.languages.json_schema.parts import LARGEST, Parts
+from kbnf_core.languages.json_schema.parts import LARGEST, Key, Parts
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.write_scalars import MANY_TEXTS
@@ -84,6 +83,8 @@ class Value(NamedTuple):
 
 
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES} | {"integer": frozenset(("number",))}
+_CALLS = {name: ir.Call(name, NOWHERE) for name in NAMES}
+_ANYTHING = Value("v", _CALLS["value"], frozenset(_ALL_TYPES), frozenset(("value",)))
 _CONSTANTS = {
     text: Value(said, ir.Literal(text.encode(), NOWHERE), _ONE_TYPE[name])
     for text, said, name in (
@@ -116,7 +117,7 @@ class SimpleSchemas:
         document: Document,
         known: Parts,
         scalar: Callable[[str, dict[str, Json]], ir.Part | None],
-        use: Callable[[ir.Part], None],
+        use: Callable[[ir.Part, Key | None], None],
     ) -> None:
         self._prelude = prelude
         self._options = options
@@ -130,14 +131,9 @@ class SimpleSchemas:
         # By identity, and which objects are closed. None for what is not simple, and for what is
         # being looked at: a schema within itself.
         self._known: dict[tuple[int, bool, bool], Value | None] = {}
-        self._calls = {name: ir.Call(name, NOWHERE) for name in NAMES}
-        types = frozenset(_ALL_TYPES)
-        self._anything = Value("v", self._calls["value"], types, frozenset(("value",)))
-        self._gap, self._comma, self._colon = punctuation = tuple(
-            meaning(form, budget) for form in (prelude.gap, prelude.comma, prelude.colon)
-        )
+        self._gap, self._comma, self._colon = prelude.punctuation
         self._around_values = frozenset(
-            call.nonterminal for node in punctuation for call in ir.calls(node)
+            call.nonterminal for node in prelude.punctuation for call in ir.calls(node)
         )
 
     def rule(self, place: Place) -> str | None:
@@ -149,14 +145,14 @@ class SimpleSchemas:
         if not contents.keys() & {"properties", "$ref"} or place.resolver is not None:
             return None
         whole, below = closing is Closing.WHOLE, closing is not Closing.NONE
-        if self._known.get((id(contents), whole, below), self._anything) is None:
+        if self._known.get((id(contents), whole, below), _ANYTHING) is None:
             return None
         spelled = self._document.spelled(contents)
         written = self._where, closing.value, spelled
         known = self._known_parts.find(written)
         if known is not None:
             self._budget.spend(known.work)
-            self._use(known)
+            self._use(known, written)
             return known.start
         before = self._budget.spent
         found = self._value(contents, whole, below, 0)
@@ -167,8 +163,9 @@ class SimpleSchemas:
         bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
         shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
         made = ir.Part(found.said, bodies, shared, self._budget.spent - before)
-        self._use(made)
-        if "$ref" not in spelled and len(spelled) <= LARGEST:
+        is_kept = "$ref" not in spelled and len(spelled) <= LARGEST
+        self._use(made, written if is_kept else None)
+        if is_kept:
             self._known_parts.keep(written, made, is_new=False)
         return found.said
 
@@ -188,7 +185,7 @@ class SimpleSchemas:
         ``whole`` tells whether it closes objects, ``below`` whether those in it are closed.
         """
         if schema is True:
-            return self._anything
+            return _ANYTHING
         if not isinstance(schema, dict) or depth > DEPTH:
             return None
         key = id(schema), whole, below
@@ -203,7 +200,7 @@ class SimpleSchemas:
         if self._document.is_whole(schema):
             said -= {"$id", "id"}
         if not said:
-            return self._anything
+            return _ANYTHING
         if said <= _OF_VALUES:
             return self._of_types(schema, said, whole, below, depth)
         if said & _LISTING:
@@ -251,7 +248,7 @@ class SimpleSchemas:
             if name == "null":
                 value = _CONSTANTS[name]
             elif not restricting:
-                value = Value(_TYPES[name], self._calls[name], _ONE_TYPE[name], frozenset((name,)))
+                value = Value(_TYPES[name], _CALLS[name], _ONE_TYPE[name], frozenset((name,)))
             elif name == "object":
                 is_simple = restricting <= _OF_OBJECTS
                 value = self._object(schema, whole, below, depth) if is_simple else None
@@ -393,7 +390,7 @@ class SimpleSchemas:
         shared |= self._around_values
         other: ir.Node | None = None
         if extra is not None:
-            key: ir.Node = self._calls["string"]
+            key: ir.Node = _CALLS["string"]
             if members:
                 automaton = all_but(tuple(members), spelling)
                 if automaton is None:
@@ -401,7 +398,7 @@ class SimpleSchemas:
                 bodies[f"{name}_others"] = ir.Regular(automaton, NOWHERE)
                 key = ir.Call(f"{name}_others", NOWHERE)
                 if self._options.standard is Standard.LLGUIDANCE and spelling.with_needless:
-                    key = ir.Choice((key, self._calls["other_name"]), NOWHERE)
+                    key = ir.Choice((key, _CALLS["other_name"]), NOWHERE)
                     shared |= {"other_name"}
             else:
                 shared |= {"string"}
