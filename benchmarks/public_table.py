@@ -345,6 +345,8 @@ _ALONE = (
     (re.compile(r"^grammar error: #\S*:? "), ""),
     (re.compile(r"^(Unknown format): .*"), r"\1"),
     (re.compile(r"; .*| while processing .*|\. .*"), ""),
+    # A pattern or a list in it.
+    (re.compile(r"`[^`]*[\[(^][^`]*`"), "..."),
     (re.compile(r"(?<!E)\b\d[\d,]*|/[^ ]*/|'[^']*'|#/\S+|: https?:\S+"), "..."),
 )
 
