@@ -30,15 +30,11 @@ class Compiled(NamedTuple):
     work: int = 0
 
 
-REMEMBERED = 2 * 2**20
-"""Bytes of automata that are remembered."""
-
-
 def _size_of(compiled: Compiled) -> int:
-    return 500 + (0 if compiled.dfa is None else compiled.dfa.size)
+    return 500 + (compiled.dfa.size if compiled.dfa else 0)
 
 
-@remembered(REMEMBERED, _size_of)
+@remembered(2 * 2**20, _size_of)
 def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     r"""Compile a pattern, as if it stood between ``\A(?:`` and ``)\z``. Never raises."""
     tree, problems = parse_regex(pattern, limits)
