@@ -20,6 +20,18 @@ from kbnf_core.ir import (NEVER, Call, Choice, Counted, Literal, Regular, Repeat
 from kbnf_core.lower.texts import choice_of
 from kbnf_core.kbnf import tree
 
+cdef extern from *:
+    """
+    #include <stdlib.h>
+    #if defined(__GLIBC__)
+    #include <malloc.h>
+    #define GIVE_BACK() malloc_trim(0)
+    #else
+    #define GIVE_BACK() 0
+    #endif
+    """
+    int GIVE_BACK() nogil
+
 ctypedef vector[int32_t] Ints
 ctypedef pair[int32_t, int32_t] Ends
 
@@ -871,3 +883,9 @@ def unite(pieces, int64_t most):
                 columns[2][end] = all_.alone[part.base + part.target[i]]
                 end += 1
     return found[0], found[1], found[2], _flags(accepting)
+
+
+def give_back():
+    """See ``build``."""
+    with nogil:
+        GIVE_BACK()
