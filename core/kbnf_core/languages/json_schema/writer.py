@@ -697,7 +697,7 @@ class Writer:
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
         self.scalars = ScalarWriter(
-            self.prelude, rules, options.limits, self.left_out, apart=self._is_run
+            self.prelude, rules, options.limits, self.left_out, prefix=prefix, apart=self._is_run
         )
         self._parts_known = parts
         self._is_whole = schemas is None and not prefix
@@ -724,18 +724,8 @@ class Writer:
         return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
 
     def parts(self) -> dict[str, ir.Part]:
-        """Return what is to be lowered apart and remembered, where that is several schemas.
-
-        What is called from outside of a part, too, but for its start, is no part.
-        """
-        found, outside = dict(self._wholes), set(self.forms)
-        while shared := [
-            name
-            for name, part in found.items()
-            if any(rule in outside for rule in part.bodies if rule != name)
-        ]:
-            outside.update(rule for name in shared for rule in found.pop(name).bodies)
-        return {**found, **self.prelude.parts()} if len(found) >= FEWEST else {}
+        """Return what is to be lowered apart and remembered, where that is several schemas."""
+        return {**self._wholes, **self.prelude.parts()} if len(self._wholes) >= FEWEST else {}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)
@@ -915,7 +905,7 @@ class Writer:
         before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
         rules: dict[str, Form] = {}
         collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
-        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name)
+        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name, prefix=f"{name}_")
         try:
             if "enum" in contents:
                 listed = OneOf(tuple(contents["enum"]))
