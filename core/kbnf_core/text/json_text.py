@@ -34,7 +34,7 @@ def parse_json(text: str) -> Json:
     """Return the value of a JSON text. Raises ``NoJsonError``."""
     try:
         value = json.loads(
-            text, parse_float=Decimal, parse_int=Decimal, parse_constant=_refuse_constant
+            text, parse_float=Decimal, parse_int=Decimal, parse_constant=refuse_constant
         )
     except json.JSONDecodeError as error:
         end = len(text)
@@ -58,5 +58,6 @@ def refuse_halves(text: str) -> None:
         raise NoJsonError(f"`{spelt}` is half of a surrogate pair", span)
 
 
-def _refuse_constant(name: str) -> Json:
+def refuse_constant(name: str) -> Json:
+    """Raise ``NoJsonError`` for ``NaN`` and the like."""
     raise NoJsonError(f"it contains `{name}`", Span(0, 0))

@@ -5,17 +5,16 @@ values are nested in it and whether it names schemas depends on what it says alo
 spelled once; what spells alike is alike.
 """
 
-from collections import OrderedDict
 from collections.abc import Mapping
-from threading import Lock
 from types import MappingProxyType
 
 from kbnf_core.text.json_text import Json
+from kbnf_core.text.remembered import Remembered
 
 FEWEST = 2
 """Alternatives from which on they are told apart."""
 
-ALL = 2**23
+ALL = 2**21
 """Characters of the alternatives that are remembered."""
 
 
@@ -41,32 +40,15 @@ Alternatives = Mapping[int, Alternative]
 NONE: Alternatives = MappingProxyType({})
 
 
-class _Memory:
-    """The alternatives of a process; the ones used least recently go first."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, Alternative] = OrderedDict()
-        self._size = 0
-        self._lock = Lock()
-
-    def find(self, texts: list[str]) -> list[Alternative]:
-        """Return what is known of the alternatives with these texts."""
-        found = []
-        with self._lock:
-            for text in texts:
-                known = self._known.get(text)
-                if known is None:
-                    known = self._known[text] = Alternative(text)
-                    self._size += len(text)
-                else:
-                    self._known.move_to_end(text)
-                found.append(known)
-            while self._size > ALL:
-                self._size -= len(self._known.popitem(last=False)[0])
-        return found
+_KNOWN = Remembered[str, Alternative](ALL, lambda text, _: len(text))
 
 
-_MEMORY = _Memory()
+def _alternative(text: str) -> Alternative:
+    found = _KNOWN.find(text)
+    if found is None:
+        found = Alternative(text)
+        _KNOWN.keep(text, found)
+    return found
 
 
 def alternatives_of(schema: Json) -> Alternatives:
@@ -79,4 +61,4 @@ def alternatives_of(schema: Json) -> Alternatives:
         texts = [repr(each) for each in objects]
     except RecursionError:
         return NONE
-    return dict(zip(map(id, objects), _MEMORY.find(texts), strict=True))
+    return dict(zip(map(id, objects), map(_alternative, texts), strict=True))

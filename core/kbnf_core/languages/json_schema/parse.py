@@ -2,10 +2,10 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TypeVar
+from functools import lru_cache, partial
+from typing import NamedTuple, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
@@ -25,18 +25,20 @@ from kbnf_core.languages.json_schema.document import (
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
+from kbnf_core.languages.json_schema.known_texts import TEXTS
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parts import PARTS
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
+from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.languages.json_schema.writer import FEWEST, Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.source import Source, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 T = TypeVar("T")
 
@@ -123,7 +125,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
             raise GrammarError(found) from None
         return SchemaText(source, value, sound, known=known)
 
-    return parse_schema(source, read)
+    return parse_schema(source, read, partial(_of_known, source, options))
 
 
 _ENDLESS = "every value needs another one inside"
@@ -141,30 +143,129 @@ def checked(value: Json, text: str, options: Options, known: Alternatives = NONE
     return guided(value, options)
 
 
-def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
+class _Converted(NamedTuple):
+    """The rules of a schema, and what there is to say of them; see ``Embedded``."""
+
+    text: SchemaText
+    rules: Mapping[str, ir.Node]
+    eager: bool
+    parts: Mapping[str, ir.Part]
+    losses: tuple[Problem, ...] = ()
+    notes: tuple[Problem, ...] = ()
+
+
+def _convert(text: SchemaText) -> _Converted:
+    """Convert a schema. Raises ProblemError and GrammarError."""
+    writer = _writer(text)
+    rules, eager = _made(writer, writer.rules_for)
+    losses, notes = _said(writer)
+    parts = writer.parts()
+    # What it holds refers back to it, and would wait for the collector of garbage.
+    vars(writer).clear()
+    if losses and not text.options.lossy:
+        # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
+        losses = _readable(text).losses
+    return _Converted(text, rules, eager, parts, losses, notes)
+
+
+def _of_known(source: Source, options: Options) -> _Converted | None:
+    """Convert what is new in a schema whose other alternatives are known by their texts.
+
+    None where that is not all that there is to do.
+    """
+    sound = guided({}, options)
+    settings = _settings(sound)
+    found = TEXTS.alternatives(source.text, settings)
+    if found is None or len(found) < FEWEST or options.strict is not None:
+        return None
+    places = [place for place, each in enumerate(found) if each.part is None]
+    value = {"anyOf": [found[place].value for place in places]}
+    if places and not is_sound(value):
+        return None
+    moved = tuple((f"/anyOf/{new}", f"/anyOf/{place}") for new, place in enumerate(places))
+    text = SchemaText(source, value, sound, moved)
+    known = [each.part for each in found if each.part is not None]
+    try:
+        try:
+            writer, rules, eager = _with_parts(text, known)
+        except ProblemError as error:
+            if not known or error.problem.code != UNSATISFIABLE:
+                raise
+            # What is new allows nothing.
+            writer, rules, eager = _with_parts(replace(text, value={"anyOf": []}), known)
+    except (ProblemError, WorkLimitError):
+        return None
+    losses, notes = _said(writer)
+    if losses:
+        return None
+    names: dict[str, None] = {}
+    keys = writer.keys("/anyOf/")
+    new = 0
+    for each in found:
+        if each.part is not None:
+            names[each.part.start] = None
+            continue
+        key, name = keys.get(new, (None, ""))
+        new += 1
+        if key is not None and each.value.get("type") == "object":
+            TEXTS.keep_text(each.text, settings, key)
+            names[name] = None
+    rules[START] = _any_of(names, rules.get(START))
+    return _Converted(text, rules, eager, writer.parts(), (), notes)
+
+
+def _with_parts(text: SchemaText, known: list[ir.Part]) -> tuple[Writer, dict[str, ir.Node], bool]:
+    """Convert a list of alternatives, which may be empty, and use parts that are known as well.
+
+    Returns what wrote it, the rules, and whether all values end by themselves.
+    """
+    writer = _writer(text)
+    writer.use_known(known)
+    if not text.value["anyOf"]:
+        return writer, writer.all_rules(), True
+    rules, eager = _made(writer, writer.rules_for)
+    return writer, dict(rules), eager
+
+
+def _any_of(names: Iterable[str], start: ir.Node | None) -> ir.Node:
+    """Return the calls of some rules, and what ``start`` is besides."""
+    known = dict.fromkeys(names)
+    branches: list[ir.Node] = [ir.Call(name, NOWHERE) for name in known]
+    if start is not None:
+        rest = start.branches if isinstance(start, ir.Choice) else (start,)
+        is_known = (isinstance(each, ir.Call) and each.nonterminal in known for each in rest)
+        branches += [each for each, is_told in zip(rest, is_known, strict=True) if not is_told]
+    return branches[0] if len(branches) == 1 else ir.Choice(tuple(branches), NOWHERE)
+
+
+@lru_cache(maxsize=16)
+def _settings(options: Options) -> str:
+    return repr(options)
+
+
+def parse_schema(
+    source: Source,
+    read: Callable[[], SchemaText],
+    convert: Callable[[], _Converted | None] = lambda: None,
+) -> Parsed:
     """Return the rules of the schema that ``read`` finds in a text, or why there are none.
 
     ``read`` raises ``GrammarError``; it is called anew for what is asked later, so that nothing is
-    kept of the schema.
+    kept of the schema. It need not be called at once where ``convert`` does without.
     """
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
-        text = read()
-        writer = _writer(text)
-        rules, eager = _made(writer, writer.rules_for)
-        losses, notes = _said(writer)
-        parts = writer.parts()
-        # What it holds refers back to it, and would wait for the collector of garbage.
-        vars(writer).clear()
-        if losses and not text.options.lossy:
-            # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-            losses = _readable(text).losses
+        found = convert()
+        if found is None:
+            text = read()
+            found = _convert(text)
     except ProblemError as error:
         why = text.diagnostic(_explained(error.problem, text))
         is_sound = error.problem.code == UNSATISFIABLE
         return Parsed(document, (why,), lint=partial(_misspelt, read) if is_sound else tuple)
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
+    text, rules = found.text, found.rules
 
     def lint() -> tuple[Diagnostic, ...]:
         from kbnf_core.languages.json_schema.lint import lint_schema
@@ -194,11 +295,11 @@ def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
     empty = text.diagnostic(Problem(UNSATISFIABLE, _ENDLESS, ""))
     return Parsed(
         tree.Document(source, (), ()),
-        tuple(map(text.diagnostic, notes)),
+        tuple(map(text.diagnostic, found.notes)),
         START,
-        _finish(eager),
-        tuple(map(text.loss, losses)),
-        meaning=Rules(rules, write, explained, place, empty, parts),
+        _finish(found.eager),
+        tuple(map(text.loss, found.losses)),
+        meaning=Rules(rules, write, explained, place, empty, found.parts),
         lint=lint,
     )
 

@@ -33,7 +33,7 @@ from kbnf_core.languages.json_schema.keywords import (
 )
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Options, Standard
-from kbnf_core.languages.json_schema.parts import LARGEST, Parts
+from kbnf_core.languages.json_schema.parts import LARGEST, Key, Parts
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.write_scalars import MANY_TEXTS
@@ -117,7 +117,7 @@ class SimpleSchemas:
         document: Document,
         known: Parts,
         scalar: Callable[[str, dict[str, Json]], ir.Part | None],
-        use: Callable[[ir.Part], None],
+        use: Callable[[ir.Part, Key | None], None],
     ) -> None:
         self._prelude = prelude
         self._options = options
@@ -152,7 +152,7 @@ class SimpleSchemas:
         known = self._known_parts.find(written)
         if known is not None:
             self._budget.spend(known.work)
-            self._use(known)
+            self._use(known, written)
             return known.start
         before = self._budget.spent
         found = self._value(contents, whole, below, 0)
@@ -163,8 +163,9 @@ class SimpleSchemas:
         bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
         shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
         made = ir.Part(found.said, bodies, shared, self._budget.spent - before)
-        self._use(made)
-        if "$ref" not in spelled and len(spelled) <= LARGEST:
+        is_kept = "$ref" not in spelled and len(spelled) <= LARGEST
+        self._use(made, written if is_kept else None)
+        if is_kept:
             self._known_parts.keep(written, made, is_new=False)
         return found.said
 

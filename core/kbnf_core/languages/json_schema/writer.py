@@ -62,7 +62,7 @@ from kbnf_core.languages.json_schema.normal_form import (
 )
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Options, Order, Standard
-from kbnf_core.languages.json_schema.parts import Parts, key_of, prefix_of
+from kbnf_core.languages.json_schema.parts import Key, Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -713,6 +713,7 @@ class Writer:
         # Rules whose meaning is known already, and the parts that they are the rules of.
         self.bodies: dict[str, ir.Node] = {}
         self._wholes: dict[str, ir.Part] = {}
+        self._keys: dict[str, Key] = {}
         self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
@@ -721,6 +722,10 @@ class Writer:
         Raises ProblemError and WorkLimitError.
         """
         self.write_all(root)
+        return self.all_rules()
+
+    def all_rules(self) -> dict[str, ir.Node]:
+        """Return what the rules mean that were written or used."""
         return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
 
     def parts(self) -> dict[str, ir.Part]:
@@ -893,7 +898,7 @@ class Writer:
             return None
         return SimpleSchemas(
             self.prelude, self.options, self._settings, self.schemas.budget, document, parts,
-            self._scalar_part, self._use,
+            self._scalar_part, self.use,
         )  # fmt: skip
 
     def _scalar_part(self, name: str, contents: dict[str, Json]) -> ir.Part | None:
@@ -928,7 +933,25 @@ class Writer:
         called = {each.nonterminal for body in bodies.values() for each in calls(body)}
         return ir.Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
 
-    def _use(self, part: ir.Part) -> None:
+    def keys(self, above: str) -> dict[int, tuple[Key, str]]:
+        """Return the keys of the schemas below a pointer that are parts, and names of rules."""
+        return {
+            int(expression.pointer[len(above) :]): (self._keys[name], name)
+            for expression, name in self._known.items()
+            if name in self._keys and isinstance(expression, Ref)
+            if expression.pointer.startswith(above) and expression.pointer[len(above) :].isdigit()
+        }
+
+    def use_known(self, parts: Iterable[ir.Part]) -> None:
+        """Add the rules of parts that are known."""
+        for part in parts:
+            self.schemas.budget.spend(part.work)
+            self.use(part)
+
+    def use(self, part: ir.Part, key: Key | None = None) -> None:
+        """Add the rules of a part, which is known by a key."""
+        if key is not None:
+            self._keys[part.start] = key
         if not self._shared.issuperset(part.shared):
             self._shared.update(part.shared)
             for name in part.shared:
@@ -969,7 +992,7 @@ class Writer:
             parts.keep(key, part)
         else:
             self.schemas.budget.spend(part.work)
-        self._use(part)
+        self.use(part, key)
         self._known[expression] = part.start
         return call(part.start)
 

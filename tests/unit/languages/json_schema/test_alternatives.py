@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbnf_core.languages.json_schema import alternatives
-from kbnf_core.languages.json_schema.alternatives import NONE, Alternative, alternatives_of
+from kbnf_core.languages.json_schema.alternatives import NONE, alternatives_of
 from kbnf_core.languages.json_schema.document import read_json, refuse_deep
 from kbnf_core.languages.json_schema.expressions import has_marks
 from kbnf_core.languages.json_schema.problems import ProblemError
@@ -49,13 +48,3 @@ def test_known_alternatives_are_as_they_are_found(seed: int) -> None:
             assert has_marks(value, known) is has_marks(value)
             most = random.randrange(9)
             assert is_deep(value, most, known) is is_deep(value, most)
-
-
-def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alternatives, "ALL", 40)
-    memory = alternatives._Memory()
-    first, second = memory.find(["a" * 15, "b" * 15])
-    assert memory.find(["a" * 15]) == [first]
-    assert isinstance(memory.find(["c" * 15])[0], Alternative)
-    assert memory.find(["a" * 15]) == [first]
-    assert memory.find(["b" * 15]) != [second]

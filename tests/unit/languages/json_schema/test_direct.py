@@ -1,7 +1,6 @@
 """A grammar made from a schema at once is that of the text that the conversion writes."""
 
 import json
-import random
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import AcceptTokenResult, Engine, Grammar, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import is_equal
 from kbnf_core.automata.regex import compile_regex
@@ -31,7 +30,7 @@ from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
-from kbnf_testing.schemas import json_schema_grammar
+from kbnf_testing.schemas import json_schema_grammar, masks_differ
 
 SCHEMAS: dict[str, Any] = {
     "closed": {"type": "object", "properties": {"a": {}}, "additionalProperties": False},
@@ -63,31 +62,6 @@ SCHEMAS: dict[str, Any] = {
     },
     "format and length": {"type": "string", "format": "hostname", "maxLength": 12},
 }
-
-
-def masks_differ(left: Grammar, right: Grammar, seed: int) -> bytes | None:
-    """Walk at random through both, and return a prefix after which other bytes may come."""
-    vocabulary = Vocabulary.bytes()
-    choose = random.Random(seed)
-    engines = [Engine(grammar, vocabulary) for grammar in (left, right)]
-    prefix = b""
-    while len(prefix) < 80:
-        for engine in engines:
-            engine.compute_allowed_token_ids()
-        ours, theirs = (engine.get_allowed_token_ids_from_last_computation() for engine in engines)
-        if ours != theirs:
-            return prefix
-        ours = [token for token in ours if token < 256]
-        if not ours:
-            return None
-        # Letters of the names, so that a walk does not leave them at once.
-        wanted = [token for token in ours if token in b'{}[]",:abcnexstopyi1'] or ours
-        token = choose.choice(wanted)
-        prefix += bytes([token])
-        found = [engine.try_accept_new_token(token) for engine in engines]
-        if AcceptTokenResult.Finished in found:
-            return None if found[0] is found[1] else prefix
-    return None
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
