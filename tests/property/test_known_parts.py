@@ -65,7 +65,9 @@ def test_known_tools_have_the_same_masks(seed: int, monkeypatch: pytest.MonkeyPa
     count = chance.choice([2, 3, 6])
     names = [f"{chance.choice(NAMES)}{chance.choice(NAMES)}" for _ in range(count)]
     tools = [tool(chance, name) for name in names]
-    others = [{"type": "null"}, {"enum": ["a", 1]}, {"type": "array"}]
+    texts = [{"type": "string", "pattern": "^[ab]*c$"}, {"type": "string", "maxLength": 200}]
+    lists = [{"type": "array", "items": each, "minItems": 1} for each in texts]
+    others = [{"type": "null"}, {"enum": ["a", 1]}, {"type": "array"}, *texts, *lists]
 
     def grammar(chosen: list[Any]) -> Grammar:
         # What is nothing but alternatives is known by texts.
