@@ -180,8 +180,8 @@ class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
     ``note`` takes what is to be said of values that are left out. ``hints`` are the names that
-    people should read for the rules of strings, which are named after their contents. What is
-    counted is a rule of its own where ``apart``: in the middle of another the automaton of that
+    people should read for the rules of strings, which are named after their contents, behind
+    ``prefix``: those of a part are its own. What is counted is a rule of its own where ``apart``: in the middle of another the automaton of that
     would be taken apart for it.
     """
 
@@ -192,9 +192,11 @@ class ScalarWriter:
         limits: SchemaLimits,
         note: Callable[[str], None],
         *,
+        prefix: str = "",
         apart: bool = True,
     ) -> None:
         self._prelude = prelude
+        self._prefix = prefix
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
@@ -255,9 +257,9 @@ class ScalarWriter:
         if form is None:
             return None
         if is_long(form):
-            # A name by content, so that the parts of a grammar share their strings' rules.
+            # A name by content, so that a part is the same in all grammars.
             digest = blake2b(repr(part).encode(errors="surrogatepass")).hexdigest()
-            name = f"text_{digest[:32]}"
+            name = f"{self._prefix}text_{digest[:32]}"
             self.hints[name] = format_name(part) or hint
             self._rules.add(name, form)
             form = call(name)

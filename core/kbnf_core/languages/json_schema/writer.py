@@ -697,7 +697,7 @@ class Writer:
         self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
         rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
         self.scalars = ScalarWriter(
-            self.prelude, rules, options.limits, self.left_out, apart=self._is_run
+            self.prelude, rules, options.limits, self.left_out, prefix=prefix, apart=self._is_run
         )
         self._parts_known = parts
         self._is_whole = schemas is None and not prefix
@@ -910,7 +910,7 @@ class Writer:
         before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
         rules: dict[str, Form] = {}
         collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
-        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name)
+        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name, prefix=f"{name}_")
         try:
             if "enum" in contents:
                 listed = OneOf(tuple(contents["enum"]))

@@ -133,3 +133,14 @@ def test_the_parts_used_least_recently_go_first() -> None:
     parts.keep("cc", part)
     assert parts.find("bb") is None
     assert parts.find("aa") is parts.find("cc") is part
+
+
+def test_what_is_in_a_part_and_outside_is_two_rules() -> None:
+    ids = {"pattern": "^[A-Fa-f\\d]{24}$"}
+    maybe = {"properties": {"id": {"oneOf": [ids, {"type": "null"}]}}}
+    part = {"type": "object", "properties": {"meta": maybe}, "required": ["type"]}
+    closed = {"additionalProperties": False}
+    schema = {"properties": {"list": {"items": {"oneOf": [closed, part]}}, "id": ids}}
+    # New, and known.
+    counts = {Grammar.from_json_schema(schema).tables.state_count for _ in range(2)}
+    assert len(counts) == 1
