@@ -181,8 +181,8 @@ class ScalarWriter:
 
     ``note`` takes what is to be said of values that are left out. ``hints`` are the names that
     people should read for the rules of strings, which are named after their contents, behind
-    ``prefix``: those of a part are its own. What is counted is a rule of its own where ``apart``: in the middle of another the automaton of that
-    would be taken apart for it.
+    ``prefix``: those of a part are its own. What is counted is a rule of its own where ``apart``:
+    in the middle of another the automaton of that would be taken apart for it.
     """
 
     def __init__(
