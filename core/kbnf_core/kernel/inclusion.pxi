@@ -515,7 +515,18 @@ cdef class Inclusion:
         if place >= 0:
             return self._prove(place, reading, wanted, pairs)
         members = items.of(~place)
+        if members.size() > 1 and reading == 1:
+            # One that goes on for ever is found out with little work.
+            for i in range(members.size()):
+                self._count_from(~<int32_t> (members[0][i] // items.radix))
         for i in range(members.size()):
+            position = ~<int32_t> (members[0][i] // items.radix)
+            length = self._known(position, reading).length
+            if length > found:
+                found, best = length, i
+        for i in range(members.size()):
+            if found >= wanted:
+                break
             position = ~<int32_t> (members[0][i] // items.radix)
             length = self._prove(position, reading, wanted, pairs)
             if length < wanted and self._known(position, reading).flags & _CALLING:
@@ -658,7 +669,7 @@ cdef class Inclusion:
         start = items.unbounded(start)
         cdef Known* known = self._known(~start, 0)
         cdef vector[int32_t] found = vector[int32_t](1, start)
-        cdef int32_t state, edge, call
+        cdef int32_t state, edge, call, last
         cdef size_t i = 0
         if known.flags & (_SILENT | _LOUD):
             return known.flags & _SILENT != 0
@@ -670,9 +681,12 @@ cdef class Inclusion:
             i += 1
             if i > _MOST_PAIRS:
                 return False
+            # Most edges of a state lead to the same one as the edge before.
+            last = UNKNOWN
             for edge in range(items.edge_start[state], items.edge_start[state + 1]):
-                if self.reads[items.edge_class[edge]]:
-                    if not self._goes_on(items.edge_target[edge], found):
+                if self.reads[items.edge_class[edge]] and items.edge_target[edge] != last:
+                    last = items.edge_target[edge]
+                    if not self._goes_on(last, found):
                         return False
             for call in range(items.call_start[state], items.call_start[state + 1]):
                 if items.call_tail[call] or not self._goes_on(items.call_return[call], found):
@@ -684,7 +698,8 @@ cdef class Inclusion:
 
     cdef bint _goes_on(self, int32_t state, vector[int32_t]& found) except -1:
         """Add a state that is new to the search in progress; tell whether nothing completes there."""
-        state = self.explorer.items.unbounded(state)
+        if self.explorer.items.has_loops:
+            state = self.explorer.items.unbounded(state)
         if self.explorer.items.accepting[state]:
             return False
         cdef Known* known = self._known(~state, 0)

@@ -35,11 +35,11 @@ cdef class Walker:
     cdef Inclusion in_text
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
-    # By slice: the block found so far. Then other bits, the nonzero words among these, and whether
-    # that is all.
+    # By slice: the block found so far. Then other bits, a bit for each word of these that may not be
+    # zero, and whether any may be.
     cdef vector[Taken] taken
     cdef vector[uint32_t] words
-    cdef vector[int32_t] touched
+    cdef vector[uint64_t] touched
     cdef bint all_touched
     # Tokens found in the current part, as ranges in the order of its trie.
     cdef vector[Pair] ranges
@@ -61,6 +61,7 @@ cdef class Walker:
         self.explorer = table.explorer
         self.places.resize(parts.depth + 1)
         self.words.resize(parts.width)
+        self.touched.resize((parts.width + 63) // 64)
         self.taken.resize(len(parts.slices))
         self.class_bytes.resize(self.explorer.width)
         for byte in range(256):
@@ -366,14 +367,15 @@ cdef class Walker:
         self.all_touched = True
 
     cdef void _set(self, _Part part, int32_t first, int32_t end) noexcept:
-        cdef int32_t k, token, place
+        cdef int32_t k, token
         self.bits_set += end - first
         for k in range(first, end):
             token = part.token_ids[k]
-            place = token >> 5
-            if self.words[place] == 0:
-                self.touched.push_back(place)
-            self.words[place] |= <uint32_t> 1 << (token & 31)
+            self._add_to_word(token >> 5, <uint32_t> 1 << (token & 31))
+
+    cdef inline void _add_to_word(self, int32_t place, uint32_t bits) noexcept:
+        self.touched[place >> 6] |= <uint64_t> 1 << (place & 63)
+        self.words[place] |= bits
 
     cdef int _complete(self, _Part part, int32_t node, vector[int32_t]* names) except -1:
         """Note that nonterminals complete into BOTTOM at a node, if some token goes on there."""
@@ -392,20 +394,31 @@ cdef class Walker:
                 self.completions[names[0][i]].push_back(node)
 
     cdef int add(self, const vector[int32_t]& content) except -1:
-        """Set the bits of a mask, as ``Pool`` stores it."""
+        """Add a mask, as ``Pool`` stores it: its blocks as such, where they are those found so far."""
+        cdef const Taken* more = <const Taken*> content.data()
         cdef size_t i
         cdef size_t head = self.parts.head
-        if self.parts.add_taken(<const Taken*> content.data(), self.words.data()):
-            self.all_touched = True
+        for i in range(self.taken.size()):
+            if more[i].block and self.taken[i].block and memcmp(&self.taken[i], &more[i], sizeof(Taken)):
+                self._flatten(more)
+                break
+        else:
+            for i in range(self.taken.size()):
+                if more[i].block:
+                    self.taken[i] = more[i]
         if content.size() == self.words.size() + head:
             for i in range(self.words.size()):
                 self.words[i] |= <uint32_t> content[i + head]
             self.all_touched = True
             return 0
         for i in range(head, content.size(), 2):
-            if self.words[content[i]] == 0:
-                self.touched.push_back(content[i])
-            self.words[content[i]] |= <uint32_t> content[i + 1]
+            self._add_to_word(content[i], <uint32_t> content[i + 1])
+        return 0
+
+    cdef int _flatten(self, const Taken* taken) except -1:
+        """Set the bits of blocks."""
+        self.parts.add_taken(taken, self.words.data())
+        self.all_touched = True
         return 0
 
     cdef int drop_below(self, int32_t node) except -1:
@@ -414,50 +427,57 @@ cdef class Walker:
         cdef int32_t k, token
         for k in range(whole.token_start[node + 1], whole.token_start[whole.skip[node]]):
             token = whole.token_ids[k]
+            if self._is_in_block(token):
+                self._flatten(self.taken.data())
+                memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
             self.words[token >> 5] &= ~(<uint32_t> 1 << (token & 31))
         return 0
 
+    cdef bint _is_in_block(self, int32_t token) except -1:
+        cdef _Part part
+        for part in self.parts.slices:
+            if self.taken[part.number].block:
+                if part.blocks[self.taken[part.number].block - 1, token >> 5] >> (token & 31) & 1:
+                    return True
+        return False
+
     cdef int _take_words(self, vector[int32_t]& content, int32_t width) except -1:
         """Write these bits in the form ``Pool`` interns, and reset."""
-        cdef size_t i
-        cdef size_t head = self.parts.head
+        cdef size_t head = self.parts.head, i
+        cdef int32_t place
+        cdef uint64_t left
         content.resize(head)
         memcpy(content.data(), self.taken.data(), head * sizeof(int32_t))
-        if not self.all_touched and 2 * <int32_t> self.touched.size() < width:
-            sort(self.touched.begin(), self.touched.end())
-            for i in range(self.touched.size()):
-                # Bits may have been dropped again.
-                if self.words[self.touched[i]]:
-                    content.push_back(self.touched[i])
-                    content.push_back(<int32_t> self.words[self.touched[i]])
-        else:
-            self.touched.clear()
-            for i in range(self.words.size()):
-                if self.words[i]:
-                    self.touched.push_back(<int32_t> i)
-            if 2 * <int32_t> self.touched.size() < width:
-                self.all_touched = False
-                return self._take_words(content, width)
+        for i in range(self.touched.size()):
+            left = ~<uint64_t> 0 if self.all_touched else self.touched[i]
+            while left:
+                place = 64 * i + _lowest(left)
+                left &= left - 1
+                if place < width and self.words[place]:
+                    content.push_back(place)
+                    content.push_back(<int32_t> self.words[place])
+        if content.size() - head >= <size_t> width:
             content.resize(head + width)
             memcpy(
                 content.data() + head, self.words.data(), self.words.size() * sizeof(uint32_t)
             )
-            self.all_touched = True
         self._clear()
         return 0
 
     cdef void _clear(self) noexcept:
         cdef size_t i
+        cdef uint64_t left
         if self.all_touched and self.words.size():
             memset(self.words.data(), 0, self.words.size() * sizeof(uint32_t))
-        else:
-            for i in range(self.touched.size()):
-                self.words[self.touched[i]] = 0
-        self.touched.clear()
+        for i in range(self.touched.size()):
+            left = self.touched[i]
+            while left:
+                self.words[64 * i + _lowest(left)] = 0
+                left &= left - 1
+            self.touched[i] = 0
         self.ranges.clear()
         memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
         self.all_touched = False
-
 
 
 cdef int _make_ascending(vector[int32_t]& nodes, int32_t count) except -1:
