@@ -103,6 +103,32 @@ cdef Rows _rows_of(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
     return rows
 
 
+cdef Rows _packed(list rows):
+    """Return rows that are lists of one length."""
+    cdef Edges edges
+    cdef vector[uint64_t] kept
+    cdef Ints first
+    _read_table(rows, (), (), edges, kept, first)
+    return _rows_of(edges, len(rows), len(rows[0]))
+
+
+def over_columns(rows, bytes columns):
+    """See ``kernel.Automata``."""
+    cdef Rows table
+    cdef Ints cells
+    cdef Py_ssize_t at
+    cdef uint8_t column
+    if type(rows) is not Rows:
+        return [[row[column] for column in columns] for row in rows]
+    found = []
+    table = rows
+    cells.resize(table.width)
+    for at in range(table.count):
+        table.fill(at, cells.data())
+        found.append([cells[column] for column in columns])
+    return found
+
+
 cdef bint _run(_Subsets subsets) except -1:
     """Follow all subsets."""
     cdef int is_over
@@ -379,7 +405,7 @@ def leave_out(list rows, words):
         found[node] = states[name]
     if not trie[0].symbols.empty():
         whole[0] = whole.pop()
-    return whole
+    return _packed(whole)
 
 
 cdef _bytes(const Ints& values):

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kbnf_core.automata.alphabet import ONE_CLASS, ByteClasses, first_bytes
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import Partition
 
 DEAD = -1
@@ -103,8 +104,7 @@ def empty() -> Dfa:
 
 def rows_over(dfa: Dfa, classes: ByteClasses) -> list[list[int]]:
     """Return ``dfa.rows`` with one column per class of ``classes``, which refine its own."""
-    chosen = [dfa.classes[byte] for byte in first_bytes(classes)]
-    return [[row[column] for column in chosen] for row in dfa.rows]
+    return AUTOMATA.over_columns(dfa.rows, bytes(first_bytes(classes)).translate(dfa.classes))
 
 
 def trimmed(

@@ -150,7 +150,10 @@ class Automata(Protocol):
         state. Blocks are numbered by their first states.
         """
 
-    def leave_out(self, rows: list[list[int]], words: Sequence[bytes]) -> list[list[int]]:
+    def over_columns(self, rows: Sequence[Sequence[int]], columns: bytes) -> list[list[int]]:
+        """Return rows of some of their columns."""
+
+    def leave_out(self, rows: list[list[int]], words: Sequence[bytes]) -> Sequence[Sequence[int]]:
         """Return an automaton without some words.
 
         No state of ``rows`` leads to the first, in which words start. Words are symbols, at least

@@ -18,6 +18,7 @@ __all__ = [
     "leave_out",
     "literals",
     "minimise",
+    "over_columns",
     "product",
     "smallest",
     "spell",
@@ -600,6 +601,11 @@ class _Refinement:
 
     def _signature(self, state: int) -> frozenset[tuple[int, int]]:
         return frozenset((symbol, self.block[target]) for symbol, target in self._edges[state])
+
+
+def over_columns(rows: Sequence[Sequence[int]], columns: bytes) -> list[list[int]]:
+    """See ``kernel.Automata``."""
+    return [[row[column] for column in columns] for row in rows]
 
 
 def leave_out(rows: list[list[int]], words: Sequence[bytes]) -> list[list[int]]:

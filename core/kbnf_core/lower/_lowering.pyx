@@ -183,6 +183,17 @@ def has_count(nodes, least):
     return False
 
 
+def counting_of(names, nodes):
+    """See ``inline``."""
+    cdef list found = []
+    for name in names:
+        for node in nodes[name]:
+            if type(node) is _Counted:
+                found.append(name)
+                break
+    return found
+
+
 def estimate_size(nodes, sizes, inlined):
     """See ``inline``."""
     cdef list values = []

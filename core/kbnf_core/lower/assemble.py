@@ -10,12 +10,12 @@ import numpy.typing as npt
 from kbnf_core.automata.alphabet import ByteClasses, join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Counted, Grammar, Literal, Node, Regular, Token, TokenTerminal
+from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
 from kbnf_core.lower.facts import Analysis
-from kbnf_core.lower.inline import Inlined
+from kbnf_core.lower.inline import Inlined, counting_of
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.parts import ALONE, Around, Carrier, united
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
@@ -93,8 +93,7 @@ def build_pieces(
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
         name: _folded(name, _finished(name, builder, finish), builder)
-        for name in names
-        if name in grammar.rules and any(type(node) is Counted for node in analysis.nodes[name])
+        for name in counting_of(filter(grammar.rules.__contains__, names), analysis.nodes)
     }
     pieces: dict[str, Piece] = {}
     carrier = Carrier(alphabet)

@@ -63,6 +63,7 @@ def choose_inlined(
             uses[name] = max(count, uses.get(name, 0))
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
+    counting = frozenset(counting_of(analysis.order, analysis.nodes))
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
     for name in analysis.order:
         budget.part = name
@@ -73,7 +74,7 @@ def choose_inlined(
         if name == grammar.start or "#" in name or name in kept:
             continue
         # Within another count it could not be counted.
-        if any(type(node) is Counted for node in analysis.nodes[name]):
+        if name in counting:
             continue
         times = uses.get(name, 0)
         single = times == 1 and sizes[name] <= LARGE and name in grammar.rules
@@ -81,6 +82,12 @@ def choose_inlined(
         if single or (small and not has_free_text(analysis.nodes[name])):
             inlined[name] = None
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses.get(name, 0) > 1))
+
+
+@compiled
+def counting_of(names: Iterable[str], nodes: Mapping[str, list[Node]]) -> list[str]:
+    """Return the nonterminals that count repetitions."""
+    return [name for name in names if any(type(node) is Counted for node in nodes[name])]
 
 
 def has_free_text(nodes: Iterable[Node]) -> bool:

@@ -64,6 +64,8 @@ class Remembered(Generic[K, V]):
 class Remembering(Generic[P, V]):
     """A function of hashable arguments, whose results are remembered; ``__wrapped__`` is bare."""
 
+    __wrapped__: Callable[P, V]
+
     def __init__(self, function: Callable[P, V], most: int, size_of: Callable[[V], int]) -> None:
         self._function = function
         self.known = Remembered[Hashable, V](most, lambda _, value: size_of(value))

@@ -58,7 +58,7 @@ def masks_differ(
         wanted = [token for token, found in data.items() if found[0] in b'{}[]",:abcnexstopyi1']
         token = choose.choice(wanted or list(data))
         prefix += data[token]
-        found = [engine.try_accept_new_token(token) for engine in engines]
-        if AcceptTokenResult.Finished in found:
-            return None if found[0] is found[1] else prefix
+        results = [engine.try_accept_new_token(token) for engine in engines]
+        if AcceptTokenResult.Finished in results:
+            return None if results[0] is results[1] else prefix
     return None

@@ -48,7 +48,7 @@ def random_grammar(seed: int) -> Grammar | None:
 def builder_of(grammar: Grammar, budget: Budget, limit: int, inlined: inline.Inlined) -> NfaBuilder:
     rules, analysis = grammar.rules, grammar.analysis
     alphabet = number_symbols(rules, analysis, inlined)
-    return NfaBuilder(rules.rules, analysis, alphabet, inlined.names, limit, budget)
+    return NfaBuilder(dict(rules.rules), analysis, alphabet, inlined.names, limit, budget)
 
 
 def outcome(connect: Callable[..., Any], builder: NfaBuilder, name: str) -> object:
@@ -187,15 +187,16 @@ def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) ->
         arguments = piece.source, piece.symbol, piece.target, classes, calls, finer
         columns = compiled.carry(*arguments)
         assert columns == PLAIN["carry"](*arguments)
-        pieces.append(deterministic(replace(piece, **dict(zip(COLUMNS, columns, strict=True)))))
+        carried = replace(piece, source=columns[0], symbol=columns[1], target=columns[2])
+        pieces.append(deterministic(carried))
     for most in (0, 7, 1_000):
         found = compiled.unite(pieces, most)
         assert found == PLAIN["unite"](pieces, most)
         if found is not None:
+            source, symbol, target, accepting = found[:4]
+            united = Piece(source, symbol, target, accepting, [()])
             words = ({word_of(each, chance.randrange) for each in pieces} for _ in range(20))
-            assert all(
-                accepts(Piece(*found, [()]), word) for some in words for word in some if word
-            )
+            assert all(accepts(united, word) for some in words for word in some if word)
 
 
 COLUMNS = ("source", "symbol", "target")
@@ -211,12 +212,13 @@ def deterministic(piece: Piece) -> Piece:
     """Return an automaton with one edge for each state and symbol."""
     edges = np.array([(*key, to) for key, to in sorted(rows_of(piece).items())], np.int32)
     columns = [column.tobytes() for column in edges.reshape(-1, 3).T]
-    return replace(piece, **dict(zip(COLUMNS, columns, strict=True)))
+    return replace(piece, source=columns[0], symbol=columns[1], target=columns[2])
 
 
 def word_of(piece: Piece, below: Callable[[int], int]) -> tuple[int, ...]:
     """Return a random word of an automaton, the empty one where none is found."""
-    rows, state, word = rows_of(piece), 0, ()
+    rows, state = rows_of(piece), 0
+    word: tuple[int, ...] = ()
     for _ in range(12):
         if piece.accepting[state] and below(2):
             return word

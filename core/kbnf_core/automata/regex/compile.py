@@ -30,7 +30,11 @@ class Compiled(NamedTuple):
     work: int = 0
 
 
-@remembered(2 * 2**20, lambda compiled: 500 + (compiled.dfa.size if compiled.dfa else 0))
+def _size_of(compiled: Compiled) -> int:
+    return 500 + (compiled.dfa.size if compiled.dfa else 0)
+
+
+@remembered(2 * 2**20, _size_of)
 def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
     r"""Compile a pattern, as if it stood between ``\A(?:`` and ``)\z``. Never raises."""
     tree, problems = parse_regex(pattern, limits)

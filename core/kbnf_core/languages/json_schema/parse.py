@@ -159,10 +159,13 @@ def _convert(text: SchemaText) -> _Converted:
     writer = _writer(text)
     rules, eager = _made(writer, writer.rules_for)
     losses, notes = _said(writer)
+    parts = writer.parts()
+    # What it holds refers back to it, and would wait for the collector of garbage.
+    vars(writer).clear()
     if losses and not text.options.lossy:
         # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
         losses = _readable(text).losses
-    return _Converted(text, rules, eager, writer.parts(), losses, notes)
+    return _Converted(text, rules, eager, parts, losses, notes)
 
 
 def _of_known(source: Source, options: Options) -> _Converted | None:

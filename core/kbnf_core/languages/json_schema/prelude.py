@@ -1,6 +1,6 @@
 """Rules that many grammars share: whitespace, separators, and JSON's own types."""
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
@@ -125,9 +125,16 @@ class Shared:
             "other_name": regex(self.spelling.with_needless or ""),
             "member": sequence(self.calls["string"], self.colon, self.calls["value"]),
         }
+        self.said = repr(options)
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
         self._parts: dict[str, ir.Part] = {}
+
+    @cached_property
+    def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
+        """The meanings of a gap, a comma and a colon."""
+        budget = Budget(DEFAULT_LIMITS.work)
+        return meaning(self.gap, budget), meaning(self.comma, budget), meaning(self.colon, budget)
 
     def _any_character(self, escapes: Escapes | None) -> str:
         match escapes:
@@ -224,6 +231,16 @@ class Prelude:
             for each in shared.needed(name):
                 self.rules.setdefault(each, shared.rules[each])
         return self._shared.calls[name]
+
+    @property
+    def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
+        """The meanings of a gap, a comma and a colon, whose rules need not be in use."""
+        return self._shared.punctuation
+
+    @property
+    def said(self) -> str:
+        """The options, as a text."""
+        return self._shared.said
 
     def bodies(self) -> dict[str, ir.Node]:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""

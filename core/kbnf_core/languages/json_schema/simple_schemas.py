@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.languages.json_schema.build_tree import meaning
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Closing
 from kbnf_core.languages.json_schema.keywords import (
@@ -84,6 +83,8 @@ class Value(NamedTuple):
 
 
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES} | {"integer": frozenset(("number",))}
+_CALLS = {name: ir.Call(name, NOWHERE) for name in NAMES}
+_ANYTHING = Value("v", _CALLS["value"], frozenset(_ALL_TYPES), frozenset(("value",)))
 _CONSTANTS = {
     text: Value(said, ir.Literal(text.encode(), NOWHERE), _ONE_TYPE[name])
     for text, said, name in (
@@ -130,14 +131,9 @@ class SimpleSchemas:
         # By identity, and which objects are closed. None for what is not simple, and for what is
         # being looked at: a schema within itself.
         self._known: dict[tuple[int, bool, bool], Value | None] = {}
-        self._calls = {name: ir.Call(name, NOWHERE) for name in NAMES}
-        types = frozenset(_ALL_TYPES)
-        self._anything = Value("v", self._calls["value"], types, frozenset(("value",)))
-        self._gap, self._comma, self._colon = punctuation = tuple(
-            meaning(form, budget) for form in (prelude.gap, prelude.comma, prelude.colon)
-        )
+        self._gap, self._comma, self._colon = prelude.punctuation
         self._around_values = frozenset(
-            call.nonterminal for node in punctuation for call in ir.calls(node)
+            call.nonterminal for node in prelude.punctuation for call in ir.calls(node)
         )
 
     def rule(self, place: Place) -> str | None:
@@ -149,7 +145,7 @@ class SimpleSchemas:
         if not contents.keys() & {"properties", "$ref"} or place.resolver is not None:
             return None
         whole, below = closing is Closing.WHOLE, closing is not Closing.NONE
-        if self._known.get((id(contents), whole, below), self._anything) is None:
+        if self._known.get((id(contents), whole, below), _ANYTHING) is None:
             return None
         spelled = self._document.spelled(contents)
         written = self._where, closing.value, spelled
@@ -189,7 +185,7 @@ class SimpleSchemas:
         ``whole`` tells whether it closes objects, ``below`` whether those in it are closed.
         """
         if schema is True:
-            return self._anything
+            return _ANYTHING
         if not isinstance(schema, dict) or depth > DEPTH:
             return None
         key = id(schema), whole, below
@@ -204,7 +200,7 @@ class SimpleSchemas:
         if self._document.is_whole(schema):
             said -= {"$id", "id"}
         if not said:
-            return self._anything
+            return _ANYTHING
         if said <= _OF_VALUES:
             return self._of_types(schema, said, whole, below, depth)
         if said & _LISTING:
@@ -252,7 +248,7 @@ class SimpleSchemas:
             if name == "null":
                 value = _CONSTANTS[name]
             elif not restricting:
-                value = Value(_TYPES[name], self._calls[name], _ONE_TYPE[name], frozenset((name,)))
+                value = Value(_TYPES[name], _CALLS[name], _ONE_TYPE[name], frozenset((name,)))
             elif name == "object":
                 is_simple = restricting <= _OF_OBJECTS
                 value = self._object(schema, whole, below, depth) if is_simple else None
@@ -394,7 +390,7 @@ class SimpleSchemas:
         shared |= self._around_values
         other: ir.Node | None = None
         if extra is not None:
-            key: ir.Node = self._calls["string"]
+            key: ir.Node = _CALLS["string"]
             if members:
                 automaton = all_but(tuple(members), spelling)
                 if automaton is None:
@@ -402,7 +398,7 @@ class SimpleSchemas:
                 bodies[f"{name}_others"] = ir.Regular(automaton, NOWHERE)
                 key = ir.Call(f"{name}_others", NOWHERE)
                 if self._options.standard is Standard.LLGUIDANCE and spelling.with_needless:
-                    key = ir.Choice((key, self._calls["other_name"]), NOWHERE)
+                    key = ir.Choice((key, _CALLS["other_name"]), NOWHERE)
                     shared |= {"other_name"}
             else:
                 shared |= {"string"}

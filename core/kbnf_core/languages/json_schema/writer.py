@@ -972,7 +972,7 @@ class Writer:
 
     @cached_property
     def _settings(self) -> str:
-        return f"{self.options!r} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
+        return f"{self.prelude.said} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
 
     def _alternative(self, expression: Expression, hint: str) -> Form | None:
         parts, key = self._parts_known, None

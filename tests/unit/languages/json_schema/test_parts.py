@@ -144,3 +144,16 @@ def test_what_is_in_a_part_and_outside_is_two_rules() -> None:
     # New, and known.
     counts = {Grammar.from_json_schema(schema).tables.state_count for _ in range(2)}
     assert len(counts) == 1
+
+
+def test_a_rule_inside_of_a_part_may_be_called_from_elsewhere() -> None:
+    text = {"type": "string", "minLength": 1}
+
+    def counted(**more: Any) -> dict[str, Any]:
+        return {"type": "object", "properties": {**more, "s": text}, "minProperties": 1}
+
+    several = {"anyOf": [counted(k={"const": name}) for name in "ab"]}
+    for _ in range(2):  # made, and known
+        grammar = Grammar.from_json_schema(counted(p=several))
+        assert accepts(grammar, '{"p":{"s":"x"},"s":"x"}')
+        assert not accepts(grammar, '{"p":{"s":"x"},"s":""}')
