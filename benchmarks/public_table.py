@@ -14,6 +14,7 @@ distributions as SVG, ``--causes`` lists what does not pass.
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -43,6 +44,12 @@ MEMORY = 4 << 30
 
 MARKS = (50, 90, 99, 99.9)
 
+CAUSES = Path(__file__).parent / "verdict_causes.json"
+"""By engine and schema, what ``benchmarks.verdict_causes`` found."""
+
+MOST_CAUSES = 8
+"""Of an engine and a verdict; the rarer ones are one line."""
+
 Line = dict[str, Any]
 
 
@@ -71,7 +78,7 @@ def _measure(line: Line, case: Case, build: Build, setting: Setting, first: bool
     taken = []
     for text, valid in case.values:
         tokens = setting.encode(text)
-        accepted = _accepts(begin(), tokens, line["cold_us"])
+        accepted = accepts(begin(), tokens, line["cold_us"])
         if accepted:
             taken.append(tokens)
         if accepted != valid:
@@ -81,10 +88,11 @@ def _measure(line: Line, case: Case, build: Build, setting: Setting, first: bool
             line["wrong"].append([kind, text[:200]])
             line["status"] = kind if line["status"] in ("pass", "order") else line["status"]
     for tokens in taken:
-        _accepts(begin(), tokens, line["warm_us"])
+        accepts(begin(), tokens, line["warm_us"])
 
 
-def _accepts(session: Session, tokens: Sequence[int], times: list[float]) -> bool:
+def accepts(session: Session, tokens: Sequence[int], times: list[float]) -> bool:
+    """Tell whether a text is taken; adds the time of each step in microseconds."""
     for token in tokens:
         began = thread_time()
         session.mask()
@@ -114,7 +122,7 @@ def _fits_reordered(begin: Any, text: str, schema: Any, setting: Setting) -> boo
     written: set[str | None] = {json.dumps(ordered(json.loads(text)), ensure_ascii=False)}
     with suppress(KbnfError):
         written.add(in_accepted_order(grammar_of(json.dumps(schema)), text, orders))
-    return any(_accepts(begin(), setting.encode(each), []) for each in written - {text} if each)
+    return any(accepts(begin(), setting.encode(each), []) for each in written - {text} if each)
 
 
 def read_lines(path: Path) -> Iterator[Line]:
@@ -244,7 +252,7 @@ def summarise(
         for line in read_lines(out):
             lines[line["engine"]].append(line)
         pooled = _pooled(lines)
-        written += [*_verdicts(lines), "", *_times(pooled), ""]
+        written += [*_verdicts(lines), "", *_causes(lines), "", *_times(pooled), ""]
         if causes:
             _print_causes(lines)
         if figures is not None:
@@ -306,6 +314,48 @@ def _verdicts(lines: Mapping[str, Sequence[Line]]) -> Iterator[str]:
         counts = Counter(each["status"] for each in found)
         cells = " | ".join(f"{counts[head]:,}" for head in heads)
         yield f"| {name} | {len(found):,} | {cells} | {max(each['mb'] for each in found):.0f} |"
+
+
+def _causes(lines: Mapping[str, Sequence[Line]]) -> Iterator[str]:
+    """Yield why schemas are refused or judged wrongly, the commonest causes first."""
+    known = json.loads(CAUSES.read_text(encoding="utf-8"))
+    yield "| schemas | engine | verdict | cause |"
+    yield "|---|---|---|---|"
+    for name, found in lines.items():
+        for status in ("refused", "valid rejected", "invalid accepted"):
+            counts = Counter(
+                _refusal(each["reason"])
+                if status == "refused"
+                else known.get(name, {}).get(each["schema"], "not looked for")
+                for each in found
+                if each["status"] == status
+            )
+            common = counts.most_common(MOST_CAUSES)
+            for cause, count in common:
+                yield f"| {count:,} | {name} | {status} | {cause} |"
+            rest = counts.total() - sum(count for _, count in common)
+            if rest:
+                yield f"| {rest:,} | {name} | {status} | {len(counts) - len(common)} others |"
+
+
+_ALONE = (
+    # The place in the schema, or a pointer to it, and what comes after the first sentence.
+    (re.compile(r"^<text>:\d+:\d+: error(\[\w+\]): (?:the whole schema|/.*?(?=: )): "), r"\1 "),
+    (re.compile(r"/(\w+): `\1` "), r"`\1` "),
+    (re.compile(r"^grammar error: #\S*:? "), ""),
+    (re.compile(r"^(Unknown format): .*"), r"\1"),
+    (re.compile(r"; .*| while processing .*|\. .*"), ""),
+    # A pattern or a list in it.
+    (re.compile(r"`[^`]*[\[(^][^`]*`"), "..."),
+    (re.compile(r"(?<!E)\b\d[\d,]*|/[^ ]*/|'[^']*'|#/\S+|: https?:\S+"), "..."),
+)
+
+
+def _refusal(reason: str) -> str:
+    """Return what a refusal says, without what it says of this schema alone."""
+    for pattern, by in _ALONE:
+        reason = pattern.sub(by, reason)
+    return reason.replace("|", "\\|")[:100]
 
 
 def _print_causes(lines: Mapping[str, Sequence[Line]]) -> None:

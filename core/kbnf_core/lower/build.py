@@ -11,6 +11,7 @@ import numpy as np
 
 from kbnf_core.ir import Grammar, Part
 from kbnf_core.lower.assemble import assemble, build_pieces, nonterminals_in
+from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
@@ -22,6 +23,9 @@ from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+
+MANY_EDGES = 100_000
+"""Edges from which on what was needed to make them is worth giving back: some 50 bytes each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +55,25 @@ def build_tables(
     ``lower.counts``; without, every count is a state.
     """
     budget = budget or Budget(limits.work)
+    tables = _tables(grammar, limits, analysis, budget, inlined, counted)
+    if len(tables.edge_class) >= MANY_EDGES:
+        give_back()
+    return tables
+
+
+@compiled
+def give_back() -> None:
+    """Return free memory to the system, where the allocator keeps it: it has holes by then."""
+
+
+def _tables(
+    grammar: Grammar,
+    limits: Limits,
+    analysis: Analysis | None,
+    budget: Budget,
+    inlined: Inlined | None,
+    counted: bool,
+) -> Tables:
     if not counted:
         analysis = analysis or analyse(grammar, budget)
         return assemble(*_build(grammar, analysis, limits, budget, ALONE, inlined))

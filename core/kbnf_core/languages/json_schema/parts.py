@@ -19,11 +19,11 @@ from kbnf_core.text.remembered import Remembered
 LARGEST = 100_000
 """Characters of a schema that is remembered."""
 
-ALL, MOST = 16 * 2**20, 2 * 2**20
+ALL, MOST = 12 * 2**20, 2**20
 """Bytes of all that is remembered, by an estimate, and of one part."""
 
-RULE = 3_000
-"""Bytes of a rule beside its automaton, a mean."""
+RULE, SHARED = 3_000, 100
+"""Bytes of a rule beside its automaton, a mean; and of one that others have, too."""
 
 Key = str | tuple[str, ...]
 """What the rules of a part depend on."""
@@ -59,10 +59,12 @@ class Parts(Remembered[Key, Part]):
 
 
 def _size_of(key: Key, part: Part) -> int:
-    automata = sum(body.dfa.size for body in part.bodies.values() if type(body) is Regular)
     lowered = part.lowered.size if isinstance(part.lowered, Lowered) else 0
-    length = len(key) if isinstance(key, str) else sum(map(len, key))
-    return length + RULE * len(part.bodies) + automata + lowered
+    if isinstance(key, tuple):
+        # What has all of a text's rules shares them with the parts that they are.
+        return sum(map(len, key)) + SHARED * len(part.bodies) + lowered
+    automata = sum(body.dfa.size for body in part.bodies.values() if type(body) is Regular)
+    return len(key) + RULE * len(part.bodies) + automata + lowered
 
 
 PARTS = Parts()

@@ -163,7 +163,7 @@ def _combine(operation: _Operation, left: Dfa, right: Dfa) -> tuple[Dfa, int]:
     return operation(left, right, budget=meter), meter.spent
 
 
-_combined = lru_cache(maxsize=512)(_combine)
+_combined = lru_cache(maxsize=128)(_combine)
 """Sets that differ in their last literals alone, as regions of names do, share the rest."""
 
 
