@@ -32,6 +32,7 @@ from kbnf_core.languages.json_schema.parts import PARTS
 from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.writer import FEWEST, Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
@@ -221,6 +222,9 @@ def _with_parts(text: SchemaText, known: list[ir.Part]) -> tuple[Writer, dict[st
     """
     writer = _writer(text)
     writer.use_known(known)
+    if len(text.value["anyOf"]) < FEWEST:
+        # What a list takes that is none without those that are known.
+        writer.schemas.budget.spend(STEPS)
     if not text.value["anyOf"]:
         return writer, writer.all_rules(), True
     rules, eager = _made(writer, writer.rules_for)
