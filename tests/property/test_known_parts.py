@@ -15,6 +15,7 @@ TOKENS = ('{"name":"', '"arguments":', '","', '":"', '":', "{}", "}}", '"ab', "a
 BYTES = [bytes([byte]) for byte in range(256)]
 END = 256 + len(TOKENS)
 VOCABULARY = Vocabulary(dict(enumerate([*BYTES, *map(str.encode, TOKENS)])), eos_token_id=END)
+TEXTS = ({"type": "string", "pattern": "^[a-c]{3,40}x"}, {"type": "string", "maxLength": 200})
 INNER = {"v": {"type": "integer"}, "next": {"$ref": "#/$defs/tree"}}
 TREE = {"type": "object", "properties": INNER}
 
@@ -45,6 +46,10 @@ def object_of(chance: Random, depth: int) -> dict[str, Any]:
         "properties": {name: value(chance, depth) for name in names},
         "required": chance.sample(names, chance.randrange(len(names) + 1)),
     }
+    if chance.random() < 0.2 and depth:
+        # That is a part of another kind, with names that others outside of it may have.
+        found["properties"]["b"] = chance.choice(TEXTS)
+        found["minProperties"] = 1
     if chance.random() < 0.6:
         found["additionalProperties"] = chance.choice([False, {"type": "null"}])
     return found
@@ -65,7 +70,8 @@ def test_known_tools_have_the_same_masks(seed: int, monkeypatch: pytest.MonkeyPa
     count = chance.choice([2, 3, 6])
     names = [f"{chance.choice(NAMES)}{chance.choice(NAMES)}" for _ in range(count)]
     tools = [tool(chance, name) for name in names]
-    others = [{"type": "null"}, {"enum": ["a", 1]}, {"type": "array"}]
+    lists = [{"type": "array", "items": each, "minItems": 1} for each in TEXTS]
+    others = [{"type": "null"}, {"enum": ["a", 1]}, {"type": "array"}, *TEXTS, *lists]
 
     def grammar(chosen: list[Any]) -> Grammar:
         # What is nothing but alternatives is known by texts.

@@ -313,3 +313,65 @@ def same(one: TokenTrie, other: TokenTrie) -> bool:
         and getattr(one, name).dtype == getattr(other, name).dtype
         for name in names
     )
+
+
+@pytest.mark.parametrize(
+    ("grammar", "before"),
+    [
+        # A token of the block goes on behind a text that is complete elsewhere.
+        ("start ::= 'k' 'ab' | t 'z'; t ::= 'k' #'[a-z ]*' ';' | '(' t ')';", b"k"),
+        # Nothing of the block does, but what ends the text does.
+        ("""start ::= '"' #'[^"]*' '"' 'x'?;""", b'"a'),
+        # Tails: in the middle of two names side by side, near a bound, and after a first character.
+        (r"""start ::= n #'[a-z]'; n ::= '"' (#'b[^"]*' | #'[^ab"][^"]*' | 'a"') '"';""", b'"'),
+        (r"""start ::= '"' c{0,130} '"' #'[,:]'; c ::= #'[^"\\\\]';""", b'"' + b"a" * 110),
+        (r"""start ::= '"' c{0,130} '"' #'[,:]'; c ::= #'[^"\\\\]';""", b'"' + b"a" * 128),
+        (r"""start ::= '"' c{3,130} '"' #'[,:]'; c ::= #'[^"\\\\]';""", b'"'),
+        (r"""start ::= '"' c{1,130} '"' #'[,:]'; c ::= #'[^"\\\\]|\\\\n';""", b'"'),
+        (
+            r"""start ::= s | '"' #'([^"\\\\]|\\\\n)*' '"'; s ::= '"' c{1,130} '"';"""
+            "c ::= #'[^\"]';",
+            b'"',
+        ),
+    ],
+)
+@pytest.mark.parametrize("finish", ["eager", "token", "eos"])
+def test_a_mask_written_from_parts_has_what_can_come(
+    grammar: str, before: bytes, finish: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    mine = vocabulary()
+    engine = Engine(grammar, mine, finish=finish)
+    engine.try_accept_new_bytes(before)
+    row = np.full((mine.size + 31) // 32 + 2, -1, np.int32)
+    for _ in range(2):
+        engine.fill_bitmask(row)
+        found = set(np.flatnonzero(np.unpackbits(row.view(np.uint8), bitorder="little")).tolist())
+        expected = {each for each in range(mine.size) if engine.validate_tokens([each])}
+        assert found == expected
+        assert set(engine.get_allowed_token_ids_from_last_computation()) == expected
+    assert len(expected) > 5
+
+
+@pytest.mark.parametrize(
+    ("grammar", "before"),
+    [
+        ("start ::= '\"' #'[^\"]*' '\"' ';';", b'"'),
+        ("start ::= '\"' any{0,300} '\"' ';'; any ::= #'[^\"]';", b'"a'),
+        ("start ::= '\"' any{0,300} '\"' ';'; any ::= #'[^\"]';", b'"' + b"a" * 290),
+    ],
+)
+def test_tails_are_walked_once(
+    grammar: str, before: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    endings = product(b"aZ09 .,x", b"aZ09 .,x", (b'"', b'";', b'"x'))
+    mine = Vocabulary(
+        dict(enumerate([*BYTES, *(bytes([one, two]) + end for one, two, end in endings)]))
+    )
+    engine = Engine(grammar, mine)
+    engine.try_accept_new_bytes(before)
+    engine.compute_allowed_token_ids()
+    assert len(engine.get_allowed_token_ids_from_last_computation()) > 64
+    # Three tails, and the bytes that are no text.
+    assert engine._automaton.masks.visited <= len(BYTES) + 3

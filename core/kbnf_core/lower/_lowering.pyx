@@ -563,17 +563,26 @@ cdef _finish_starts(Ints& starts):
         starts[i] += starts[i - 1]
 
 
+cdef bytes _room(Py_ssize_t count):
+    """Return room for so many numbers, to be written before anybody looks at it."""
+    return PyBytes_FromStringAndSize(NULL, count * sizeof(int32_t))
+
+
+cdef int32_t* _cells(bytes column) noexcept:
+    return <int32_t*> <char*> column
+
+
 def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     """See ``assemble``."""
-    cdef Ints entry, edge_start, edge_class, edge_target, call_start, calls, call_return
-    cdef Ints token_start, token_terminal, token_target, nonterminals
+    cdef Ints entry, edge_start, calls, call_start, call_return, nonterminals
+    cdef Ints token_start, token_terminal, token_target
     cdef vector[uint8_t] accepting, leaves, call_tail
     cdef const int32_t* source
     cdef const int32_t* symbol
     cdef const int32_t* target
-    cdef bytes column, flags
+    cdef bytes flags, edge_class, edge_target
     cdef int32_t base = 0, first_token, here, what, there
-    cdef Py_ssize_t i, count, states
+    cdef Py_ssize_t i, count, states, edges = 0
     cdef bint is_tail
     for number in numbers:
         nonterminals.push_back(number)
@@ -584,18 +593,20 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
         entry.push_back(base)
         accepting.insert(accepting.end(), <const uint8_t*> flags, <const uint8_t*> flags + states)
         base += <int32_t> states
+        symbol, count = _numbers(piece.symbol), len(piece.symbol) // sizeof(int32_t)
+        for i in range(count):
+            edges += symbol[i] < class_count
     leaves.assign(base, 0)
     edge_start.assign(base + 1, 0)
     call_start.assign(base + 1, 0)
     token_start.assign(base + 1, 0)
-    base = 0
+    # These are large: they are written where they stay.
+    edge_class, edge_target = _room(edges), _room(edges)
+    base, edges = 0, 0
     for piece in pieces:
-        column = piece.source
-        source, count = <const int32_t*> <const char*> column, len(column) // sizeof(int32_t)
-        column = piece.symbol
-        symbol = <const int32_t*> <const char*> column
-        column = piece.target
-        target = <const int32_t*> <const char*> column
+        count = len(piece.source) // sizeof(int32_t)
+        source, symbol = _numbers(piece.source), _numbers(piece.symbol)
+        target = _numbers(piece.target)
         for i in range(count):
             what = symbol[i]
             if what >= first_token + terminals:
@@ -604,8 +615,8 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
             leaves[here] = 1
             if what < class_count:
                 edge_start[here + 1] += 1
-                edge_class.push_back(what)
-                edge_target.push_back(there)
+                _cells(edge_class)[edges], _cells(edge_target)[edges] = what, there
+                edges += 1
             elif what < first_token:
                 call_start[here + 1] += 1
                 calls.push_back(nonterminals[what - class_count])
@@ -623,8 +634,7 @@ def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
     _finish_starts(call_start)
     _finish_starts(token_start)
     return (
-        _bytes(entry), _flags(accepting),
-        _bytes(edge_start), _bytes(edge_class), _bytes(edge_target),
+        _bytes(entry), _flags(accepting), _bytes(edge_start), edge_class, edge_target,
         _bytes(call_start), _bytes(calls), _bytes(call_return), _flags(call_tail),
         _bytes(token_start), _bytes(token_terminal), _bytes(token_target),
     )
@@ -864,9 +874,9 @@ def unite(pieces, int64_t most):
         at += 1
     # The columns are written where they stay: they are large.
     size = _number_alone(all_) + source.size()
-    found = [PyBytes_FromStringAndSize(NULL, size * sizeof(int32_t)) for _ in range(3)]
+    found = [_room(size) for _ in range(3)]
     for k in range(3):
-        columns[k] = <int32_t*> <char*> found[k]
+        columns[k] = _cells(found[k])
     for i in range(<Py_ssize_t> source.size()):
         columns[0][i], columns[1][i] = source[i], symbol[i]
         columns[2][i] = target[i] if target[i] < ALONE else all_.alone[target[i] - ALONE]

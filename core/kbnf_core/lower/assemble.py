@@ -34,8 +34,8 @@ def number_symbols(
     held = [*reached, *(name for name in around.shared if name in inlined.names)]
     classes, written, found = leaves_of([analysis.nodes[name] for name in held])
     classes += dict.fromkeys(part.classes for part in around.parts.values())
-    names = [name for name in (*reached, *around.shared) if name not in inlined.names]
-    names += {name: None for part in around.parts.values() for name in part.pieces}
+    names = {name: None for name in (*reached, *around.shared) if name not in inlined.names}
+    names.update((name, None) for part in around.parts.values() for name in part.pieces)
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kbnf_core.ir import Grammar
-from kbnf_core.lower.facts import Analysis, Facts, analyse
+from kbnf_core.ir import Grammar, Node
+from kbnf_core.lower.facts import Analysis, Facts, analyse, parts_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
 
@@ -41,24 +41,35 @@ _BYTES = 500
 """What a piece takes beside its columns."""
 
 
+def rules_outside(grammar: Grammar) -> dict[str, Node]:
+    """Return the rules that are in no part, and those of parts that they call beside a start.
+
+    A rule may be in several parts, and outside as well.
+    """
+    inside = {name for part in grammar.parts.values() for name in part.bodies}
+    found = {name: body for name, body in grammar.rules.items() if name not in inside}
+    pending = list(found.values())
+    for body in pending:
+        for name in parts_of(body)[1]:
+            if name not in found and name not in grammar.parts:
+                found[name] = grammar.rules[name]
+                pending.append(found[name])
+    return found
+
+
 def analyse_unknown(grammar: Grammar, budget: Budget) -> Analysis:
     """Return what ``analyse`` does, without the rules that are only in parts that are known."""
     if not grammar.parts:
         return analyse(grammar, budget)
     known: dict[str, Lowered] = {}
-    fresh: set[str] = set()
-    rules = dict(grammar.rules)
+    rules = rules_outside(grammar)
     for part in grammar.parts.values():
         if isinstance(part.lowered, Lowered):
             known[part.start] = part.lowered
         else:
+            rules.update(part.bodies)
             # And what they may hold.
-            fresh.update(part.bodies)
-            fresh.update(part.shared)
-    for name in known:
-        for each in grammar.parts[name].bodies:
-            if each not in fresh:
-                rules.pop(each, None)
+            rules.update((name, grammar.rules[name]) for name in part.shared)
     given = {name: part.facts for name, part in known.items()}
     called = {name: None for part in known.values() for name in part.called}
     return analyse(Grammar(grammar.start, rules), budget, given, called)

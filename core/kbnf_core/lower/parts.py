@@ -28,7 +28,7 @@ from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.facts import Analysis, Facts, analyse
-from kbnf_core.lower.known import Lowered
+from kbnf_core.lower.known import Lowered, rules_outside
 from kbnf_core.lower.nfa import Alphabet, Place
 from kbnf_core.text.budget import Budget
 
@@ -130,8 +130,7 @@ def rest_of(
     grammar: Grammar, analysis: Analysis, lowered: Mapping[str, Lowered]
 ) -> tuple[Grammar, Analysis, Around]:
     """Return what is left of a grammar without its parts, as ``group_of`` returns a part."""
-    inside = {name for part in grammar.parts.values() for name in part.bodies}
-    rules = {name: body for name, body in grammar.rules.items() if name not in inside}
+    rules = rules_outside(grammar)
     facts = {**analysis.facts, **{name: part.facts for name, part in lowered.items()}}
     around = Around(lowered, facts=facts)
     callees = {name: analysis.callees[name] for name in rules}
