@@ -8,19 +8,20 @@ it accepts, and its rows as integers of 16 bits, compressed.
 import json
 from array import array
 from base64 import b64decode
-from functools import cache, lru_cache
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from sys import byteorder
 from zlib import decompress
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex.compile import Compiled, compile_regex
+from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
+from kbnf_core.text.remembered import remembered
 
 PATTERNS = Path(__file__).with_name("patterns.json")
 
 
-@lru_cache(maxsize=512)
+@remembered(REMEMBERED, size_of)
 def compiled_pattern(pattern: str) -> Compiled:
     """Return what ``compile_regex`` returns."""
     found = _shipped().get(key_of(pattern))
