@@ -36,6 +36,7 @@ include "subsets.pxi"
 cdef class Rows:
     """The rows of an automaton, each a list where it is read; its edges are all that is kept.
 
+    Those of a state have ascending symbols, so that equal rows have equal edges.
     So it lies in three blocks of memory, which go back to the system, and takes a fraction of lists.
     """
 
@@ -93,14 +94,39 @@ cdef class Rows:
 cdef Rows _rows_of(Edges& edges, Py_ssize_t states, Py_ssize_t symbols):
     """Return the rows, DEAD where there is no edge; takes the edges."""
     cdef Rows rows = Rows()
+    cdef Ints cells = Ints(<size_t> symbols)
+    cdef Py_ssize_t state
+    cdef int32_t symbol
     rows.count, rows.width, rows.empty = states, symbols, [DEAD] * symbols
     rows.edges.first.swap(edges.first)
     rows.edges.symbol.swap(edges.symbol)
     rows.edges.target.swap(edges.target)
     rows.edges.first.resize(states + 1)
+    if not _are_ascending(rows.edges):
+        # Where symbols became one there are edges twice.
+        edges.first.push_back(0)
+        for state in range(states):
+            rows.fill(state, cells.data())
+            for symbol in range(<int32_t> symbols):
+                if cells[symbol] != DEAD:
+                    edges.symbol.push_back(symbol)
+                    edges.target.push_back(cells[symbol])
+            edges.first.push_back(<int32_t> edges.symbol.size())
+        rows.edges = edges
     rows.edges.symbol.shrink_to_fit()
     rows.edges.target.shrink_to_fit()
     return rows
+
+
+cdef bint _are_ascending(const Edges& edges) noexcept nogil:
+    """Whether the edges of each state have ascending symbols, each once."""
+    cdef size_t state
+    cdef int32_t j
+    for state in range(edges.first.size() - 1):
+        for j in range(edges.first[state] + 1, edges.first[state + 1]):
+            if edges.symbol[j - 1] >= edges.symbol[j]:
+                return False
+    return True
 
 
 cdef Rows _packed(list rows):

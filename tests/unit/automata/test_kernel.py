@@ -222,6 +222,22 @@ def test_both_make_the_same_products(compiled: Automata, seed: int) -> None:
         assert found == PLAIN.product(left, right, is_in_both, *limits)
 
 
+@pytest.mark.parametrize("seed", range(100))
+def test_both_go_on_alike_from_what_they_made(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    left, right, third = (some_automaton(random) for _ in range(3))
+    made, _ = compiled.product(left, right, False, 100, 1_000)
+    if made is None:
+        return
+    classes, rows, accepting = made
+    plain = classes, [*rows], accepting
+    tags = [*map(int, accepting)]
+    assert compiled.minimise(rows, tags, (0,)) == PLAIN.minimise(plain[1], tags, (0,))
+    assert compiled.product(made, third, True, 100, 1_000) == PLAIN.product(
+        plain, third, True, 100, 1_000
+    )
+
+
 def test_large_products_are_the_same(compiled: Automata) -> None:
     states = 60
     rows = [[(state + 1) % states, state] for state in range(states)]
