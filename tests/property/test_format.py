@@ -91,6 +91,7 @@ def test_words_and_comments_stay(text: str, width: int) -> None:
 
 @given(texts(), st.sampled_from([20, 100]))
 @example("a = 'x' | 'y' (* two\nlines *)(* kbnf: ignore[W104] *)\n;\na = 'x';", 20)
+@example("rule = ( '' )(**)\n;(* kbnf: ignore[W104] *)(* two\nlines *)last ::= rule", 20)
 def test_pragmas_silence_the_same_words(text: str, width: int) -> None:
     assert list(silenced(laid_out(text, width))) == list(silenced(text))
 

@@ -336,7 +336,8 @@ def _movable(gap: Gap, behind: Gap) -> tuple[str, ...]:
     """Return the comments in front of a ``;`` if they end one line, and none after it does."""
     *before, after = gap.breaks
     ends_one_line = after and not any(before) and "\n" not in "".join(gap.comments)
-    is_free = not behind.comments or behind.breaks[0] or not behind.has_break
+    has_break = behind.has_break or "\n" in "".join(behind.comments)
+    is_free = not behind.comments or behind.breaks[0] or not has_break
     return gap.comments if ends_one_line and is_free else ()
 
 
