@@ -44,6 +44,10 @@ cdef class StateMasks:
         if kind:
             return kind
         rows = self.rule.rows(self.masks, state)
+        kind = self.kind(state)
+        if kind:
+            # Another thread was quicker, and what it found may be read already.
+            return kind
         if state >= <int64_t> self.kinds.size():
             self.kinds.resize(state + 1 + state // 2)
             self.pieces.resize(self.kinds.size())
