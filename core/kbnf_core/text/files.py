@@ -15,7 +15,6 @@ A pipe is read only if it is an open descriptor (``/dev/stdin``, ``/dev/fd/63`` 
 import errno
 import os
 import stat
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -198,19 +197,10 @@ def cache_folder(part: str) -> Path | None:
     """Return the folder of one cache, None if caches are off."""
     wanted = os.environ.get(VARIABLE)
     if wanted is None:
-        return _user_caches() / part
+        from platformdirs import user_cache_path
+
+        return user_cache_path("kbnf", appauthor=False) / part
     return Path(wanted) / part if wanted else None
-
-
-def _user_caches() -> Path:
-    if sys.platform == "linux":
-        # As ``platformdirs`` has it, without the 5 ms that it takes to import; a relative folder
-        # counts as none (XDG Base Directory Specification).
-        given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-        return (given if given.is_absolute() else Path.home() / ".cache") / "kbnf"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("kbnf", appauthor=False)
 
 
 def make_room(folder: Path, suffix: str, largest: int, kept: Path | None = None) -> None:

@@ -35,11 +35,15 @@ def json_schema_grammar(
 
 
 def masks_differ(
-    left: Grammar, right: Grammar, seed: int, vocabulary: Vocabulary | None = None
+    left: Grammar,
+    right: Grammar,
+    seed: int,
+    vocabulary: Vocabulary | None = None,
+    letters: bytes = b"abcnexstopyi1",
 ) -> bytes | None:
     """Walk at random through both, and return a prefix after which other tokens may come.
 
-    Without a ``vocabulary`` they are bytes.
+    Without a ``vocabulary`` they are bytes. ``letters``: of names, so that a walk stays in them.
     """
     vocabulary = vocabulary or Vocabulary.bytes()
     choose = Random(seed)
@@ -54,8 +58,7 @@ def masks_differ(
         data = {token: found for token in sorted(ours) if (found := vocabulary.token(token))}
         if not data:
             return None
-        # Letters of the names, so that a walk does not leave them at once.
-        wanted = [token for token, found in data.items() if found[0] in b'{}[]",:abcnexstopyi1']
+        wanted = [token for token, found in data.items() if found[0] in b'{}[]",:' + letters]
         token = choose.choice(wanted or list(data))
         prefix += data[token]
         results = [engine.try_accept_new_token(token) for engine in engines]

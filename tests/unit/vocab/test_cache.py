@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from platformdirs import user_cache_path
 
 from kbnf_core import container
 from kbnf_core.container import read_container
@@ -81,17 +80,6 @@ def test_the_usual_folder_is_the_users(monkeypatch: pytest.MonkeyPatch) -> None:
     folder = cache_folder("vocabularies")
     assert folder is not None
     assert folder.parts[-2:] == ("kbnf", "vocabularies")
-
-
-@pytest.mark.parametrize("given", [None, "", " ", "/somewhere", "~/else"])
-def test_the_folder_is_that_of_platformdirs(
-    given: str | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(VARIABLE)
-    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
-    if given is not None:
-        monkeypatch.setenv("XDG_CACHE_HOME", given)
-    assert cache_folder("x") == user_cache_path("kbnf", appauthor=False) / "x"
 
 
 def test_small_files_are_not_worth_it(folder: Path, tmp_path: Path) -> None:
