@@ -52,7 +52,7 @@ class Report:
 
 
 class FileCheck:
-    """Checks one file after the other; what it has read stays after when it goes to a worker."""
+    """Checks one file after the other; what it has read stays here when it goes to a worker."""
 
     def __init__(self, console: Console, asked: CheckOptions) -> None:
         self._console = console

@@ -429,6 +429,15 @@ class Grammar:
         build = partial(build_tables, self.rules, self._limits, analysed, counted=True)
         return self._build(build)
 
+    @cached_property
+    def lone_tables(self) -> "Tables":
+        """The same language as ``tables``; equal for equal grammars, whatever the process knows."""
+        rules = self.rules
+        if not rules.parts:
+            return self.tables
+        alone = ir.Grammar(rules.start, dict(sorted(rules.rules.items())))
+        return self._build(partial(build_tables, alone, self._limits, counted=True))
+
     def tables_with(self, inlined: "Inlined") -> "Tables":
         """Return the automata with these nonterminals written out, and a state for each count.
 

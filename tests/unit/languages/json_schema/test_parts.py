@@ -1,12 +1,13 @@
 """Tools that are known are not converted again, and nothing else changes by it."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
+from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, compile_artifact
 from kbnf_core.ir import Part
 from kbnf_core.languages.json_schema.parts import PARTS, Parts
 
@@ -157,3 +158,16 @@ def test_a_rule_inside_of_a_part_may_be_called_from_elsewhere() -> None:
         grammar = Grammar.from_json_schema(counted(p=several))
         assert accepts(grammar, '{"p":{"s":"x"},"s":"x"}')
         assert not accepts(grammar, '{"p":{"s":"x"},"s":""}')
+
+
+def test_artifacts_are_the_same_whatever_is_known(tmp_path: Path) -> None:
+    one, other = tools("a", "b"), tools("b", "c")
+    found = set()
+    for number, before in enumerate(([], [other], [one, other])):
+        PARTS.clear()
+        for schema in before:
+            assert Grammar.from_json_schema(schema).tables
+        file = tmp_path / f"{number}.kbnfc"
+        compile_artifact(Grammar.from_json_schema(one), BYTES, file)
+        found.add(file.read_bytes())
+    assert len(found) == 1
