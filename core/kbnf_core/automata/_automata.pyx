@@ -382,7 +382,7 @@ def leave_out(list rows, words):
     cdef bytes word
     cdef Edges edges
     for row in rows:
-        for target in <list> row:
+        for target in row:
             cells.push_back(target)
     fresh.beside = 0
     trie.push_back(fresh)

@@ -359,39 +359,29 @@ def estimate_size(nodes, sizes, inlined):
 
 
 cdef bint _is_free_text(dfa) except -1:
-    """Tell whether many bytes leave a state as it is."""
+    """See ``inline``; what many bytes leave as it is, or nothing can, is known without cycles."""
     cdef int32_t sizes[256]
-    cdef bytes classes = dfa.classes, flat
-    cdef const int32_t* cells
-    cdef int32_t state = 0, column, kept
-    cdef Py_ssize_t i, width
+    cdef bytes classes = dfa.classes
+    cdef int32_t state = 0, column, kept, leaving
+    cdef bint is_wide = False
+    cdef Py_ssize_t i
     for i in range(256):
         sizes[i] = 0
     for i in range(256):
         sizes[_letters(classes)[i]] += 1
-    rows = dfa.rows
-    if hasattr(rows, "flat"):
-        flat = rows.flat()
-        cells = _numbers(flat)
-        width = len(flat) // (sizeof(int32_t) * max(len(rows), 1))
-        for state in range(<int32_t> len(rows)):
-            kept = 0
-            for i in range(width):
-                if cells[state * width + i] == state:
-                    kept += sizes[i]
-            if kept >= FREE_TEXT:
-                return True
-        return False
-    for row in rows:
-        column, kept = 0, 0
+    for row in dfa.rows:
+        column, kept, leaving = 0, 0, 0
         for target in row:
             if <int32_t> target == state:
                 kept += sizes[column]
+            if <int32_t> target != DEAD:
+                leaving += sizes[column]
             column += 1
         if kept >= FREE_TEXT:
             return True
+        is_wide |= leaving >= FREE_TEXT
         state += 1
-    return False
+    return is_wide and import_module("kbnf_core.lower.inline").is_free_text(dfa)
 
 
 cdef bint _has_free_text(nodes) except -1:

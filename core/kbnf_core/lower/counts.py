@@ -86,7 +86,9 @@ def with_counts(names: Iterable[str], nodes: Mapping[str, list[Node]], least: in
     return [
         name
         for name in names
-        if any(type(each) is Repeat and max(each.low, each.high or 0) >= least for each in nodes[name])
+        if any(
+            type(each) is Repeat and max(each.low, each.high or 0) >= least for each in nodes[name]
+        )
     ]
 
 

@@ -109,7 +109,7 @@ def solve(
     given: Mapping[str, Facts],
     budget: Budget,
 ) -> dict[str, Facts]:
-    """Return the facts of nonterminals, by the parts of their bodies; what is ``given`` is known."""
+    """Return the facts of nonterminals by the parts of their bodies, and those ``given``."""
 
     def evaluate(name: str, known: Mapping[str, Facts]) -> Facts:
         budget.part = name

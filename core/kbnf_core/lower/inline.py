@@ -11,9 +11,11 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat, children
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
@@ -24,7 +26,7 @@ LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
 
 FREE_TEXT = 32
-"""Bytes that leave a state as it is, from which on an automaton counts as free text."""
+"""Bytes that lead from a state of a cycle to one of it: of so many an automaton is free text."""
 
 COUNTED_COPIES = 2
 """Copies of what a count repeats: where more must come, and where enough came."""
@@ -112,16 +114,26 @@ def counting_of(names: Iterable[str], nodes: Mapping[str, list[Node]]) -> list[s
 
 
 def has_free_text(nodes: Iterable[Node]) -> bool:
-    """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
-    return any(_is_free_text(node.dfa) for node in nodes if type(node) is Regular)
+    """Tell whether a node is an automaton in which many bytes may come, and again."""
+    return any(is_free_text(node.dfa) for node in nodes if type(node) is Regular)
 
 
-def _is_free_text(dfa: Dfa) -> bool:
-    sizes = Counter(dfa.classes)
-    return any(
-        sum([sizes[column] for column, target in enumerate(row) if target == state]) >= FREE_TEXT
-        for state, row in enumerate(dfa.rows)
-    )
+_KNOWN: WeakKeyDictionary[Dfa, bool] = WeakKeyDictionary()
+
+
+def is_free_text(dfa: Dfa) -> bool:
+    """Tell whether in a cycle of states many bytes may come."""
+    known = _KNOWN.get(dfa)
+    if known is None:
+        sizes = Counter(dfa.classes)
+        after = {state: set(row) - {DEAD} for state, row in enumerate(dfa.rows)}
+        known = _KNOWN[dfa] = any(
+            sum(sizes[column] for column, target in enumerate(dfa.rows[state]) if target in cycle)
+            >= FREE_TEXT
+            for cycle in cyclic_components(after)
+            for state in cycle
+        )
+    return known
 
 
 @compiled

@@ -72,7 +72,8 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
     inside = list(analysis.nodes), analysis.nodes
     for most in range(4):
         for size in (2, 9, 1_000):
-            assert compiled.large_ones(*inside, most, size) == PLAIN["large_ones"](*inside, most, size)
+            bounds = *inside, most, size
+            assert compiled.large_ones(*bounds) == PLAIN["large_ones"](*bounds)
         assert compiled.with_counts(*inside, most) == PLAIN["with_counts"](*inside, most)
     among = analysis.order, analysis.nodes, analysis.callees, PLAIN["count_uses"](*counted)
     spent = []

@@ -179,8 +179,11 @@ _TYPES: dict[str, Any] = get_type_hints(Options)
 
 def as_mapping(options: Options | None) -> dict[str, Any]:
     """Return options that are not the default by their names as a language's."""
-    if options is None:
-        return {}
+    return {} if options is None else dict(_named(options))
+
+
+@lru_cache(maxsize=16)
+def _named(options: Options) -> dict[str, Any]:
     usual = Options()
     values = {each.name: getattr(options, each.name) for each in fields(Options)}
     named = {name: value for name, value in values.items() if value != getattr(usual, name)}

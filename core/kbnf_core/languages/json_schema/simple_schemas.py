@@ -142,9 +142,7 @@ class SimpleSchemas:
         # being looked at: a schema within itself.
         self._known: dict[tuple[int, bool, bool], Value | None] = {}
         self._gap, self._comma, self._colon = prelude.punctuation
-        self._around_values = frozenset(
-            call.nonterminal for node in prelude.punctuation for call in ir.calls(node)
-        )
+        self._around_values = prelude.punctuating
 
     def rule(self, place: Place) -> str | None:
         """Return the name of the rule of a schema with properties; None where it is not simple.
