@@ -431,7 +431,8 @@ def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:
         names = contents.get("type", "number")
         return all(name not in _NUMBERS for name in (names if isinstance(names, list) else [names]))
     alias = schemas.alias(root) if isinstance(root, Ref) else root
-    if isinstance(alias, AnyOf) and all(_says_object(schemas, part) for part in alias.parts):
+    parts = alias.parts if isinstance(alias, AnyOf) else (alias,)
+    if all(part is not None and _says_object(schemas, part) for part in parts):
         # Without reading them: those that are known have not been.
         return True
     return Type.NUMBER not in schemas.some(root)
