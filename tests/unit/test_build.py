@@ -10,6 +10,7 @@ import venv
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -93,14 +94,14 @@ def test_a_kernel_is_translated_again_only_where_a_file_of_it_changed(
         file.with_name("part.pxi").touch()
     translations: list[str] = []
 
-    def translate(kernels: list[backend.Extension], build_dir: str, **_: object) -> None:
+    def translate(kernels: list[Any], build_dir: str, **_: object) -> None:
         for each in kernels:
             translations.append(each.name.removeprefix("kbnf_core."))
             file = Path(build_dir, each.sources[0]).with_suffix(".cpp")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.touch()
 
-    def kernels() -> list[backend.Extension]:
+    def kernels() -> list[Any]:
         return backend.translated([backend.kernel(name) for name in backend.KERNELS])
 
     monkeypatch.setattr(backend, "cythonize", translate)
