@@ -102,7 +102,8 @@ def test_a_kernel_is_translated_again_only_where_a_file_of_it_changed(
             file.touch()
 
     def kernels() -> list[Any]:
-        return backend.translated([backend.kernel(name) for name in backend.KERNELS])
+        made: list[Any] = backend.translated([backend.kernel(name) for name in backend.KERNELS])
+        return made
 
     monkeypatch.setattr(backend, "cythonize", translate)
     first = kernels()
