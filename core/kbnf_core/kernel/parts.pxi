@@ -49,8 +49,10 @@ cdef class _Part:
     cdef const uint64_t[:, ::1] around
     # By number of a character: the bits of the tokens that have it.
     cdef const uint32_t[:, ::1] having
-    # Of tails, by place: the characters before, ``nodes`` being by place, too.
+    # Of tails, in the order of their trie, as ``nodes`` is then, too: the characters before, and the
+    # token of the node behind, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
+    cdef const int32_t[::1] only_token
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
@@ -160,7 +162,12 @@ cdef class Parts:
             self.slices.append(part)
         self.tails = _Part()
         self.tails.lay_out(tails.trie)
-        self.tails.nodes, self.tails.before = tails.nodes, tails.before
+        nodes = tails.nodes[tails.trie.token_ids]
+        self.tails.nodes, self.tails.before = nodes, tails.before[tails.trie.token_ids]
+        first = trie.token_start[nodes]
+        only_token = trie.token_ids.take(first, mode="clip")
+        only_token[trie.token_start[nodes + 1] - first != 1] = -1
+        self.tails.only_token = only_token
         self.depth = trie.max_depth
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]

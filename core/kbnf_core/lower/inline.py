@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat, children
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
@@ -25,7 +26,7 @@ LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
 
 FREE_TEXT = 32
-"""Bytes that leave a state as it is, from which on an automaton counts as free text."""
+"""Bytes that lead from a state of a cycle to one of it: of so many an automaton is free text."""
 
 COUNTED_COPIES = 2
 """Copies of what a count repeats: where more must come, and where enough came."""
@@ -91,7 +92,7 @@ def counting_of(names: Iterable[str], nodes: Mapping[str, list[Node]]) -> list[s
 
 
 def has_free_text(nodes: Iterable[Node]) -> bool:
-    """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
+    """Tell whether a node is an automaton in which many bytes may come, and again."""
     return any(_is_free_text(node.dfa) for node in nodes if type(node) is Regular)
 
 
@@ -102,10 +103,12 @@ def _is_free_text(dfa: Dfa) -> bool:
     known = _KNOWN.get(dfa)
     if known is None:
         sizes = Counter(dfa.classes)
+        after = {state: set(row) - {DEAD} for state, row in enumerate(dfa.rows)}
         known = _KNOWN[dfa] = any(
-            sum([sizes[column] for column, target in enumerate(row) if target == state])
+            sum(sizes[column] for column, target in enumerate(dfa.rows[state]) if target in cycle)
             >= FREE_TEXT
-            for state, row in enumerate(dfa.rows)
+            for cycle in cyclic_components(after)
+            for state in cycle
         )
     return known
 
