@@ -192,28 +192,6 @@ cdef int _facts_in(nodes, known) except -1:
     return values.back()
 
 
-cdef class _Spending:
-    """Steps that are spent at several parts, told to the budget where they are too many or over."""
-
-    cdef object budget, part
-    cdef int64_t left, spent
-
-    def __init__(self, budget):
-        self.budget, self.part, self.left = budget, budget.part, budget.left
-
-    cdef int spend(self, part, int64_t steps) except -1:
-        self.part = part
-        self.spent += steps
-        if self.spent > self.left:
-            self.end()
-        return 0
-
-    cdef int end(self) except -1:
-        self.budget.part = self.part
-        self.budget.spend(self.spent)
-        return 0
-
-
 def solve(dict nodes, dict callees, given, budget):
     """See ``facts``: ``ir.analysis.fixpoint``."""
     cdef dict values = dict(given), callers = {}
@@ -221,7 +199,6 @@ def solve(dict nodes, dict callees, given, budget):
     cdef list queue = _order(callees, callees), again
     cdef set waiting = set(queue)
     cdef Py_ssize_t at = 0
-    cdef _Spending spending = _Spending(budget)
     for name, called in callees.items():
         for callee in dict.fromkeys(called):
             again = <list> callers.get(callee)
@@ -235,7 +212,8 @@ def solve(dict nodes, dict callees, given, budget):
         name = queue[at]
         at += 1
         waiting.discard(name)
-        spending.spend(name, len(<list> nodes[name]))
+        budget.part = name
+        budget.spend(len(<list> nodes[name]))
         value = facts[_facts_in(nodes[name], values)]
         if value is not values[name]:
             values[name] = value
@@ -243,7 +221,6 @@ def solve(dict nodes, dict callees, given, budget):
                 if caller not in waiting:
                     waiting.add(caller)
                     queue.append(caller)
-    spending.end()
     return values
 
 
@@ -397,10 +374,10 @@ def choose(order, nodes, callees, uses, rules, kept, budget):
     cdef set flat = set()
     cdef list parts
     cdef bint is_flat
-    cdef _Spending spending = _Spending(budget)
     for name in order:
         parts = nodes[name]
-        spending.spend(name, len(parts))
+        budget.part = name
+        budget.spend(len(parts))
         size = sizes[name] = estimate_size(parts, sizes, inlined)
         is_flat = flat.issuperset(callees[name])
         if is_flat:
@@ -412,7 +389,6 @@ def choose(order, nodes, callees, uses, rules, kept, budget):
             is_flat and size * times <= SMALL_TOTAL and not _has_free_text(parts)
         ):
             inlined[name] = None
-    spending.end()
     return list(inlined)
 
 
