@@ -5,7 +5,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.vocabulary import BOS, EOS, Setting, all_bytes
 from benchmarks.workloads import Workload
