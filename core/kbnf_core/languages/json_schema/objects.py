@@ -5,7 +5,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kbnf_core.languages.json_schema.atoms import OneOf
-from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
+from kbnf_core.languages.json_schema.expressions import (
+    ANYTHING,
+    NOTHING,
+    Excludes,
+    Expression,
+    both,
+    is_within,
+    other,
+)
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
 from kbnf_core.text.budget import Budget
 
@@ -45,19 +53,40 @@ class Objects:
         found = (value for keys, value in self.regions if keys.holds(name))
         return next(found, NOTHING)
 
+    def is_within(self, more: "Objects", excludes: Excludes) -> bool:
+        """Tell whether all of these are certainly among others; False means unknown."""
+        names = more._by_name
+        if more.regions != _ANY_MEMBER:
+            if self.regions != more.regions:
+                return False
+            names = self._by_name | names
+        return (
+            more.low <= max(self.low, len(self.required))
+            and (more.high is None or (self.high is not None and self.high <= more.high))
+            and set(self.required).issuperset(more.required)
+            and set(self.present).issuperset(more.present)
+            and all(is_within(self.lookup(name), more.lookup(name), excludes) for name in names)
+        )
+
     def meet(self, more: "Objects", budget: Budget) -> "Objects | None":
         """Return the common objects; None where there is certainly none."""
-        names = self._by_name | more._by_name
-        budget.spend(STEPS * (1 + 4 * len(names) + len(self.required) + len(more.required)))
+        held = self._by_name | more._by_name
+        # What one side alone names stays as it is where the other side says nothing of other names.
+        ours, theirs = self._by_name.keys(), more._by_name.keys()
+        if more.regions == _ANY_MEMBER:
+            changed = ours & theirs if self.regions == _ANY_MEMBER else theirs
+        else:
+            changed = ours if self.regions == _ANY_MEMBER else held.keys()
+        budget.spend(
+            STEPS * (1 + 4 * len(changed) + len(self.required) + len(more.required)) + len(held)
+        )
+        for name in changed:
+            held[name] = both((self.lookup(name), more.lookup(name)))
         highs = [high for high in (self.high, more.high) if high is not None]
-        named, regions = self.named, self.regions
-        if more.named or more.regions != _ANY_MEMBER:
-            named = tuple((name, both((self.lookup(name), more.lookup(name)))) for name in names)
-            regions = common_regions(self.regions, more.regions, budget)
         return checked(
             Objects(
-                named,
-                regions,
+                tuple(held.items()),
+                common_regions(self.regions, more.regions, budget),
                 tuple(dict.fromkeys((*self.required, *more.required))),
                 max(self.low, more.low),
                 min(highs, default=None),
@@ -70,7 +99,7 @@ class Objects:
         budget.spend(STEPS * (len(self.named) + len(self.required)))
         return (
             *self._of_other_size(),
-            *(Objects(((name, NOTHING),)) for name in self.required),
+            *(Objects(((name, NOTHING),)) for name in self.required if name not in self._by_name),
             *self._with_other_members(budget),
             *self._without_present(budget),
         )
@@ -83,7 +112,10 @@ class Objects:
 
     def _with_other_members(self, budget: Budget) -> Iterator["Objects"]:
         for name, value in self.named:
-            if value != ANYTHING:
+            # One that must be there may be missing instead.
+            if name in self.required:
+                yield Objects(((name, other(value)),))
+            elif value != ANYTHING:
                 yield Objects(((name, other(value)),), required=(name,))
         names = without(KEYS, tuple(name for name, _ in self.named))
         for keys, value in self.regions:
