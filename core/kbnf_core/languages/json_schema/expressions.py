@@ -197,14 +197,12 @@ Excludes: TypeAlias = Callable[[Expression, Expression], bool]
 
 def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
     """Tell whether a part certainly has only values of the whole; False means unknown."""
-    if part == whole or whole == ANYTHING or part == NOTHING:
-        return True
     if isinstance(whole, AllOf):
         return all(is_within(part, each, excludes) for each in whole.parts)
     if isinstance(part, AnyOf):
         return all(is_within(each, whole, excludes) for each in part.parts)
-    if isinstance(part, AllOf) and any(is_within(each, whole, excludes) for each in part.parts):
-        return True
+    if isinstance(part, AllOf):
+        return any(is_within(each, whole, excludes) for each in part.parts)
     if isinstance(whole, AnyOf):
         return any(is_within(part, each, excludes) for each in whole.parts)
-    return isinstance(whole, Not) and excludes(part, whole.part)
+    return part == whole or (isinstance(whole, Not) and excludes(part, whole.part))

@@ -326,18 +326,19 @@ class Schemas:
 
     def excludes(self, one: Expression, two: Expression) -> bool:
         """Tell of two schemas that list their values, and apply no other, whether none is common."""
-        signs, others = self._listed_by(one), self._listed_by(two)
+        signs = self._listed_by(two)
+        others = None if signs is None else self._listed_by(one)
         return signs is not None and others is not None and signs.isdisjoint(others)
 
     def _listed_by(self, expression: Expression) -> "Signs | None":
+        if not isinstance(expression, Ref | Constant):
+            return None
         if expression not in self._signs:
-            found = None
-            if isinstance(expression, Constant) or (
-                isinstance(expression, Ref)
-                and _LISTS & (keywords := self.document.place(expression).contents.keys())
-                and not (APPLICATORS - _LISTS) & keywords
-            ):
-                found = _signs(self, self.shape(expression), None)
+            keywords = {"const"}
+            if isinstance(expression, Ref):
+                keywords = set(self.document.place(expression).contents)
+            is_list = keywords & _LISTS and not keywords & (APPLICATORS - _LISTS)
+            found = _signs(self, self.shape(expression), None) if is_list else None
             self._signs[expression] = found
         return self._signs[expression]
 
