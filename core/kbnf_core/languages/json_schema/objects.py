@@ -99,7 +99,11 @@ class Objects:
         budget.spend(STEPS * (len(self.named) + len(self.required)))
         return (
             *self._of_other_size(),
-            *(Objects(((name, NOTHING),)) for name in self.required if name not in self._by_name),
+            # A member that must be there is missing, or holds something else.
+            *(
+                Objects(((name, other(self._by_name.get(name, ANYTHING))),))
+                for name in self.required
+            ),
             *self._with_other_members(budget),
             *self._without_present(budget),
         )
@@ -112,10 +116,7 @@ class Objects:
 
     def _with_other_members(self, budget: Budget) -> Iterator["Objects"]:
         for name, value in self.named:
-            # One that must be there may be missing instead.
-            if name in self.required:
-                yield Objects(((name, other(value)),))
-            elif value != ANYTHING:
+            if value != ANYTHING and name not in self.required:
                 yield Objects(((name, other(value)),), required=(name,))
         names = without(KEYS, tuple(name for name, _ in self.named))
         for keys, value in self.regions:
