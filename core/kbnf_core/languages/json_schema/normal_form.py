@@ -146,7 +146,10 @@ class Products:
                     break
                 raise too_many_kinds(type_.value, self.most)
             # Parts of one type are of one class.
-            common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, self.budget)
+            if isinstance(part, Objects):
+                common: Part | None = part.meet(cast(Objects, more), self.budget, self.excludes)
+            else:
+                common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, self.budget)
             if common is not None:
                 found[common] = None
         return _merged(type_, list(found)) if found else ()

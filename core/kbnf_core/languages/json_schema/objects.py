@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
+    AllOf,
     Excludes,
     Expression,
     both,
@@ -68,7 +70,9 @@ class Objects:
             and all(is_within(self.lookup(name), more.lookup(name), excludes) for name in names)
         )
 
-    def meet(self, more: "Objects", budget: Budget) -> "Objects | None":
+    def meet(
+        self, more: "Objects", budget: Budget, excludes: Excludes = lambda _one, _two: False
+    ) -> "Objects | None":
         """Return the common objects; None where there is certainly none."""
         held = self._by_name | more._by_name
         # What one side alone names stays as it is where the other side says nothing of other names.
@@ -81,7 +85,10 @@ class Objects:
             STEPS * (1 + 4 * len(changed) + len(self.required) + len(more.required)) + len(held)
         )
         for name in changed:
-            held[name] = both((self.lookup(name), more.lookup(name)))
+            one, two = self.lookup(name), more.lookup(name)
+            pairs = product(*(e.parts if isinstance(e, AllOf) else (e,) for e in (one, two)))
+            is_none = any(excludes(*pair) for pair in pairs)
+            held[name] = NOTHING if is_none else both((one, two))
         highs = [high for high in (self.high, more.high) if high is not None]
         return checked(
             Objects(
