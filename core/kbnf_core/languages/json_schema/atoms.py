@@ -91,7 +91,7 @@ class Length:
         high = "" if self.high is None else self.high
         return Matching(f"(?s:.){{{self.low},{high}}}").dfa()
 
-    def remainder(self) -> "Iterator[Length]":
+    def remainder(self) -> Iterator["Length"]:
         """Yield all other lengths."""
         if self.low:
             yield Length(0, self.low - 1)

@@ -325,7 +325,7 @@ class Schemas:
         return whole
 
     def excludes(self, one: Expression, two: Expression) -> bool:
-        """Tell of two schemas that list their values, and apply no other, whether none is common."""
+        """Tell of two schemas that only list their values whether none is common."""
         signs = self._listed_by(two)
         others = None if signs is None else self._listed_by(one)
         return signs is not None and others is not None and signs.isdisjoint(others)

@@ -52,7 +52,12 @@ def drawn(random: Random, depth: int) -> Any:
 
 def value_of(data: bytes) -> Any:
     """Return a value in which a fraction is one, however many digits are before it."""
-    return json.loads(data, parse_float=lambda text: 0.5 if Decimal(text) % 1 else float(text))
+
+    def number(text: str) -> float:
+        _, below = Decimal(text).as_integer_ratio()
+        return 0.5 if below > 1 else float(text)
+
+    return json.loads(data, parse_float=number)
 
 
 def narrowed(schema: Any, most: int) -> Grammar | None:
