@@ -155,41 +155,44 @@ class SourceArchive(sdist):
 
 def kernel(name: str) -> Extension:
     """Return the extension of one file of the kernel."""
+    source = f"core/kbnf_core/{name.replace('.', '/')}.pyx"
     return Extension(
         f"kbnf_core.{name}",
-        [f"core/kbnf_core/{name.replace('.', '/')}.pyx"],
+        [source],
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=[LEVELS.get(name, "-O2"), *COMPILER_FLAGS],
         extra_link_args=["-fsanitize=address"] if CHECKS == "asan" else [],
         language="c++",
-        depends=["setup.py"],
+        depends=["setup.py", *sorted(glob(str(Path(source).with_name("*.px[id]"))))],
+        # Where it cannot be built the package still installs, and says what it cannot do.
+        optional=CHECKS == "none",
     )
+
+
+def translated(kernels: list[Extension]) -> list[Extension]:
+    """Return the kernels with their C++ as source, which Cython writes where it is not there yet.
+
+    Whether to build again, the kernels' own files say: an isolated build has a NumPy of its own,
+    always newer than what was built.
+    """
+    folder = "build" if CHECKS == "none" else f"build/{CHECKS}"
+    stale = []
+    for each in kernels:
+        file = Path(folder, each.sources[0]).with_suffix(".cpp")
+        changed = max(Path(name).stat().st_mtime for name in (*each.sources, *each.depends))
+        if not file.exists() or file.stat().st_mtime < changed:
+            stale.append(kernel(each.name.removeprefix("kbnf_core.")))
+        each.sources = [str(file)]
+    if stale:
+        directives = {"boundscheck": CHECKS == "bounds"}
+        cythonize(stale, force=True, build_dir=folder, compiler_directives=directives)
+    return kernels
 
 
 def main() -> None:
     """Run setuptools."""
-    kernels = cythonize(
-        [kernel(name) for name in KERNELS],
-        build_dir="build" if CHECKS == "none" else f"build/{CHECKS}",
-        compiler_directives={"boundscheck": CHECKS == "bounds"},
-    )
-    for extension in kernels:
-        # Where it cannot be built the package still installs, and says what it cannot do.
-        extension.optional = CHECKS == "none"
-
-    # An isolated build has a NumPy of its own, always newer than the C++, which Cython then writes
-    # anew: how old that is, the kernels' own files say.
-    written_from = [
-        "setup.py",
-        *glob("core/**/*.px[id]", recursive=True),
-        *glob("core/**/*.pyx", recursive=True),
-    ]
-    changed = max(Path(file).stat().st_mtime for file in written_from)
-    for extension in kernels:
-        for source in extension.sources:
-            os.utime(source, (changed, changed))
-
+    kernels = translated([kernel(name) for name in KERNELS])
     setup(
         ext_modules=kernels,
         cmdclass={"build_ext": BuildKernels, "build_py": BuildPackages, "sdist": SourceArchive},

@@ -1,37 +1,27 @@
-"""JSON Schemas side by side with llguidance: verdicts, build times, mask times.
+"""Cases of a maskbench folder, and the two engines that all benchmarks of JSON Schemas have.
 
-``python -m benchmarks.maskbench FOLDER`` reads the schemas of a maskbench folder; each file has
-``schema`` and ``tests``, values that are ``valid`` or not. A schema passes when it compiles, every
-valid value is accepted (as JSON without indentation, members in the order of the file) and every
-invalid one rejected. Both engines mask the same vocabulary, tekken of mistral-common. Times are
-those of the processor.
+Each file has ``schema`` and ``tests``, values that are ``valid`` or not. A value's text is JSON
+without indentation, members in the order of the file. Both engines mask the same vocabulary,
+tekken of mistral-common.
 """
 
-import gc
 import json
-import statistics
-import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-import click
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.engines import LLGuidance
-from benchmarks.measure import PROCESSOR_CLOCK
-from benchmarks.vocabulary import Setting, read_setting
+from benchmarks.vocabulary import Setting
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.options import as_mapping
 from kbnf_core.text.errors import EngineError, KbnfError
-
-PASS_BAR, BUILD_BAR, MASK_BAR = 0.95, 5.0, 1.0
 
 
 def grammar_of(text: str, options: Options | None = None) -> Grammar:
@@ -46,16 +36,6 @@ class Case:
     name: str
     schema: Any
     values: tuple[tuple[str, bool], ...]
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What one engine did with one case: ``reason`` is empty if it passed; times in seconds."""
-
-    reason: str = ""
-    build: float = 0.0
-    steps: list[float] = field(default_factory=list)
-    wrongly_accepted: int = 0
 
 
 class Session(Protocol):
@@ -187,93 +167,3 @@ def read_case(path: Path) -> Case:
         (json.dumps(test["data"], ensure_ascii=False), test["valid"]) for test in data["tests"]
     )
     return Case(path.stem, data["schema"], values)
-
-
-def run_case(case: Case, build: Build, encode: Callable[[str], list[int]]) -> Outcome:
-    """Build, and run every value token by token, with a mask before each."""
-    outcome = Outcome()
-    began = time.process_time()
-    try:
-        begin = build(case.schema)
-        begin().mask()
-    except RefusedError as error:
-        outcome.reason = " ".join(str(error).split())
-        return outcome
-    finally:
-        outcome.build = time.process_time() - began
-    for text, valid in case.values:
-        accepted = _accepts(begin(), encode(text), outcome.steps)
-        if accepted != valid:
-            outcome.reason = f"{'rejects' if valid else 'accepts'} {text[:60]}"
-            outcome.wrongly_accepted += accepted
-    return outcome
-
-
-def _accepts(session: Session, tokens: Sequence[int], steps: list[float]) -> bool:
-    for token in tokens:
-        began = time.thread_time()
-        session.mask()
-        fits = session.accept(token)
-        steps.append(time.thread_time() - began - PROCESSOR_CLOCK)
-        if not fits:
-            return False
-    return session.complete()
-
-
-@click.command()
-@click.argument("folder", type=click.Path(path_type=Path, exists=True))
-@click.option("--only", default="", help="Run the files whose names hold this text.")
-@click.option("--repeat", default=2, help="Runs; the times are those of the last.")
-def main(folder: Path, only: str, repeat: int) -> None:
-    """Run the schemas of FOLDER through this library and llguidance."""
-    setting = read_setting()
-    _ = setting.vocabulary.trie
-    builds = {"kbnf-toolkit": ours(setting.vocabulary), "llguidance": theirs(setting)}
-    cases = list(read_cases(folder, only))
-    gc.collect()
-    found: dict[str, list[Outcome]] = {name: [] for name in builds}
-    for case in cases:
-        # Engines take turns, so that what else the machine does troubles both alike.
-        for name, build in builds.items():
-            outcomes = [run_case(case, build, setting.encode) for _ in range(repeat)]
-            found[name].append(outcomes[-1])
-    _report(cases, found)
-    mine = found["kbnf-toolkit"]
-    passed = sum(not outcome.reason for outcome in mine) / len(mine)
-    sys.exit(passed < PASS_BAR or any(outcome.wrongly_accepted for outcome in mine))
-
-
-def _report(cases: Sequence[Case], found: dict[str, list[Outcome]]) -> None:
-    print("| engine | pass | refused or wrong | wrongly accepted |\n|---|---|---|---|")
-    for name, outcomes in found.items():
-        failed = sum(bool(outcome.reason) for outcome in outcomes)
-        wrong = sum(outcome.wrongly_accepted for outcome in outcomes)
-        print(f"| {name} | {len(outcomes) - failed} of {len(outcomes)} | {failed} | {wrong} |")
-    for name, outcomes in found.items():
-        print(f"\nNot passing, {name}:")
-        for case, outcome in zip(cases, outcomes, strict=True):
-            if outcome.reason:
-                print(f"  {case.name}: {outcome.reason[:150]}")
-    _report_times(found)
-
-
-def _report_times(found: dict[str, list[Outcome]]) -> None:
-    """Compare times over the cases that both engines take."""
-    pairs = list(zip(*found.values(), strict=True))
-    both = [pair for pair in pairs if all(outcome.steps for outcome in pair)]
-    print("\n| milliseconds | kbnf-toolkit | llguidance | ratio | bar |\n|---|---|---|---|---|")
-    for label, quantile in (("p50", 0.5), ("p90", 0.9)):
-        a, b = (_quantile([pair[i].build for pair in both], quantile) for i in (0, 1))
-        bar = f"{BUILD_BAR:g}" if label == "p50" else ""
-        times = f"{1e3 * a:.2f} | {1e3 * b:.2f} | {a / b:.2f}"
-        print(f"| schema to first mask, {label} | {times} | {bar} |")
-    a, b = (statistics.fmean(s for pair in both for s in pair[i].steps) for i in (0, 1))
-    print(f"| mask + accept, mean | {1e3 * a:.4f} | {1e3 * b:.4f} | {a / b:.2f} | {MASK_BAR:g} |")
-
-
-def _quantile(values: list[float], quantile: float) -> float:
-    return sorted(values)[int(quantile * (len(values) - 1))]
-
-
-if __name__ == "__main__":
-    main()

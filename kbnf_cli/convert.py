@@ -1,6 +1,6 @@
 """``kbnf convert-*``: a command for each language, to KBNF and, where it can, back."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,10 +9,8 @@ import click
 
 from kbnf_cli.console import Console
 from kbnf_cli.converting import (
-    Convert,
     Delivery,
     Direction,
-    Directions,
     conversion_options,
     convert_all,
     deliver,
@@ -115,22 +113,30 @@ def _command_of(language: Language) -> click.Command:
         lexing: str | None = None,
     ) -> int:
         vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
-
         own: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
+        known = [language] if language.write is None else [KBNF, language]
 
-        def to_kbnf(text: str, path: str) -> "Conversion":
-            return convert.convert(
-                text,
-                language,
-                path=path,
-                start=start,
-                imports=ANYWHERE,
-                vocabulary=vocabulary,
-                options=own,
-            )
+        def direction(file: Path) -> Direction:
+            refuse_another(file, language.name, [each.extension for each in known])
+            is_kbnf = file.suffix == KBNF.extension or is_artifact(file)
+            is_back = KBNF in known and (to == name if to else is_kbnf)
+            ends = (KBNF, language) if is_back else (language, KBNF)
 
-        extensions, directions = _ways(language, to, start, to_kbnf)
-        return convert_all(console, paths, extensions, directions, delivery)
+            def converted(text: str, path: str) -> "Conversion":
+                return convert.convert(
+                    text,
+                    *ends,
+                    path=path,
+                    start=start,
+                    imports=ANYWHERE,
+                    vocabulary=None if is_back else vocabulary,
+                    options={} if is_back else own,
+                )
+
+            return Direction(converted, ends[1].extension)
+
+        wanted = [each.extension for each in known if to != each.name.lower()]
+        return convert_all(console, paths, wanted, direction, delivery)
 
     to = click.option(
         "--to",
@@ -147,36 +153,6 @@ def _command_of(language: Language) -> click.Command:
     command = options(click.pass_obj(as_value(Delivery)(run)))
     shown = examples(f"kbnf convert-{name} g{language.extension} -o g.kbnf")
     return click.command(f"convert-{name}", help=details.help, epilog=shown)(command)
-
-
-def _ways(
-    language: Language, to: str | None, start: str | None, to_kbnf: Convert
-) -> tuple[Sequence[str], Directions]:
-    """Return the extensions to search for, and the directions, between KBNF and ``language``.
-
-    Without ``to``, a name in lower case, a file becomes what it is not.
-    """
-    if language.write is None:
-
-        def forth(file: Path) -> Direction:
-            refuse_another(file, language.name, (language.extension,))
-            return Direction(to_kbnf, KBNF.extension)
-
-        return (language.extension,), forth
-
-    def from_kbnf(text: str, name: str) -> "Conversion":
-        return convert.convert(text, KBNF, language, path=name, start=start)
-
-    def direction(file: Path) -> Direction:
-        refuse_another(file, language.name, (language.extension, KBNF.extension))
-        is_kbnf = file.suffix == KBNF.extension or is_artifact(file)
-        is_back = to == language.name.lower() if to else is_kbnf
-        if is_back:
-            return Direction(from_kbnf, language.extension)
-        return Direction(to_kbnf, KBNF.extension)
-
-    originals = [each.extension for each in (KBNF, language) if to != each.name.lower()]
-    return originals, direction
 
 
 COMMANDS = {

@@ -312,8 +312,7 @@ class Engine(EngineCore):
 
         That is where the vocabulary cannot spell what the grammar asks for.
         """
-        nothing = self._mask_here() is self._automaton.no_mask()
-        return nothing and not self.can_finish()
+        return not self.can_finish() and not self._automaton.has_tokens(self._state)
 
     def accept_tokens(self, ids: Iterable[SupportsIndex]) -> int:
         """Append tokens up to the first that cannot come; return how many that were.

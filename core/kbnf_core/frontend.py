@@ -297,7 +297,7 @@ def read_grammar(
                         document, grammar, analysis, budget
                     )
                 else:
-                    grammar, analysis, finding = None, None, meaning.empty
+                    grammar, analysis, finding = None, None, meaning.empty()
                 found.append(finding)
     except WorkLimitError as error:
         found.append(too_much_work(document, error, meaning))

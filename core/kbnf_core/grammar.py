@@ -240,7 +240,7 @@ class Grammar:
         grammar._stored = stored
         grammar._values = None if stored is None else stored.values
         grammar._read = read or partial(read_grammar, source, start, finish, limits)
-        grammar.__dict__["tables"] = tables
+        grammar.__dict__.update(tables=tables, lone_tables=tables)
         return grammar
 
     @classmethod

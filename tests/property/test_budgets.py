@@ -18,7 +18,7 @@ BYTES = Vocabulary.bytes()
 DIGITS = Grammar("start ::= #'[0-9]{2,}' ';';", finish="eos")
 
 
-@pytest.mark.parametrize("seed", seeds(600, ordinary=60, ci=200))
+@pytest.mark.parametrize("seed", seeds(600, ordinary=60, ci=150))
 def test_a_budget_is_kept_exactly(seed: int) -> None:
     try:
         Case.drawn(Random(seed)).compare()
@@ -26,7 +26,7 @@ def test_a_budget_is_kept_exactly(seed: int) -> None:
         pytest.skip("too many positions to try one by one")
 
 
-@pytest.mark.parametrize("seed", seeds(600, ordinary=40, ci=150))
+@pytest.mark.parametrize("seed", seeds(600, ordinary=40, ci=100))
 def test_a_budget_is_kept_exactly_where_something_is_counted(seed: int) -> None:
     try:
         Case.counted(Random(seed)).compare()

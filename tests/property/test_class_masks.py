@@ -25,7 +25,7 @@ def masks() -> ClassMasks:
     return ClassMasks(real_vocabulary())
 
 
-@pytest.mark.parametrize("chunk", seeds(2500, ordinary=3, ci=16))
+@pytest.mark.parametrize("chunk", seeds(2500, ordinary=3, ci=9))
 def test_masks_are_what_can_be_accepted(masks: ClassMasks, chunk: int) -> None:
     random = Random(chunk)
     before = masks.compared
@@ -79,7 +79,7 @@ def pieces() -> Vocabulary:
 
 
 @pytest.mark.parametrize("make", [few, repeated, beyond_ascii, pieces])
-@pytest.mark.parametrize("chunk", seeds(100, ordinary=1, ci=2))
+@pytest.mark.parametrize("chunk", seeds(100, ordinary=1, ci=1))
 def test_vocabularies_of_other_shapes(
     make: Callable[[], Vocabulary], chunk: int, tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ from kbnf_testing.generate import Features, random_string, random_tokens
 from kbnf_testing.samples import seeds
 from kbnf_testing.walk import ACCEPTED, Outcome, Position, ReferenceEngine
 
-_SEEDS = seeds(150, ordinary=50)
+_SEEDS = seeds(150, ordinary=50, ci=90)
 _MOST_POSITIONS = 3_000
 """Positions a brute force may try before it gives up on a drawing."""
 

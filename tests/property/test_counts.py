@@ -130,7 +130,7 @@ def _bytes(engine: Engine, data: bytes) -> bool:
     return True
 
 
-@pytest.mark.parametrize("chunk", seeds(600, ordinary=5, ci=12))
+@pytest.mark.parametrize("chunk", seeds(600, ordinary=5, ci=8))
 def test_masks_near_and_far_from_bounds(
     chunk: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -121,7 +121,7 @@ def _compared(pair: tuple[g.Grammar, g.Grammar], finish: str) -> Comparison | No
     return compare(old, new, WORK)
 
 
-@pytest.mark.parametrize("seed", seeds(100, ordinary=40))
+@pytest.mark.parametrize("seed", seeds(100, ordinary=40, ci=70))
 def test_answers_agree_with_the_reference(seed: int) -> None:
     pair = _pair(seed)
     found = _compared(pair, "eos")
@@ -141,7 +141,7 @@ class _Eager(Recogniser):
         return bool(word) and super().contains(word) and not any(map(super().contains, shorter))
 
 
-@pytest.mark.parametrize("seed", seeds(60, ordinary=20))
+@pytest.mark.parametrize("seed", seeds(60, ordinary=20, ci=40))
 def test_eager_answers_agree_with_the_reference(seed: int) -> None:
     pair = _pair(seed)
     found = _compared(pair, "eager")

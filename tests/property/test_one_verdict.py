@@ -110,7 +110,7 @@ def test_random_schemas(schema: Any) -> None:
     judge(schema)
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @settings(max_examples=1_000, deadline=None)
 @given(FAULTY)
 def test_a_thousand_random_schemas(schema: Any) -> None:

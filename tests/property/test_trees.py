@@ -17,7 +17,7 @@ DIGITS = Grammar("start ::= #'[0-9]+' ';';", finish="eos")
 
 
 @pytest.mark.parametrize("draw", [Case.drawn, Case.counted])
-@pytest.mark.parametrize("seed", seeds(400, ordinary=60))
+@pytest.mark.parametrize("seed", seeds(400, ordinary=60, ci=200))
 def test_the_rows_of_a_tree_are_those_of_its_tokens_one_by_one(
     seed: int, draw: Callable[[Random], Case]
 ) -> None:

@@ -104,6 +104,8 @@ def test_a_row_is_defined_after_the_end_and_where_the_text_is_stuck() -> None:
     ends = Engine('start ::= "a" "x";', VOCABULARY)
     ends.accept_tokens([0])
     assert ends.is_stuck()
+    assert not ends._automaton.masks.unions
+    assert not Engine('start ::= "x";', silent, after="b").is_stuck()
     assert row_of(ends) == [4, 34]
 
 

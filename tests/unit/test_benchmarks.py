@@ -18,7 +18,7 @@ needs_llguidance = pytest.mark.skipif(
 )
 
 
-@pytest.mark.ci
+@pytest.mark.slow
 @needs_llguidance
 def test_the_benchmark_runs_and_masks_agree(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"

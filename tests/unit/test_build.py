@@ -10,6 +10,7 @@ import venv
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -79,3 +80,39 @@ def test_it_installs_with_its_engine_where_no_compiler_is_found(tmp_path: Path) 
         )
         assert done.returncode == 0, done.stderr[-3000:]
     assert "status      ongoing" in done.stdout
+
+
+def test_a_kernel_is_translated_again_only_where_a_file_of_it_changed(
+    backend: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("setup.py").touch()
+    for name in backend.KERNELS:
+        file = Path(f"core/kbnf_core/{name.replace('.', '/')}.pyx")
+        file.parent.mkdir(parents=True)
+        file.touch()
+        file.with_name("part.pxi").touch()
+    translations: list[str] = []
+
+    def translate(kernels: list[Any], build_dir: str, **_: object) -> None:
+        for each in kernels:
+            translations.append(each.name.removeprefix("kbnf_core."))
+            file = Path(build_dir, each.sources[0]).with_suffix(".cpp")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+
+    def kernels() -> list[Any]:
+        made: list[Any] = backend.translated([backend.kernel(name) for name in backend.KERNELS])
+        return made
+
+    monkeypatch.setattr(backend, "cythonize", translate)
+    first = kernels()
+    assert translations == list(backend.KERNELS)
+    assert all(Path(source).exists() for each in first for source in each.sources)
+    # No other file can make the compiler run again: headers of a NumPy that was just unpacked, say.
+    assert not any(Path(name).is_absolute() for each in first for name in each.depends)
+    kernels()
+    assert translations == list(backend.KERNELS)
+    os.utime("core/kbnf_core/kernel/part.pxi", (2**40, 2**40))
+    kernels()
+    assert translations == [*backend.KERNELS, "kernel._compiled"]

@@ -26,10 +26,10 @@ def build(
 ) -> None:
     """Build a wheel and a source archive from a copy of the checkout into ``folder``.
 
-    The kernels' C++ is that of the folder ``translated``, where one is given.
+    The kernels' C++ is that of the folder ``translated``, where there is one.
     """
     shutil.copytree(ROOT, folder / "copy", ignore=LEFT_OUT)
-    if translated is not None:
+    if translated is not None and translated.exists():
         shutil.copytree(
             translated, folder / "copy/build/core", ignore=shutil.ignore_patterns("*.o")
         )
@@ -55,7 +55,8 @@ NO_COMPILER = {"CC": "false", "CXX": "false"}
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a wheel and a source archive."""
     folder = tmp_path_factory.mktemp("wheel")
-    build(folder, NO_COMPILER)
+    # What is in this checkout is taken where it is not older than the kernels.
+    build(folder, NO_COMPILER, translated=ROOT / "build/core")
     return folder
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.manifest import hash_of, manifest_digest
 from kbnf_core.artifact.snapshot import pack_masks, pack_states, pack_walks
-from kbnf_core.automata.regex.tables import REGEX_VERSION
+from kbnf_core.automata.regex.unicode import regex_version
 from kbnf_core.config import Finish
 from kbnf_core.container import digest, write_container
 from kbnf_core.lower.tables import Loops, Tables
@@ -154,7 +154,7 @@ def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mappin
         # The name of a file need not be UTF-8.
         "source_path": path and path.encode("utf-8", "backslashreplace").decode(),
         "source_hash": hash_of(grammar.to_kbnf().encode("utf-8")),
-        "unicode": REGEX_VERSION,
+        "unicode": regex_version(),
         "vocabulary": _describe(masks.vocabulary) if masks else None,
     }
 

@@ -3,6 +3,7 @@
 """Finite automata, compiled: see ``kernel.Automata`` for what each function does."""
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from cython.operator cimport dereference
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp
 from libcpp.algorithm cimport is_sorted, sort, unique
@@ -127,15 +128,6 @@ cdef bint _are_ascending(const Edges& edges) noexcept nogil:
             if edges.symbol[j - 1] >= edges.symbol[j]:
                 return False
     return True
-
-
-cdef Rows _packed(list rows):
-    """Return rows that are lists of one length."""
-    cdef Edges edges
-    cdef vector[uint64_t] kept
-    cdef Ints first
-    _read_table(rows, (), (), edges, kept, first)
-    return _rows_of(edges, len(rows), len(rows[0]))
 
 
 def over_columns(rows, bytes columns):
@@ -382,18 +374,22 @@ def leave_out(list rows, words):
     cdef vector[Twig] trie
     cdef Twig fresh
     cdef unordered_map[string, int32_t] states
-    cdef Ints found, key
+    # All cells, row by row; more rows are added.
+    cdef Ints cells, found, key
     cdef string name
-    cdef Py_ssize_t node, i, place
-    cdef int32_t symbol, count
+    cdef Py_ssize_t node, i, place, first, width = len(rows[0]) if rows else 0
+    cdef int32_t symbol, count, count_ = <int32_t> len(rows), target
     cdef bytes word
-    cdef list whole = rows.copy(), row
+    cdef Edges edges
+    for row in rows:
+        for target in row:
+            cells.push_back(target)
     fresh.beside = 0
     trie.push_back(fresh)
     for word in words:
         count = 0
         for symbol in word:
-            count = (<list> rows[count])[symbol]
+            count = cells[count * width + symbol]
             if count == DEAD:
                 break
         if count == DEAD:
@@ -405,7 +401,7 @@ def leave_out(list rows, words):
             while place < count and trie[node].symbols[place] < symbol:
                 place += 1
             if place == count or trie[node].symbols[place] != symbol:
-                fresh.beside = (<list> rows[trie[node].beside])[symbol]
+                fresh.beside = cells[trie[node].beside * width + symbol]
                 trie[node].symbols.insert(trie[node].symbols.begin() + place, symbol)
                 trie[node].below.insert(
                     trie[node].below.begin() + place, <int32_t> trie.size()
@@ -422,16 +418,32 @@ def leave_out(list rows, words):
             key.push_back(trie[node].symbols[i])
             key.push_back(found[trie[node].below[i]])
         name.assign(<const char*> key.data(), key.size() * sizeof(int32_t))
-        if not states.count(name):
-            row = (<list> rows[trie[node].beside]).copy()
-            for i in range(<Py_ssize_t> trie[node].symbols.size()):
-                row[trie[node].symbols[i]] = found[trie[node].below[i]]
-            states[name] = <int32_t> len(whole)
-            whole.append(row)
-        found[node] = states[name]
+        known = states.find(name)
+        if known != states.end():
+            found[node] = dereference(known).second
+            continue
+        first = cells.size()
+        for i in range(width):
+            cells.push_back(cells[trie[node].beside * width + i])
+        for i in range(<Py_ssize_t> trie[node].symbols.size()):
+            cells[first + trie[node].symbols[i]] = found[trie[node].below[i]]
+        found[node] = states[name] = count_
+        count_ += 1
     if not trie[0].symbols.empty():
-        whole[0] = whole.pop()
-    return _packed(whole)
+        # The last one that was added is the first.
+        count_ -= 1
+        for i in range(width):
+            cells[i] = cells[count_ * width + i]
+    edges.symbol.reserve(count_ * width)
+    edges.target.reserve(count_ * width)
+    for node in range(count_):
+        edges.first.push_back(<int32_t> edges.symbol.size())
+        for i in range(width):
+            if cells[node * width + i] != DEAD:
+                edges.symbol.push_back(<int32_t> i)
+                edges.target.push_back(cells[node * width + i])
+    edges.first.push_back(<int32_t> edges.symbol.size())
+    return _rows_of(edges, count_, width)
 
 
 cdef _bytes(const Ints& values):

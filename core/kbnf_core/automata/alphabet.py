@@ -20,6 +20,7 @@ carried over to it (``dfa.rows_over``). The way back is to merge equal columns
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TypeAlias
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
@@ -54,9 +55,10 @@ def class_count(classes: ByteClasses) -> int:
     return max(classes) + 1
 
 
-def first_bytes(classes: ByteClasses) -> list[int]:
+@lru_cache(maxsize=64)
+def first_bytes(classes: ByteClasses) -> bytes:
     """Return the first byte of each class."""
-    return [classes.index(number) for number in range(class_count(classes))]
+    return bytes(map(classes.index, range(class_count(classes))))
 
 
 def legible_bytes(classes: ByteClasses) -> list[int]:

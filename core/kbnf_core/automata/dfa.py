@@ -104,7 +104,7 @@ def empty() -> Dfa:
 
 def rows_over(dfa: Dfa, classes: ByteClasses) -> list[list[int]]:
     """Return ``dfa.rows`` with one column per class of ``classes``, which refine its own."""
-    return AUTOMATA.over_columns(dfa.rows, bytes(first_bytes(classes)).translate(dfa.classes))
+    return AUTOMATA.over_columns(dfa.rows, first_bytes(classes).translate(dfa.classes))
 
 
 def trimmed(

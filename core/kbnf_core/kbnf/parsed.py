@@ -115,7 +115,7 @@ class Rules(NamedTuple):
     """The rules of a text in a language that has none: what it means, without a tree of KBNF.
 
     ``write`` returns the same as KBNF for people, ``explained`` the rules of that text with the
-    places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` is the finding
+    places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` the finding
     where no text ends. ``parts`` are as in ``ir.Grammar``.
     """
 
@@ -123,7 +123,7 @@ class Rules(NamedTuple):
     write: Callable[[], str]
     explained: Callable[[], Mapping[str, Node]]
     place: Callable[[str], Span]
-    empty: Diagnostic
+    empty: Callable[[], Diagnostic]
     parts: Mapping[str, Part] = MappingProxyType({})
 
 

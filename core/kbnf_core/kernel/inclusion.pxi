@@ -104,6 +104,8 @@ cdef class Inclusion:
     cdef int32_t count
     # By position: that after most characters of the machine.
     cdef unordered_map[int32_t, After] afterwards
+    # The last one of an automaton that most characters lead back to; 0 without one.
+    cdef int32_t model
     # By pair of a position and a state of the machine. Those of the tables are in an array, of which
     # only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
@@ -357,7 +359,11 @@ cdef class Inclusion:
         cdef After* known = &self.afterwards[position]
         if known.position == 0:
             if position >= 0 or self._reads_on(~position):
-                known.position = self._find_after_character(position, False, known)
+                known.position = self._find_at_once(position, known)
+                if known.position == 0:
+                    known.position = self._find_after_character(position, False, known)
+                if known.position == position < 0:
+                    self.model = position
             else:
                 known.position = _SEVERAL if self._has_calls(position) else _NONE
             if known.position == _SEVERAL:
@@ -366,6 +372,43 @@ cdef class Inclusion:
                 if position < 0:
                     known.position = self._after_call(~position)
         return known
+
+    cdef int32_t _find_at_once(self, int32_t position, After* found) except? 0:
+        """Return where most characters lead if their first bytes tell, else 0.
+
+        They do where too few characters can come to be of use, and where most go as from the model:
+        of the positions in names that are left out, each differs by a few letters.
+        """
+        cdef ItemSets items = self.explorer.items
+        cdef Characters taken = Characters(0, 0), refused = taken, unsure = taken
+        cdef vector[Pair]* moves = &self.moves[1]
+        cdef const int32_t* row
+        cdef const int32_t* like
+        cdef int32_t byte_class, differing = 0
+        cdef size_t j
+        if position >= 0 or items.has_calls(~position):
+            return 0
+        row = like = items.targets_of(~position)
+        if self.model:
+            like, unsure = items.targets_of(~self.model), self.afterwards[self.model].unsure
+        for j in range(moves.size()):
+            byte_class = moves[0][j].first
+            if row[byte_class] == DEAD:
+                _add_to(&refused, self.beginning[j])
+            else:
+                _add_to(&taken, self.beginning[j])
+            if row[byte_class] != like[byte_class]:
+                differing += 1
+                if row[byte_class] != DEAD:
+                    _add_to(&unsure, self.beginning[j])
+        if _is_any(taken) and _size(taken) < _LEAST_TAKEN:
+            return _SEVERAL
+        if self.model == 0 or differing > _FEW:
+            return 0
+        # Those that share a number may differ.
+        _add_to(&unsure, Characters(taken.low & refused.low, taken.high & refused.high))
+        found.refused, found.unsure = refused, unsure
+        return self.model
 
     cdef int32_t _find_after_character(
         self, int32_t position, bint is_called, After* found_out
@@ -534,8 +577,10 @@ cdef class Inclusion:
             if length > found:
                 found, best = length, i
         for i in range(members.size()):
-            if found and i != best:
-                if not self._is_silent(<int32_t> (members[0][i] // items.radix)):
+            position = ~<int32_t> (members[0][i] // items.radix)
+            # What is proved of another one, too, completes nothing.
+            if found and i != best and self._known(position, reading).length < found:
+                if not self._is_silent(~position):
                     return 0
         return found
 
@@ -669,7 +714,10 @@ cdef class Inclusion:
         start = items.unbounded(start)
         cdef Known* known = self._known(~start, 0)
         cdef vector[int32_t] found = vector[int32_t](1, start)
-        cdef int32_t state, edge, call, last
+        cdef const uint8_t* reads = self.reads.data()
+        cdef const int32_t* classes
+        cdef const int32_t* targets
+        cdef int32_t state, edge, call, last, end
         cdef size_t i = 0
         if known.flags & (_SILENT | _LOUD):
             return known.flags & _SILENT != 0
@@ -683,9 +731,12 @@ cdef class Inclusion:
                 return False
             # Most edges of a state lead to the same one as the edge before.
             last = UNKNOWN
-            for edge in range(items.edge_start[state], items.edge_start[state + 1]):
-                if self.reads[items.edge_class[edge]] and items.edge_target[edge] != last:
-                    last = items.edge_target[edge]
+            edge, end = items.edge_start[state], items.edge_start[state + 1]
+            if edge < end:
+                classes, targets = &items.edge_class[edge], &items.edge_target[edge]
+            for edge in range(end - edge):
+                if targets[edge] != last and reads[classes[edge]]:
+                    last = targets[edge]
                     if not self._goes_on(last, found):
                         return False
             for call in range(items.call_start[state], items.call_start[state + 1]):

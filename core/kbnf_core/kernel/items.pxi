@@ -330,19 +330,26 @@ cdef class ItemSets:
 
     cdef int32_t* targets_of(self, int32_t state) except NULL:
         """The row of targets of an automaton state; see ``targets``."""
+        cdef const int32_t* classes
+        cdef const int32_t* targets
         cdef int32_t* row
-        cdef int32_t edge, here = self.row_of(state)
+        cdef int32_t here, first, i
         if state >= <int32_t> self.targets.size():
             self.targets.resize(max(self.states, 2 * state), NULL)
-        if self.targets[state] == NULL:
+        row = self.targets[state]
+        if row == NULL:
             self.moves.push_back(vector[int32_t](<size_t> self.width, DEAD))
             row = self.targets[state] = self.moves.back().data()
-            for edge in range(self.edge_start[here], self.edge_start[here + 1]):
-                if row[self.edge_class[edge]] != DEAD:
-                    row[self.edge_class[edge]] = UNKNOWN
-                else:
-                    row[self.edge_class[edge]] = self.target(state, self.edge_target[edge]) + 1
-        return self.targets[state]
+            here = self.row_of(state)
+            first = self.edge_start[here]
+            if first < self.edge_start[here + 1]:
+                classes, targets = &self.edge_class[first], &self.edge_target[first]
+                for i in range(self.edge_start[here + 1] - first):
+                    if row[classes[i]] != DEAD:
+                        row[classes[i]] = UNKNOWN
+                    else:
+                        row[classes[i]] = self.target(state, targets[i]) + 1
+        return row
 
     cdef inline bint _is_alike(self, int32_t one, int32_t other) noexcept:
         """Whether each item of the set laid out has the same target on two classes."""

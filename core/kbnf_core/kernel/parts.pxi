@@ -1,8 +1,9 @@
 # A vocabulary in slices, laid out for walks, and the blocks that masks are made of.
 
 cdef enum:
-    # Unions of blocks that are kept; strings with and without a bound take a few.
-    _MOST_UNIONS = 64
+    # Unions of blocks that are kept; strings with and without a bound take a few, each class of
+    # characters that patterns repeat one.
+    _MOST_UNIONS = 128
 
 
 cdef struct Taken:
@@ -49,8 +50,10 @@ cdef class _Part:
     cdef const uint64_t[:, ::1] around
     # By number of a character: the bits of the tokens that have it.
     cdef const uint32_t[:, ::1] having
-    # Of tails, by place: the characters before, ``nodes`` being by place, too.
+    # Of tails, in the order of their trie, as ``nodes`` is then, too: the characters before, and the
+    # token of the node behind, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
+    cdef const int32_t[::1] only_token
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
@@ -137,8 +140,8 @@ cdef class Parts:
     cdef Py_ssize_t width
     # How many numbers the blocks that a mask has take in its content.
     cdef Py_ssize_t head
-    # By the numbers of a block of each slice: their union.
-    cdef unordered_map[uint64_t, vector[uint32_t]] unions
+    # By what a mask has of each slice, as bytes: the union.
+    cdef unordered_map[string, vector[uint32_t]] unions
 
     def __init__(self, trie, slices, tails):
         cdef _Part part
@@ -160,32 +163,41 @@ cdef class Parts:
             self.slices.append(part)
         self.tails = _Part()
         self.tails.lay_out(tails.trie)
-        self.tails.nodes, self.tails.before = tails.nodes, tails.before
+        nodes = tails.nodes[tails.trie.token_ids]
+        self.tails.nodes, self.tails.before = nodes, tails.before[tails.trie.token_ids]
+        first = trie.token_start[nodes]
+        only_token = trie.token_ids.take(first, mode="clip")
+        only_token[trie.token_start[nodes + 1] - first != 1] = -1
+        self.tails.only_token = only_token
         self.depth = trie.max_depth
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
 
-    cdef int find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
-        """Find rows whose union is the blocks of all slices: one, as a rule, since unions are kept."""
-        cdef uint64_t key = 0
+    cdef bint find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
+        """Find rows whose union is what a mask has of all slices: one, as a rule, for they are kept.
+
+        Tell whether there are such: without certain characters only what is kept is a row.
+        """
+        cdef string key = string(<const char*> taken, self.head * sizeof(int32_t))
         cdef vector[uint32_t]* united
-        cdef size_t first = blocks.size(), i
+        cdef size_t first = blocks.size()
+        cdef bint is_whole = True
         cdef _Part part
         for part in self.slices:
             if taken[part.number].block:
                 blocks.push_back(&part.blocks[taken[part.number].block - 1, 0])
-                key = key << 16 | taken[part.number].block << 2 | part.number
-        if blocks.size() < first + 2 or (
-            self.unions.size() >= _MOST_UNIONS and not self.unions.count(key)
-        ):
-            return 0
+                is_whole = is_whole and not _is_any(taken[part.number].without)
+        if is_whole and blocks.size() < first + 2:
+            return True
+        if self.unions.size() >= _MOST_UNIONS and not self.unions.count(key):
+            return is_whole
         united = &self.unions[key]
         if united.empty():
             united.resize(self.width)
             self.add_taken(taken, united.data())
         blocks.resize(first)
         blocks.push_back(united.data())
-        return 0
+        return True
 
     cdef bint add_taken(self, const Taken* taken, uint32_t* words) except -1:
         """Set the bits of the blocks of all slices in ``words`` too; return whether any had one."""

@@ -122,16 +122,22 @@ cdef class Pool:
 
     cdef int find_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
         """Find what the union of masks is written from; they are awake, and stay where they are."""
+        if not self._are_few(numbers) or not self._take_pieces(numbers, pieces):
+            numbers.assign(1, self._united(numbers))
+            self._take_pieces(numbers, pieces)
+        return 0
+
+    cdef bint _take_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
+        """Find the same, if all of it is kept."""
         cdef vector[int32_t]* content
         cdef vector[const uint32_t*] blocks
         cdef const int32_t* words
         cdef size_t i, count
-        if not self._are_simple(numbers):
-            numbers.assign(1, self._united(numbers))
         pieces.clear()
         for i in range(numbers.size()):
             content = &self.contents.at(numbers[i])
-            self.parts.find_blocks(<const Taken*> content.data(), blocks)
+            if not self.parts.find_blocks(<const Taken*> content.data(), blocks):
+                return False
             words = content.data() + self.head
             count = content.size() - self.head
             if self._is_dense(content[0]):
@@ -142,23 +148,19 @@ cdef class Pool:
         for i in range(blocks.size()):
             if i == 0 or blocks[i] != blocks[i - 1]:
                 pieces.push_back(Piece(blocks[i]))
-        return 0
+        return True
 
-    cdef bint _are_simple(self, const vector[int32_t]& numbers) except -1:
-        """Whether the union of masks is quickly written: few words, and no slice lacks some."""
-        cdef vector[int32_t]* content
+    cdef bint _are_few(self, const vector[int32_t]& numbers) except -1:
+        """Whether the union of masks is quickly written."""
         cdef const Taken* taken
         cdef _Part part
         cdef size_t i, size = 0
         for i in range(numbers.size()):
-            content = &self.contents.at(numbers[i])
-            taken = <const Taken*> content.data()
+            taken = <const Taken*> self.contents.at(numbers[i]).data()
             for part in self.parts.slices:
                 if taken[part.number].block:
                     size += self.width
-                    if _is_any(taken[part.number].without):
-                        return False
-            size += content.size()
+            size += self.contents[numbers[i]].size()
         return size <= <size_t> (_MOST_WRITTEN * self.width)
 
     cdef int32_t _united(self, const vector[int32_t]& numbers) except -1:

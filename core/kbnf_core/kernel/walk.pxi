@@ -33,6 +33,8 @@ cdef class Walker:
     # The slice before the last one, whose tokens are text, and its check; None without slices.
     cdef _Part text
     cdef Inclusion in_text
+    # How much text can come, in the walk in progress.
+    cdef Reach text_reach
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
     # By slice: the block found so far. Then other bits, a bit for each word of these that may not be
@@ -112,7 +114,7 @@ cdef class Walker:
         cdef _Part part
         cdef Inclusion inclusion
         cdef size_t i
-        cdef bint several = count > 1
+        cdef bint has_all_text, several = count > 1
         self.completions.clear()
         explorer.acquire()
         try:
@@ -127,8 +129,12 @@ cdef class Walker:
                     continue
                 several = several or len(self.parts.slices) > 1
                 self._find_alive()
+                has_all_text = self._has_all_text()
                 for part, inclusion in zip(self.parts.slices, self.inclusions):
-                    self._walk_part(part, inclusion)
+                    if has_all_text and inclusion is not None:
+                        self._admit(part, part.blocks.shape[0] - 1, Characters(0, 0))
+                    else:
+                        self._walk_part(part, inclusion)
         except BaseException:
             self._clear()
             raise
@@ -157,6 +163,13 @@ cdef class Walker:
                     self.alive.bits[i] |= these.bits[i]
         return 0
 
+    cdef bint _has_all_text(self) except -1:
+        """Tell whether every text may come; what other slices' machines read is text, too."""
+        if self.text is None or _common(&self.alive, &self.text.read_first) < _LEAST_TAKEN:
+            return False
+        self.text_reach = self.in_text.reach(self.places[0], self.text.byte.shape[0])
+        return self.text_reach.length == _FREE and not _is_any(self.text_reach.without)
+
     cdef int _walk_part(self, _Part part, Inclusion inclusion) except -1:
         cdef int32_t within = 0
         cdef Reach reach
@@ -164,13 +177,16 @@ cdef class Walker:
         if part.token_ids.shape[0] == 0:
             return 0
         if inclusion is not None and _common(&self.alive, &part.read_first) >= _LEAST_TAKEN:
-            reach = inclusion.reach(self.places[0], part.byte.shape[0])
+            if part is self.text:
+                reach = self.text_reach
+            else:
+                reach = inclusion.reach(self.places[0], part.byte.shape[0])
             within = min(reach.length, <int32_t> part.blocks.shape[0] - 2)
             if reach.length >= part.height[0]:
-                self._admit(part, part.blocks.shape[0] - 1, reach)
+                self._admit(part, part.blocks.shape[0] - 1, reach.without)
                 within = _FREE
             elif within:
-                self._admit(part, within, reach)
+                self._admit(part, within, reach.without)
             if within:
                 unsure = reach.unsure
             if not _is_any(unsure) and (
@@ -193,15 +209,22 @@ cdef class Walker:
         cdef int32_t place = self.places[0]
         cdef vector[int64_t] items
         cdef int32_t k, node
+        cdef bint is_free
         cdef size_t i
         if self.text is None or _common(&self.alive, &self.text.read_first) < _LEAST_TAKEN:
             return False
         if not self.in_text.find_loop(place, items, &self.loop):
             return False
+        is_free = self.loop.length == _FREE
         self.places[0] = self.explorer.place_above(self.explorer.items._intern(items))
         self._walk_below(tails, None, 0, 0)
         for i in range(self.ranges.size()):
             for k in range(self.ranges[i].first, self.ranges[i].second):
+                if self._is_left_out(k):
+                    continue
+                if is_free and tails.only_token[k] >= 0:
+                    self._add_token(tails.only_token[k])
+                    continue
                 node = self._behind_tail(k)
                 if node:
                     self._set(whole, whole.token_start[node], whole.token_start[node + 1])
@@ -211,12 +234,15 @@ cdef class Walker:
 
     cdef inline int32_t _behind_tail(self, int32_t k) noexcept:
         """The node behind the ``k``-th tail in the order of their trie; 0 where not to be found."""
-        cdef _Part tails = self.parts.tails
-        cdef int32_t place = tails.token_ids[k], node = tails.nodes[place]
-        cdef const uint64_t* before = &tails.before[place, 0]
-        if before[0] & self.loop.without.low or before[1] & self.loop.without.high:
+        cdef int32_t node = self.parts.tails.nodes[k]
+        if self._is_left_out(k) or self.whole.depth[node] > self.loop.length:
             return 0
-        return node if self.whole.depth[node] <= self.loop.length else 0
+        return node
+
+    cdef inline bint _is_left_out(self, int32_t k) noexcept:
+        """Whether some character before a tail is one of those that lead elsewhere."""
+        cdef const uint64_t* before = &self.parts.tails.before[k, 0]
+        return before[0] & self.loop.without.low or before[1] & self.loop.without.high
 
     cdef int _walk_children(
         self, _Part part, Inclusion inclusion, int32_t within
@@ -232,10 +258,10 @@ cdef class Walker:
                 bits &= bits - 1
         return 0
 
-    cdef void _admit(self, _Part part, int32_t block, Reach& reach) noexcept:
+    cdef void _admit(self, _Part part, int32_t block, Characters without) noexcept:
         """Add tokens of a slice, without those that have certain characters."""
         self.taken[part.number].block = block + 1
-        self.taken[part.number].without = reach.without
+        self.taken[part.number].without = without
 
     cdef int _walk_below(
         self, _Part part, Inclusion inclusion, int32_t node, int32_t within
@@ -367,11 +393,13 @@ cdef class Walker:
         self.all_touched = True
 
     cdef void _set(self, _Part part, int32_t first, int32_t end) noexcept:
-        cdef int32_t k, token
-        self.bits_set += end - first
+        cdef int32_t k
         for k in range(first, end):
-            token = part.token_ids[k]
-            self._add_to_word(token >> 5, <uint32_t> 1 << (token & 31))
+            self._add_token(part.token_ids[k])
+
+    cdef inline void _add_token(self, int32_t token) noexcept:
+        self.bits_set += 1
+        self._add_to_word(token >> 5, <uint32_t> 1 << (token & 31))
 
     cdef inline void _add_to_word(self, int32_t place, uint32_t bits) noexcept:
         self.touched[place >> 6] |= <uint64_t> 1 << (place & 63)

@@ -36,7 +36,7 @@ ctypedef vector[int32_t] Ints
 ctypedef pair[int32_t, int32_t] Ends
 
 cdef object _NEVER = NEVER
-# The table of facts, found when it is first needed: its module asks for this one.
+# All facts, found when they are first needed: their module asks for this one.
 cdef object _FACTS = None
 cdef type _Call = Call, _Choice = Choice, _Literal = Literal, _Regular = Regular
 cdef type _Counted = Counted, _Repeat = Repeat, _Sequence = Sequence, _Token = Token
@@ -52,6 +52,10 @@ cdef enum:
     START = 0
     ACCEPT = 1
     COUNTED_COPIES = 2
+    FREE_TEXT = 32
+    LARGE = 1_000
+    SMALL_TOTAL = 512
+    HUGE = 1 << 30
     WIDE = 8
     ALONE = 0x40000000
 
@@ -130,6 +134,9 @@ cdef int _of_automaton(dfa) except -1:
     if not dfa.accepting:
         return 0
     cdef int found = NULLABLE if dfa.accepting[0] else 0
+    if dfa.state_count > 1:
+        # The start leads to the others.
+        return found | FILLED
     for target in dfa.rows[0]:
         if target != DEAD:
             return found | FILLED
@@ -138,7 +145,19 @@ cdef int _of_automaton(dfa) except -1:
 
 def facts_of(nodes, known):
     """See ``facts``."""
+    return _facts()[_facts_in(nodes, known)]
+
+
+cdef tuple _facts():
+    """Return all facts there are, by their flags."""
     global _FACTS
+    if _FACTS is None:
+        table = import_module("kbnf_core.lower.facts").FACTS
+        _FACTS = tuple([table[flags & NULLABLE][flags >> 1] for flags in range(4)])
+    return _FACTS
+
+
+cdef int _facts_in(nodes, known) except -1:
     cdef vector[int] values
     cdef Py_ssize_t first, i
     cdef int found
@@ -170,13 +189,105 @@ def facts_of(nodes, known):
             found = FILLED
         values.resize(first)
         values.push_back(found)
-    if _FACTS is None:
-        _FACTS = import_module("kbnf_core.lower.facts").FACTS
-    return _FACTS[values.back() & NULLABLE][values.back() >> 1]
+    return values.back()
 
 
-def has_long_run(nodes, Py_ssize_t most):
+cdef class _Spending:
+    """Steps that are spent at several parts, told to the budget where they are too many or over."""
+
+    cdef object budget, part
+    cdef int64_t left, spent
+
+    def __init__(self, budget):
+        self.budget, self.part, self.left = budget, budget.part, budget.left
+
+    cdef int spend(self, part, int64_t steps) except -1:
+        self.part = part
+        self.spent += steps
+        if self.spent > self.left:
+            self.end()
+        return 0
+
+    cdef int end(self) except -1:
+        self.budget.part = self.part
+        self.budget.spend(self.spent)
+        return 0
+
+
+def solve(dict nodes, dict callees, given, budget):
+    """See ``facts``: ``ir.analysis.fixpoint``."""
+    cdef dict values = dict(given), callers = {}
+    cdef tuple facts = _facts()
+    cdef list queue = _order(callees, callees), again
+    cdef set waiting = set(queue)
+    cdef Py_ssize_t at = 0
+    cdef _Spending spending = _Spending(budget)
+    for name, called in callees.items():
+        for callee in dict.fromkeys(called):
+            again = <list> callers.get(callee)
+            if again is None:
+                callers[callee] = [name]
+            else:
+                again.append(name)
+    for name in callees:
+        values[name] = facts[0]
+    while at < len(queue):
+        name = queue[at]
+        at += 1
+        waiting.discard(name)
+        spending.spend(name, len(<list> nodes[name]))
+        value = facts[_facts_in(nodes[name], values)]
+        if value is not values[name]:
+            values[name] = value
+            for caller in callers.get(name, ()):
+                if caller not in waiting:
+                    waiting.add(caller)
+                    queue.append(caller)
+    spending.end()
+    return values
+
+
+def order_from(roots, callees):
+    """See ``facts``."""
+    return _order(roots, callees)
+
+
+cdef list _order(roots, callees):
+    """Return names and all that they lead to, in depth-first postorder."""
+    cdef list order = [], names = [], pending = []
+    cdef set seen = set()
+    for root in roots:
+        if root in seen:
+            continue
+        seen.add(root)
+        names.append(root)
+        pending.append(iter(callees[root]))
+        while names:
+            for callee in pending[len(pending) - 1]:
+                if callee not in seen and callee in callees:
+                    seen.add(callee)
+                    names.append(callee)
+                    pending.append(iter(callees[callee]))
+                    break
+            else:
+                order.append(names.pop())
+                pending.pop()
+    return order
+
+
+def large_ones(names, nodes, Py_ssize_t most, states):
     """See ``split``."""
+    cdef list found = [], parts
+    for name in names:
+        parts = nodes[name]
+        if type(parts[len(parts) - 1]) is not _Regular and (
+            _has_long_run(parts, most) or estimate_size(parts, {}, ()) > states
+        ):
+            found.append(name)
+    return found
+
+
+cdef bint _has_long_run(list nodes, Py_ssize_t most) except -1:
     for node in nodes:
         kind = type(node)
         if kind is _Sequence:
@@ -187,50 +298,122 @@ def has_long_run(nodes, Py_ssize_t most):
     return False
 
 
-def has_count(nodes, least):
+def with_counts(names, nodes, least):
     """See ``counts``."""
-    for node in nodes:
-        if type(node) is _Repeat and max(node.low, node.high or 0) >= least:
-            return True
-    return False
+    cdef list found = []
+    for name in names:
+        for node in <list> nodes[name]:
+            if type(node) is _Repeat and max(node.low, node.high or 0) >= least:
+                found.append(name)
+                break
+    return found
 
 
 def counting_of(names, nodes):
     """See ``inline``."""
     cdef list found = []
     for name in names:
-        for node in nodes[name]:
-            if type(node) is _Counted:
-                found.append(name)
-                break
+        if _is_counting(nodes[name]):
+            found.append(name)
     return found
+
+
+cdef bint _is_counting(list nodes) except -1:
+    for node in nodes:
+        if type(node) is _Counted:
+            return True
+    return False
 
 
 def estimate_size(nodes, sizes, inlined):
     """See ``inline``."""
-    cdef list values = []
-    cdef Py_ssize_t count
+    cdef vector[int64_t] values
+    cdef Py_ssize_t first
+    cdef int64_t size
     for node in nodes:
         kind = type(node)
+        first = values.size()
         if kind is _Literal:
-            values.append(len(node.data))
+            size = len(<bytes> node.data)
         elif kind is _Regular:
-            values.append(node.dfa.state_count)
+            size = node.dfa.state_count
         elif kind is _Call:
-            values.append(sizes[node.nonterminal] if node.nonterminal in inlined else 1)
+            name = node.nonterminal
+            size = sizes[name] if name in inlined else 1
         elif kind is _Counted:
-            values.append(values.pop() * COUNTED_COPIES)
+            first -= 1
+            size = values[first] * COUNTED_COPIES
         elif kind is _Repeat:
-            values.append(values.pop() * max(node.low, node.high or 1, 1))
+            first -= 1
+            size = min(max(node.low, node.high or 1, 1) * values[first], HUGE)
         elif kind is _Token:
-            values.append(1)
-        else:
-            count = len(<tuple> (node.parts if kind is _Sequence else node.branches))
             size = 1
-            for _ in range(count):
-                size = size + values.pop()
-            values.append(size)
-    return values.pop()
+        else:
+            first -= len(<tuple> (node.parts if kind is _Sequence else node.branches))
+            size = 1
+            for i in range(first, <Py_ssize_t> values.size()):
+                size += values[i]
+        values.resize(first)
+        values.push_back(min(size, <int64_t> HUGE))
+    return values.back()
+
+
+cdef bint _is_free_text(dfa) except -1:
+    """See ``inline``; what many bytes leave as it is, or nothing can, is known without cycles."""
+    cdef int32_t sizes[256]
+    cdef bytes classes = dfa.classes
+    cdef int32_t state = 0, column, kept, leaving
+    cdef bint is_wide = False
+    cdef Py_ssize_t i
+    for i in range(256):
+        sizes[i] = 0
+    for i in range(256):
+        sizes[_letters(classes)[i]] += 1
+    for row in dfa.rows:
+        column, kept, leaving = 0, 0, 0
+        for target in row:
+            if <int32_t> target == state:
+                kept += sizes[column]
+            if <int32_t> target != DEAD:
+                leaving += sizes[column]
+            column += 1
+        if kept >= FREE_TEXT:
+            return True
+        is_wide |= leaving >= FREE_TEXT
+        state += 1
+    return is_wide and import_module("kbnf_core.lower.inline").is_free_text(dfa)
+
+
+cdef bint _has_free_text(nodes) except -1:
+    for node in nodes:
+        if type(node) is _Regular and _is_free_text(node.dfa):
+            return True
+    return False
+
+
+def choose(order, nodes, callees, uses, rules, kept, budget):
+    """See ``inline``."""
+    cdef dict sizes = {}, inlined = {}
+    cdef set flat = set()
+    cdef list parts
+    cdef bint is_flat
+    cdef _Spending spending = _Spending(budget)
+    for name in order:
+        parts = nodes[name]
+        spending.spend(name, len(parts))
+        size = sizes[name] = estimate_size(parts, sizes, inlined)
+        is_flat = flat.issuperset(callees[name])
+        if is_flat:
+            flat.add(name)
+        if "#" in name or name in kept or _is_counting(parts):
+            continue
+        times = uses.get(name, 0)
+        if (times == 1 and size <= LARGE and name in rules) or (
+            is_flat and size * times <= SMALL_TOTAL and not _has_free_text(parts)
+        ):
+            inlined[name] = None
+    spending.end()
+    return list(inlined)
 
 
 def count_uses(names, nodes, callees):
@@ -266,7 +449,7 @@ def leaves_of(bodies):
     """See ``assemble``."""
     cdef dict classes = {}, terminals = {}
     cdef uint8_t seen[256]
-    cdef const uint8_t[::1] data
+    cdef bytes data
     cdef Py_ssize_t i
     for i in range(256):
         seen[i] = 0
@@ -275,13 +458,17 @@ def leaves_of(bodies):
             kind = type(node)
             if kind is _Literal:
                 data = node.data
-                for i in range(data.shape[0]):
-                    seen[data[i]] = 1
+                for i in range(len(data)):
+                    seen[_letters(data)[i]] = 1
             elif kind is _Regular:
                 classes[node.dfa.classes] = None
             elif kind is _Token:
                 terminals[node.terminal] = None
     return list(classes), bytes([i for i in range(256) if seen[i]]), list(terminals)
+
+
+cdef inline const uint8_t* _letters(bytes data) noexcept:
+    return <const uint8_t*> <const char*> data
 
 
 cdef bytes _bytes(const Ints& values):
@@ -439,15 +626,15 @@ cdef class _Connection:
             begin = middle
         self.add(parts[last], begin, end)
 
-    cdef literal(self, const uint8_t[::1] data, int32_t begin, int32_t end):
-        cdef Py_ssize_t i, last = data.shape[0] - 1
+    cdef literal(self, bytes data, int32_t begin, int32_t end):
+        cdef Py_ssize_t i, last = len(data) - 1
         cdef int32_t there
         if last < 0:
             _free(self.nfa, begin, end)
             return
         for i in range(last + 1):
             there = end if i == last else self.state()
-            _link(self.nfa, begin, self.columns[data[i]], there)
+            _link(self.nfa, begin, self.columns[_letters(data)[i]], there)
             begin = there
 
     cdef call(self, name, int32_t begin, int32_t end):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import accumulate
 from operator import add
 
 import numpy as np
@@ -221,14 +222,14 @@ def assemble(
 
 
 def _loops(pieces: list[Piece]) -> Loops:
-    starts = np.cumsum([0, *(piece.state_count for piece in pieces)]).tolist()
+    if not any(piece.loops for piece in pieces):
+        return NO_LOOPS
+    starts = list(accumulate((piece.state_count for piece in pieces), initial=0))
     loops = [
         loop.renumbered(partial(add, start))
         for piece, start in zip(pieces, starts, strict=False)
         for loop in piece.loops
     ]
-    if not loops:
-        return NO_LOOPS
     of, twin, last = np.full((3, starts[-1]), -1, np.int32)
     row, (begins, is_below) = np.arange(starts[-1], dtype=np.int32), np.zeros((2, starts[-1]), "u1")
     for number, loop in enumerate(loops):

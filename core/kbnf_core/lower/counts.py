@@ -29,7 +29,7 @@ only an automaton with a state for each is deterministic. There ``fold`` gives u
 built anew with every count a state.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from kbnf_core.ir import Call, Counted, Grammar, Node, Repeat, children, rebuild
@@ -81,9 +81,15 @@ class Loop:
 
 
 @compiled
-def has_count(nodes: Iterable[Node], least: int) -> bool:
-    """Tell whether a repetition has a bound of at least so many."""
-    return any(type(node) is Repeat and max(node.low, node.high or 0) >= least for node in nodes)
+def with_counts(names: Iterable[str], nodes: Mapping[str, list[Node]], least: int) -> list[str]:
+    """Return the rules in which a repetition has a bound of at least so many."""
+    return [
+        name
+        for name in names
+        if any(
+            type(each) is Repeat and max(each.low, each.high or 0) >= least for each in nodes[name]
+        )
+    ]
 
 
 def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Grammar:
@@ -91,13 +97,13 @@ def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Gra
 
     Where there are none, that is ``grammar`` itself. Those of ``left_out`` are not counted.
     """
+    names = (name for name in analysis.order if name in grammar.rules and name not in left_out)
+    counted = set(with_counts(names, analysis.nodes, LEAST))
+    if not counted:
+        return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
-        if name in analysis.reachable and has_count(analysis.nodes[name], LEAST):
-            counts = name not in left_out
-            rules[name] = _Marker(name, rules, analysis).mark(body) if counts else body
-        else:
-            rules[name] = body
+        rules[name] = _Marker(name, rules, analysis).mark(body) if name in counted else body
     same = all(rules.get(name) is body for name, body in grammar.rules.items())
     return grammar if same else Grammar(grammar.start, rules)
 

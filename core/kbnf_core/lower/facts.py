@@ -97,14 +97,32 @@ def analyse(
     for name, body in grammar.rules.items():
         nodes[name], callees[name] = parts_of(body)
 
+    facts = solve(nodes, callees, given, budget)
+    roots = [name for name in (grammar.start, *called) if name in callees]
+    return Analysis(facts, order_from(roots, callees), nodes, callees)
+
+
+@compiled
+def solve(
+    nodes: Mapping[str, list[Node]],
+    callees: Mapping[str, list[str]],
+    given: Mapping[str, Facts],
+    budget: Budget,
+) -> dict[str, Facts]:
+    """Return the facts of nonterminals by the parts of their bodies, and those ``given``."""
+
     def evaluate(name: str, known: Mapping[str, Facts]) -> Facts:
         budget.part = name
         budget.spend(len(nodes[name]))
         return facts_of(nodes[name], known)
 
-    facts = fixpoint(callees, NOTHING, evaluate, given)
-    roots = (name for name in (grammar.start, *called) if name in callees)
-    return Analysis(facts, callees_first(roots, callees), nodes, callees)
+    return fixpoint(callees, NOTHING, evaluate, given)
+
+
+@compiled
+def order_from(roots: Iterable[str], callees: Mapping[str, list[str]]) -> list[str]:
+    """Return ``roots`` and all that they call, callees first."""
+    return callees_first(roots, callees)
 
 
 @compiled

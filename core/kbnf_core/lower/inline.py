@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import Call, Counted, Grammar, Literal, Node, Regular, Repeat, children
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
@@ -25,10 +26,13 @@ LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
 
 FREE_TEXT = 32
-"""Bytes that leave a state as it is, from which on an automaton counts as free text."""
+"""Bytes that lead from a state of a cycle to one of it: of so many an automaton is free text."""
 
 COUNTED_COPIES = 2
 """Copies of what a count repeats: where more must come, and where enough came."""
+
+HUGE = 2**30
+"""More states than anything can have."""
 
 SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
@@ -61,27 +65,46 @@ def choose_inlined(
     for group in callers or (analysis.order,):
         for name, count in count_uses(group, analysis.nodes, analysis.callees).items():
             uses[name] = max(count, uses.get(name, 0))
+    start = {grammar.start: None}
+    among = analysis.order, analysis.nodes, analysis.callees
+    inlined = choose(*among, uses, grammar.rules, {**start, **dict.fromkeys(kept)}, budget)
+    return Inlined(frozenset(inlined), tuple(name for name in inlined if uses.get(name, 0) > 1))
+
+
+@compiled
+def choose(
+    order: Iterable[str],
+    nodes: Mapping[str, list[Node]],
+    callees: Mapping[str, list[str]],
+    uses: Mapping[str, int],
+    rules: Collection[str],
+    kept: Collection[str],
+    budget: Budget,
+) -> list[str]:
+    """Return the nonterminals to write out, callees first, none of those that are ``kept``.
+
+    Of ``order``, all that have ``nodes`` and are no ``rules`` have callers elsewhere, too.
+    """
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
-    counting = frozenset(counting_of(analysis.order, analysis.nodes))
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
-    for name in analysis.order:
+    for name in order:
         budget.part = name
-        budget.spend(len(analysis.nodes[name]))
-        sizes[name] = estimate_size(analysis.nodes[name], sizes, inlined)
-        if flat.issuperset(analysis.callees[name]):
+        budget.spend(len(nodes[name]))
+        sizes[name] = estimate_size(nodes[name], sizes, inlined)
+        if flat.issuperset(callees[name]):
             flat.add(name)
-        if name == grammar.start or "#" in name or name in kept:
+        if "#" in name or name in kept:
             continue
         # Within another count it could not be counted.
-        if name in counting:
+        if counting_of((name,), nodes):
             continue
         times = uses.get(name, 0)
-        single = times == 1 and sizes[name] <= LARGE and name in grammar.rules
+        single = times == 1 and sizes[name] <= LARGE and name in rules
         small = name in flat and sizes[name] * times <= SMALL_TOTAL
-        if single or (small and not has_free_text(analysis.nodes[name])):
+        if single or (small and not has_free_text(nodes[name])):
             inlined[name] = None
-    return Inlined(frozenset(inlined), tuple(name for name in inlined if uses.get(name, 0) > 1))
+    return list(inlined)
 
 
 @compiled
@@ -91,21 +114,24 @@ def counting_of(names: Iterable[str], nodes: Mapping[str, list[Node]]) -> list[s
 
 
 def has_free_text(nodes: Iterable[Node]) -> bool:
-    """Tell whether a node is an automaton with a state in which many bytes may come, and again."""
-    return any(_is_free_text(node.dfa) for node in nodes if type(node) is Regular)
+    """Tell whether a node is an automaton in which many bytes may come, and again."""
+    return any(is_free_text(node.dfa) for node in nodes if type(node) is Regular)
 
 
 _KNOWN: WeakKeyDictionary[Dfa, bool] = WeakKeyDictionary()
 
 
-def _is_free_text(dfa: Dfa) -> bool:
+def is_free_text(dfa: Dfa) -> bool:
+    """Tell whether in a cycle of states many bytes may come."""
     known = _KNOWN.get(dfa)
     if known is None:
         sizes = Counter(dfa.classes)
+        after = {state: set(row) - {DEAD} for state, row in enumerate(dfa.rows)}
         known = _KNOWN[dfa] = any(
-            sum([sizes[column] for column, target in enumerate(row) if target == state])
+            sum(sizes[column] for column, target in enumerate(dfa.rows[state]) if target in cycle)
             >= FREE_TEXT
-            for state, row in enumerate(dfa.rows)
+            for cycle in cyclic_components(after)
+            for state in cycle
         )
     return known
 
@@ -114,7 +140,7 @@ def _is_free_text(dfa: Dfa) -> bool:
 def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Collection[str]) -> int:
     """Return an estimate of a body's automaton states, counted repetitions unrolled.
 
-    ``nodes`` are its parts, parts before wholes.
+    ``nodes`` are its parts, parts before wholes. What is more than ``HUGE`` counts as that.
     """
     values: list[int] = []
     for node in nodes:
@@ -132,6 +158,7 @@ def estimate_size(nodes: Iterable[Node], sizes: Mapping[str, int], inlined: Coll
             case _:
                 first = len(values) - len(children(node))
                 values[first:] = [sum(values[first:]) + 1]
+        values.append(min(values.pop(), HUGE))
     return values.pop()
 
 

@@ -72,10 +72,10 @@ class Alphabet:
     @cached_property
     def class_count(self) -> int:
         """Number of byte classes; their symbols are 0 .. class_count - 1."""
-        return max(self.columns) + 1
+        return len(self.first_bytes)
 
     @cached_property
-    def first_bytes(self) -> list[int]:
+    def first_bytes(self) -> bytes:
         """A byte of each class."""
         return first_bytes(self.columns)
 

@@ -4,6 +4,7 @@
 two chains of a thousand. Large automata get one too: they are copied as arrays, never edge by edge.
 """
 
+from collections.abc import Iterable, Mapping
 from collections.abc import Sequence as Several
 from itertools import groupby
 from operator import itemgetter
@@ -42,23 +43,28 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
 
     Where none does, that is ``grammar`` itself.
     """
-    if not any(_is_large(analysis.nodes[name]) for name in grammar.rules):
+    large = set(large_ones(grammar.rules, analysis.nodes, LONG_RUN, LARGE))
+    if not large:
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
-        is_large = _is_large(analysis.nodes[name])
-        rules[name] = _Splitter(name, rules, analysis).split(body) if is_large else body
+        rules[name] = _Splitter(name, rules, analysis).split(body) if name in large else body
     return Grammar(grammar.start, rules)
 
 
-def _is_large(nodes: Several[Node]) -> bool:
-    """Tell whether a rule is worth looking at: nothing in it is larger than the whole."""
-    if isinstance(nodes[-1], Regular):
-        return False
-    return has_long_run(nodes, LONG_RUN) or estimate_size(nodes, {}, ()) > LARGE
-
-
 @compiled
+def large_ones(
+    names: Iterable[str], nodes: Mapping[str, list[Node]], most: int, states: int
+) -> list[str]:
+    """Return the rules that are worth looking at: nothing in a rule is larger than the whole."""
+    return [
+        name
+        for name in names
+        if not isinstance(nodes[name][-1], Regular)
+        and (has_long_run(nodes[name], most) or estimate_size(nodes[name], {}, ()) > states)
+    ]
+
+
 def has_long_run(nodes: Several[Node], most: int) -> bool:
     """Tell whether a repetition has more copies than ``most``, or a sequence more parts."""
     for node in nodes:

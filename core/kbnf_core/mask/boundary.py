@@ -104,6 +104,10 @@ class WaitingAutomaton(TokenAutomaton):
         """Compute the tokens allowed at a position, bypassing the cache."""
         return self._free if position >= WAITING else super().mask(position)
 
+    def has_tokens(self, position: int) -> bool:
+        """Tell whether any token is allowed at a position before the end."""
+        return position >= WAITING or super().has_tokens(position)
+
     def step(self, position: int, token_id: int) -> int:
         """Compute the position after a token, as ``TokenAutomaton.step`` does."""
         if position < WAITING:

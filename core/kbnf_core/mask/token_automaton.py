@@ -156,6 +156,10 @@ class TokenAutomaton:
             return self._no_words
         return self.masks.union(self.rule.rows(self.masks, position))
 
+    def has_tokens(self, position: int) -> bool:
+        """Tell whether any token is allowed at a position before the end; no mask is made."""
+        return bool(self.rule.rows(self.masks, position))
+
     def only_token(self, position: int) -> int | None:
         """Return the token allowed at a position, None unless it is just one."""
         return only_id(self.mask(position))

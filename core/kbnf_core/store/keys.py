@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.artifact import FORMAT
-from kbnf_core.automata.regex.tables import REGEX_VERSION
+from kbnf_core.automata.regex.unicode import regex_version
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.convert import convert
 from kbnf_core.frontend import KBNF
@@ -66,7 +66,7 @@ class Recipe:
     def key(self, fingerprint: str) -> str:
         """Return the key over the vocabulary with this fingerprint, ``""`` for none."""
         parts = [
-            [FORMAT, __version__, REGEX_VERSION, fingerprint],
+            [FORMAT, __version__, regex_version(), fingerprint],
             [self.language, self.start, self.finish, self.lossy, repr(self.options)],
             [asdict(self.limits), repr(self.defaults)],
             hashlib.blake2b(self._identity().encode("utf-8", "surrogatepass")).hexdigest(),

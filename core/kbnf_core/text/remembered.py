@@ -6,6 +6,7 @@ A number of values is no bound where they differ in size by a factor of thousand
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable
 from functools import update_wrapper
+from math import inf
 from threading import Lock
 from typing import Generic, ParamSpec, TypeVar
 
@@ -15,10 +16,14 @@ P = ParamSpec("P")
 
 
 class Remembered(Generic[K, V]):
-    """Values by key, ``most`` bytes of them by an estimate, and the last one in any case."""
+    """Values by key, ``most`` bytes of them by an estimate, and the last one in any case.
 
-    def __init__(self, most: int, size_of: Callable[[K, V], int]) -> None:
+    None that takes more than ``largest`` bytes when it is kept.
+    """
+
+    def __init__(self, most: int, size_of: Callable[[K, V], int], largest: float = inf) -> None:
         self._most = most
+        self._largest = largest
         self._size_of = size_of
         self._size = 0
         self._known: OrderedDict[K, tuple[V, int]] = OrderedDict()
@@ -35,20 +40,20 @@ class Remembered(Generic[K, V]):
 
     def keep(self, key: K, value: V) -> None:
         """Remember a value; the first of a key stays."""
+        size = self._size_of(key, value)
         with self._lock:
-            if key in self._known:
-                return
-            self._count(key, value, 0)
+            if key not in self._known and size <= self._largest:
+                self._count(key, value, size, 0)
 
     def recount(self, keys: Iterable[K]) -> None:
         """Count values anew that may take more than when they were kept."""
         with self._lock:
             for key in keys:
                 if key in self._known:
-                    self._count(key, *self._known[key])
+                    value, counted = self._known[key]
+                    self._count(key, value, self._size_of(key, value), counted)
 
-    def _count(self, key: K, value: V, counted: int) -> None:
-        size = self._size_of(key, value)
+    def _count(self, key: K, value: V, size: int, counted: int) -> None:
         self._known[key] = value, size
         self._size += size - counted
         while self._size > self._most and len(self._known) > 1:

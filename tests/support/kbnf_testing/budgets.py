@@ -23,6 +23,8 @@ from kbnf_testing.generate import Features, random_tokens
 
 MOST_POSITIONS = 2_000
 """Positions that one search may meet before it gives up."""
+MOST_IN_ALL = 20_000
+"""Positions that all searches of a case may meet."""
 
 
 class GivenUpError(Exception):
@@ -34,6 +36,7 @@ class Search:
 
     def __init__(self) -> None:
         self._known: dict[int, float] = {}
+        self._left = MOST_IN_ALL
 
     def fewest(self, engine: Engine, most: float = inf) -> float:
         """Return the fewest tokens to the end, above ``most`` any number that is."""
@@ -63,7 +66,8 @@ class Search:
                     if after._position not in met:
                         reached[after._position] = after
             met.update(reached)
-            if len(met) > MOST_POSITIONS:
+            self._left -= len(reached)
+            if len(met) > MOST_POSITIONS or self._left < 0:
                 raise GivenUpError
             level = list(reached.values())
         return inf if not level else most + 1

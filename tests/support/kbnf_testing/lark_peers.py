@@ -31,11 +31,19 @@ def llguidance_accepts(grammar: str) -> Accepts:
     if fresh.is_error():
         raise ValueError(fresh.get_error())
 
+    refused: set[bytes] = set()
+
     def accepts(text: str) -> bool:
+        data = text.encode()
+        # What a refused text begins is refused as well; asking again costs a copy each time.
+        if any(data[:end] in refused for end in range(1, len(data) + 1)):
+            return False
         matcher = fresh.deep_copy()
-        return all(matcher.consume_token(byte) for byte in text.encode()) and bool(
-            matcher.is_accepting()
-        )
+        for end, byte in enumerate(data, 1):
+            if not matcher.consume_token(byte):
+                refused.add(data[:end])
+                return False
+        return bool(matcher.is_accepting())
 
     return accepts
 

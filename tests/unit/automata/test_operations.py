@@ -106,7 +106,7 @@ def test_join_classes() -> None:
     letters[56:100] = b"\1" * 44
     classes = alphabet.join([bytes(digits), bytes(letters)])
     assert [classes[byte] for byte in (0, 48, 56, 58, 255)] == [0, 1, 2, 3, 0]
-    assert alphabet.first_bytes(classes) == [0, 48, 56, 58]
+    assert alphabet.first_bytes(classes) == bytes([0, 48, 56, 58])
     assert alphabet.join([]) == bytes(256)
     assert alphabet.join([bytes(range(256))]) == bytes(range(256))
     assert alphabet.join([bytes(reversed(range(256)))]) == bytes(range(256))

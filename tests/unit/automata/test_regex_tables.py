@@ -5,20 +5,21 @@ from importlib import import_module
 import pytest
 import regex
 
-from kbnf_core.automata.regex import generate_tables, tables, unicode
+from kbnf_core.automata.regex import generate_tables, unicode
 from kbnf_core.automata.regex.generate_tables import every_code_point, members
 from kbnf_core.automata.regex.unicode import named_property, property_value
 
+VERSION = unicode.regex_version()
 same_unicode = pytest.mark.skipif(
-    regex.__version__ != tables.REGEX_VERSION,
-    reason=f"the tables are those of regex {tables.REGEX_VERSION}, and another one is installed",
+    regex.__version__ != VERSION,
+    reason=f"the tables are those of regex {VERSION}, and another one is installed",
 )
 """Another version may have another Unicode."""
 
 
 @same_unicode
 def test_tables_are_those_of_the_package() -> None:
-    assert generate_tables.TABLES.read_text(encoding="utf-8") == generate_tables.render_tables()
+    assert generate_tables.CLASSES.read_text(encoding="utf-8") == generate_tables.render_classes()
 
 
 @same_unicode

@@ -69,14 +69,28 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
     some = replace(chosen, copied=())
     counted = analysis.reachable, analysis.nodes, analysis.callees
     assert compiled.count_uses(*counted) == PLAIN["count_uses"](*counted)
+    inside = list(analysis.nodes), analysis.nodes
+    for most in range(4):
+        for size in (2, 9, 1_000):
+            bounds = *inside, most, size
+            assert compiled.large_ones(*bounds) == PLAIN["large_ones"](*bounds)
+        assert compiled.with_counts(*inside, most) == PLAIN["with_counts"](*inside, most)
+    among = analysis.order, analysis.nodes, analysis.callees, PLAIN["count_uses"](*counted)
+    spent = []
+    for module in (vars(compiled), PLAIN):
+        budget = Budget(DEFAULT_LIMITS.work)
+        solved = module["solve"](analysis.nodes, analysis.callees, {}, budget)
+        assert solved == {name: analysis.facts[name] for name in solved}
+        chosen_here = module["choose"](*among, rules.rules, {rules.start}, budget)
+        spent.append((list(solved), chosen_here, budget.spent, budget.part))
+        spent[-1] += (module["order_from"](inside[0], analysis.callees),)
+    assert spent[0] == spent[1]
     bodies = list(analysis.nodes.values())
     assert compiled.leaves_of(bodies) == PLAIN["leaves_of"](bodies)
     for name, body in rules.rules.items():
         nodes = analysis.nodes[name]
         assert compiled.parts_of(body) == PLAIN["parts_of"](body)
         assert compiled.facts_of(nodes, analysis.facts) is PLAIN["facts_of"](nodes, analysis.facts)
-        for most in range(4):
-            assert compiled.has_long_run(nodes, most) == PLAIN["has_long_run"](nodes, most)
         sizes = dict.fromkeys(rules.rules, 7)
         arguments = nodes, sizes, chosen.names
         assert compiled.estimate_size(*arguments) == PLAIN["estimate_size"](*arguments)

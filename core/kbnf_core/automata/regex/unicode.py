@@ -1,7 +1,7 @@
 """Named character classes (Perl, POSIX, Unicode), and case folding.
 
-Perl's and POSIX's classes and the orbits of simple case folding are generated tables (``tables``),
-decoded when needed; so are Unicode's other properties (``properties.txt``).
+Perl's classes and the orbits of simple case folding, which nearly every pattern needs, are in the
+generated file ``classes.txt``; Unicode's other properties in ``properties.txt``.
 """
 
 from bisect import bisect_left
@@ -18,7 +18,6 @@ from kbnf_core.automata.codepoints import (
     intersect,
     union,
 )
-from kbnf_core.automata.regex import tables
 
 ASCII_LETTERS: CodePoints = ((0x41, 0x5A), (0x61, 0x7A))
 
@@ -51,8 +50,7 @@ def perl_class(letter: str, unicode: bool) -> CodePoints:
     r"""Return the set of ``\d``, ``\s`` or ``\w``."""
     if not unicode:
         return _POSIX[_ASCII_PERL[letter]]
-    text = {"d": tables.DIGIT, "s": tables.SPACE, "w": tables.WORD}[letter]
-    return tuple(_range(word) for word in text.split())
+    return tuple(_range(word) for word in stored("classes.txt")[letter].split())
 
 
 def _range(word: str) -> Range:
@@ -86,7 +84,7 @@ def _fold_ascii(points: CodePoints) -> CodePoints:
 def _orbits() -> tuple[list[int], dict[int, list[Range]]]:
     """Return the code points that have case, and for each its orbit as ranges."""
     orbits: dict[int, list[Range]] = {}
-    for word in tables.CASE_ORBITS.split():
+    for word in stored("classes.txt")["orbits"].split():
         orbit = [int(member, 16) for member in word.split("=")]
         for member in orbit:
             orbits[member] = [(other, other) for other in orbit]
@@ -158,13 +156,19 @@ def _loose(name: str) -> str:
 @lru_cache(maxsize=256)
 def _members(name: str) -> CodePoints | None:
     """Return the set that properties.txt has for ``property=value`` or a property's name."""
-    ranges = _properties().get(name)
+    ranges = stored("properties.txt").get(name)
     return None if ranges is None else from_ranges(_range(word) for word in ranges.split())
 
 
-@lru_cache(maxsize=1)
-def _properties() -> dict[str, str]:
+def regex_version() -> str:
+    """Return the version of the package ``regex`` whose Unicode this is."""
+    return stored("classes.txt")["regex"]
+
+
+@lru_cache(maxsize=2)
+def stored(name: str) -> dict[str, str]:
+    """Return what a generated file has for each of its names."""
     # Not through importlib.resources: importing that takes longer than all of this.
-    text = Path(__file__).with_name("properties.txt").read_text("ascii")
+    text = Path(__file__).with_name(name).read_text("ascii")
     lines = (line.partition(":") for line in text.splitlines())
-    return {name: ranges for names, _, ranges in lines for name in names.split()}
+    return {each: ranges for names, _, ranges in lines for each in names.split()}

@@ -38,6 +38,11 @@ class Alternative(NamedTuple):
     value: Json = None
 
 
+def is_list(text: str) -> bool:
+    """Tell whether a text begins as a schema does that is a list of alternatives."""
+    return _OPENING.match(text) is not None
+
+
 Beginning = tuple[str, str]
 """The settings, and how a text begins."""
 

@@ -25,7 +25,7 @@ from kbnf_core.languages.json_schema.document import (
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
-from kbnf_core.languages.json_schema.known_texts import TEXTS
+from kbnf_core.languages.json_schema.known_texts import TEXTS, is_list
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parts import PARTS
@@ -114,7 +114,7 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     holds a keyword that no grammar can honour has errors; each finding names the JSON Pointer.
     Raises ``ConfigError`` for options that are none.
     """
-    options = replace(options_of(request.options), lossy=request.lossy)
+    options = options_of({**request.options, "lossy": request.lossy})
 
     def read() -> SchemaText:
         try:
@@ -174,10 +174,12 @@ def _of_known(source: Source, options: Options) -> _Converted | None:
 
     None where that is not all that there is to do.
     """
+    if options.strict is not None or not is_list(source.text):
+        return None
     sound = guided({}, options)
     settings = _settings(sound)
     found = TEXTS.alternatives(source.text, settings)
-    if found is None or len(found) < FEWEST or options.strict is not None:
+    if found is None or len(found) < FEWEST:
         return None
     places = [place for place, each in enumerate(found) if each.part is None]
     value = {"anyOf": [found[place].value for place in places]}
@@ -296,7 +298,9 @@ def parse_schema(
         writer.rules_for(writer.schemas.document.root())
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
-    empty = text.diagnostic(Problem(UNSATISFIABLE, _ENDLESS, ""))
+    def empty() -> Diagnostic:
+        return text.diagnostic(Problem(UNSATISFIABLE, _ENDLESS, ""))
+
     return Parsed(
         tree.Document(source, (), ()),
         tuple(map(text.diagnostic, found.notes)),

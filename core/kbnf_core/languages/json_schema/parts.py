@@ -33,7 +33,7 @@ class Parts(Remembered[Key, Part]):
     """The parts of a process; ``made`` counts them."""
 
     def __init__(self, most: int = ALL) -> None:
-        super().__init__(most, _size_of)
+        super().__init__(most, _size_of, MOST)
         # What is likely to be lowered now.
         self._used: set[Key] = set()
         self.made = 0
@@ -48,14 +48,14 @@ class Parts(Remembered[Key, Part]):
     def keep(self, key: Key, value: Part, *, is_new: bool = True) -> None:
         """Remember a part, which need not be new: one may have several keys."""
         self.made += is_new
-        if _size_of(key, value) <= MOST:
-            super().keep(key, value)
-            self._used.add(key)
+        super().keep(key, value)
+        self._used.add(key)
 
     def settle(self) -> None:
         """Count what was lowered of the parts that were kept or found since this was called."""
         used, self._used = self._used, set()
-        self.recount(used)
+        known = self._known
+        self.recount(key for key in used if key in known and known[key][0].lowered is not None)
 
 
 def _size_of(key: Key, part: Part) -> int:

@@ -136,6 +136,11 @@ class Shared:
         budget = Budget(DEFAULT_LIMITS.work)
         return meaning(self.gap, budget), meaning(self.comma, budget), meaning(self.colon, budget)
 
+    @cached_property
+    def punctuating(self) -> frozenset[str]:
+        """The rules that gaps, commas and colons call."""
+        return frozenset(call.nonterminal for each in self.punctuation for call in ir.calls(each))
+
     def _any_character(self, escapes: Escapes | None) -> str:
         match escapes:
             case Escapes.ANY:
@@ -236,6 +241,11 @@ class Prelude:
     def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
         """The meanings of a gap, a comma and a colon, whose rules need not be in use."""
         return self._shared.punctuation
+
+    @property
+    def punctuating(self) -> frozenset[str]:
+        """The rules that gaps, commas and colons call."""
+        return self._shared.punctuating
 
     @property
     def said(self) -> str:

@@ -14,6 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Set
 from decimal import Decimal
 from hashlib import blake2b
+from itertools import chain
 from typing import NamedTuple
 
 from kbnf_core import ir
@@ -65,6 +66,7 @@ _TYPES = {
     "string": "s", "number": "n", "integer": "i", "boolean": "b", "null": "0", "object": "o",
     "array": "a",
 }  # fmt: skip
+_NAMES_OF_TYPES = list(_TYPES)
 _ALL_TYPES = [name for name in _TYPES if name != "integer"]
 
 
@@ -84,6 +86,11 @@ class Value(NamedTuple):
 
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES} | {"integer": frozenset(("number",))}
 _CALLS = {name: ir.Call(name, NOWHERE) for name in NAMES}
+_OF_TYPE = {
+    name: Value(said, _CALLS[name], _ONE_TYPE[name], frozenset((name,)))
+    for name, said in _TYPES.items()
+    if name != "null"
+}
 _ANYTHING = Value("v", _CALLS["value"], frozenset(_ALL_TYPES), frozenset(("value",)))
 _CONSTANTS = {
     text: Value(said, ir.Literal(text.encode(), NOWHERE), _ONE_TYPE[name])
@@ -95,8 +102,11 @@ _CONSTANTS = {
 }
 
 
-Member = tuple[ir.Node, bool]
-"""A member, and whether it must be there."""
+_OF_TYPE["null"] = _CONSTANTS["null"]
+"""What a schema allows that says a type and no more."""
+
+Member = tuple[tuple[ir.Node, ...], bool]
+"""The parts of a member, one after the other, and whether it must be there."""
 
 
 class SimpleSchemas:
@@ -132,9 +142,7 @@ class SimpleSchemas:
         # being looked at: a schema within itself.
         self._known: dict[tuple[int, bool, bool], Value | None] = {}
         self._gap, self._comma, self._colon = prelude.punctuation
-        self._around_values = frozenset(
-            call.nonterminal for node in prelude.punctuation for call in ir.calls(node)
-        )
+        self._around_values = prelude.punctuating
 
     def rule(self, place: Place) -> str | None:
         """Return the name of the rule of a schema with properties; None where it is not simple.
@@ -201,6 +209,8 @@ class SimpleSchemas:
             said -= {"$id", "id"}
         if not said:
             return _ANYTHING
+        if len(said) == 1 and "type" in said and schema["type"] in _NAMES_OF_TYPES:
+            return _OF_TYPE[schema["type"]]
         if said <= _OF_VALUES:
             return self._of_types(schema, said, whole, below, depth)
         if said & _LISTING:
@@ -245,10 +255,8 @@ class SimpleSchemas:
         for name in self._types_of(schema) or ():
             value: Value | None
             restricting = said & _RESTRICTING[name]
-            if name == "null":
-                value = _CONSTANTS[name]
-            elif not restricting:
-                value = Value(_TYPES[name], _CALLS[name], _ONE_TYPE[name], frozenset((name,)))
+            if not restricting:
+                value = _OF_TYPE[name]
             elif name == "object":
                 is_simple = restricting <= _OF_OBJECTS
                 value = self._object(schema, whole, below, depth) if is_simple else None
@@ -402,14 +410,15 @@ class SimpleSchemas:
                     shared |= {"other_name"}
             else:
                 shared |= {"string"}
-            other = self._sequence(key, self._colon, extra.node)
+            other = _sequence(key, self._colon, extra.node)
         nodes: list[Member] = []
+        colon = _parts_of(self._colon)
         for text, value in members.items():
             spelled = spelling.text(text)
             if spelled is None:
                 return None
             literal = ir.Literal(spelled.encode(), NOWHERE)
-            nodes.append((self._sequence(literal, self._colon, value.node), text in needed))
+            nodes.append(((literal, *colon, *_parts_of(value.node)), text in needed))
         content = self._around(nodes, other) if needed else self._some(nodes, other)
         body = self._enclosed(b"{", content, b"}", may_be_empty=not needed)
         return ir.Part(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
@@ -417,31 +426,35 @@ class SimpleSchemas:
     def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
         """Return members of which one is required: those before it have commas after them."""
         parts: list[ir.Node] = []
+        comma = _parts_of(self._comma)
         is_first = True
-        for node, must in members:
+        for member, must in members:
             if is_first and must:
-                parts.append(node)
+                parts += member
                 is_first = False
-                continue
-            ordered = (node, self._comma) if is_first else (self._comma, node)
-            pair = self._sequence(*ordered)
-            parts.append(pair if must else _repeated(pair, 1))
+            elif must:
+                parts += (*comma, *member)
+            else:
+                ordered = (*member, *comma) if is_first else (*comma, *member)
+                parts.append(_repeated(ir.Sequence(ordered, NOWHERE), 1))
         if other is not None:
-            parts.append(_repeated(self._sequence(self._comma, other), None))
-        return self._sequence(*parts)
+            parts.append(_repeated(_sequence(self._comma, other), None))
+        return ir.Sequence(tuple(parts), NOWHERE)
 
     def _some(self, members: list[Member], other: ir.Node | None) -> ir.Node | None:
         """Return one or more members: the last, or one before it and maybe more."""
         more = other
         if other is not None:
-            following = _repeated(self._sequence(self._comma, other), None)
-            more = self._sequence(other, following)
-        for node, _ in reversed(members):
+            following = _repeated(_sequence(self._comma, other), None)
+            more = _sequence(other, following)
+        comma = _parts_of(self._comma)
+        for member, _ in reversed(members):
+            node = ir.Sequence(member, NOWHERE)
             if more is None:
                 more = node
             else:
-                before = _repeated(self._sequence(node, self._comma), 1)
-                more = ir.Choice((node, self._sequence(before, more)), NOWHERE)
+                before = _repeated(ir.Sequence((*member, *comma), NOWHERE), 1)
+                more = ir.Choice((node, _sequence(before, more)), NOWHERE)
         return more
 
     def _enclosed(
@@ -450,16 +463,10 @@ class SimpleSchemas:
         """Return ``content`` in brackets, with gaps inside."""
         inner: tuple[ir.Node, ...] = ()
         if content is not None:
-            whole = self._sequence(content, self._gap)
+            whole = _sequence(content, self._gap)
             inner = (_repeated(whole, 1) if may_be_empty else whole,)
         ends = (ir.Literal(opening, NOWHERE), ir.Literal(closing, NOWHERE))
-        return self._sequence(ends[0], self._gap, *inner, ends[1])
-
-    def _sequence(self, *parts: ir.Node) -> ir.Node:
-        flat: list[ir.Node] = []
-        for part in parts:
-            flat.extend(part.parts if type(part) is ir.Sequence else (part,))
-        return ir.Sequence(tuple(flat), NOWHERE)
+        return _sequence(ends[0], self._gap, *inner, ends[1])
 
 
 def _are_disjoint(values: list[Value | None]) -> bool:
@@ -474,8 +481,18 @@ def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[ir.Part, ...
     parts: dict[str, ir.Part] = {}
     for value in values:
         shared |= value.shared
-        parts.update((part.start, part) for part in value.parts)
+        if value.parts:
+            parts.update((part.start, part) for part in value.parts)
     return frozenset(shared), tuple(parts.values())
+
+
+def _parts_of(node: ir.Node) -> tuple[ir.Node, ...]:
+    """Return what is one after the other in a node."""
+    return node.parts if type(node) is ir.Sequence else (node,)
+
+
+def _sequence(*parts: ir.Node) -> ir.Node:
+    return ir.Sequence(tuple(chain.from_iterable(map(_parts_of, parts))), NOWHERE)
 
 
 def _repeated(node: ir.Node, most: int | None) -> ir.Node:

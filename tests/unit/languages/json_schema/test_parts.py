@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, compile_artifact
+from kbnf_core.device import TokenTable
 from kbnf_core.ir import Part
 from kbnf_core.languages.json_schema.parts import PARTS, Parts
 
@@ -169,5 +170,29 @@ def test_artifacts_are_the_same_whatever_is_known(tmp_path: Path) -> None:
             assert Grammar.from_json_schema(schema).tables
         file = tmp_path / f"{number}.kbnfc"
         compile_artifact(Grammar.from_json_schema(one), BYTES, file)
+        found.add(file.read_bytes())
+    assert len(found) == 1
+
+
+def closed(**properties: Any) -> dict[str, Any]:
+    return {**opened(**properties), "additionalProperties": False}
+
+
+def opened(**properties: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": properties}
+
+
+def test_device_tables_are_the_same_whatever_is_known(tmp_path: Path) -> None:
+    few = {"type": "array", "maxItems": 2}
+    known = {**closed(c=closed(b={**few, "items": {"enum": ["a", "b"]}})), "required": ["c"]}
+    new = opened(arguments=opened(d=opened(d=few), c=opened(b=few)))
+    found = set()
+    for number, before in enumerate(([], [{"anyOf": [opened(), known]}])):
+        PARTS.clear()
+        for schema in before:
+            assert Grammar.from_json_schema(schema).tables
+        grammar = Grammar.from_json_schema({"anyOf": [known, new]})
+        file = tmp_path / f"{number}.table"
+        TokenTable.build(grammar, BYTES, max_states=150, partial=True).save(file)
         found.add(file.read_bytes())
     assert len(found) == 1
