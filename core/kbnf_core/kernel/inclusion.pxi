@@ -16,7 +16,7 @@ cdef enum:
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 1024
     # Characters; few tokens are longer, and they would make every check longer.
-    _LONGEST = 64
+    _LONGEST = 80
     # What is known of an automaton state, with any state of the machine, which 0 stands for: that
     # nothing completes from there on, that something may; that one character leads from there to
     # the end of its nonterminal, or that others do, too.
