@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -76,8 +76,9 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
             assert compiled.large_ones(*bounds) == PLAIN["large_ones"](*bounds)
         assert compiled.with_counts(*inside, most) == PLAIN["with_counts"](*inside, most)
     among = analysis.order, analysis.nodes, analysis.callees, PLAIN["count_uses"](*counted)
-    spent = []
-    for module in (vars(compiled), PLAIN):
+    spent: list[tuple[Any, ...]] = []
+    modules: tuple[Mapping[str, Any], ...] = (vars(compiled), PLAIN)
+    for module in modules:
         budget = Budget(DEFAULT_LIMITS.work)
         solved = module["solve"](analysis.nodes, analysis.callees, {}, budget)
         assert solved == {name: analysis.facts[name] for name in solved}

@@ -4,6 +4,7 @@ Every atom can tell whether a value is in it and can be an automaton: over the c
 string, or over the decimal texts of a number (see ``automata.decimals``).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -89,6 +90,13 @@ class Length:
         """Return the automaton of the strings."""
         high = "" if self.high is None else self.high
         return Matching(f"(?s:.){{{self.low},{high}}}").dfa()
+
+    def remainder(self) -> Iterator["Length"]:
+        """Yield all other lengths."""
+        if self.low:
+            yield Length(0, self.low - 1)
+        if self.high is not None:
+            yield Length(self.high + 1, None)
 
 
 @dataclass(frozen=True, slots=True)

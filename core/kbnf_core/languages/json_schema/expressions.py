@@ -11,7 +11,7 @@ for each scope it is read in.
 """
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -163,6 +163,8 @@ def both(parts: Iterable[Expression]) -> Expression:
         if part == NOTHING:
             return NOTHING
         found.update(dict.fromkeys(part.parts if isinstance(part, AllOf) else (part,)))
+    if any(isinstance(part, Not) and part.part in found for part in found):
+        return NOTHING
     return next(iter(found)) if len(found) == 1 else AllOf(tuple(found))
 
 
@@ -187,3 +189,20 @@ def other(part: Expression) -> Expression:
             return both(map(other, parts))
         case _:
             return Not(part)
+
+
+Excludes: TypeAlias = Callable[[Expression, Expression], bool]
+"""Tells whether two expressions certainly have no value in common."""
+
+
+def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
+    """Tell whether a part certainly has only values of the whole; False means unknown."""
+    if isinstance(whole, AllOf):
+        return all(is_within(part, each, excludes) for each in whole.parts)
+    if isinstance(part, AnyOf):
+        return all(is_within(each, whole, excludes) for each in part.parts)
+    if isinstance(part, AllOf):
+        return any(is_within(each, whole, excludes) for each in part.parts)
+    if isinstance(whole, AnyOf):
+        return any(is_within(part, each, excludes) for each in whole.parts)
+    return part == whole or (isinstance(whole, Not) and excludes(part, whole.part))

@@ -2,7 +2,7 @@
 
 A shape is a union of parts, each of one type. Unions are lists, intersections are computed pair by
 pair, complements type by type; ``allOf``, ``not``, ``if`` and ``oneOf`` need nothing of their own.
-Where pairs are too many, ``narrow`` takes the first ones: part of the values, never another one.
+Where pairs are too many, narrow products take the first ones: part of the values, never others.
 """
 
 import enum
@@ -12,6 +12,7 @@ from itertools import product
 from typing import Any, TypeAlias, cast
 
 from kbnf_core.languages.json_schema.arrays import Arrays
+from kbnf_core.languages.json_schema.expressions import Excludes
 from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import too_many_kinds
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
@@ -53,7 +54,9 @@ class Plain:
 
 
 Part: TypeAlias = Plain | Restricted | Arrays | Objects
-NormalForm: TypeAlias = Mapping[Type, tuple[Part, ...]]
+Parts: TypeAlias = tuple[Part, ...]
+Pair: TypeAlias = tuple[Part, Part]
+NormalForm: TypeAlias = Mapping[Type, Parts]
 """The parts of each type; a type that cannot be has none and no entry."""
 
 FULL: Mapping[Type, Part] = {
@@ -92,66 +95,91 @@ def _merged(type_: Type, parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(dict.fromkeys(parts))
 
 
-def meet(
-    left: NormalForm, right: NormalForm, most: int, budget: Budget, *, narrow: bool = False
-) -> NormalForm:
-    """Return what both shapes hold; ``most`` bounds the parts of a type.
+@dataclass(frozen=True, slots=True)
+class Products:
+    """Makes intersections and complements of shapes.
 
-    Raises NarrowableError, or leaves some out where that is to ``narrow``.
+    ``most`` bounds the parts of a type; where there are more, NarrowableError is raised, or some
+    are left out where this ``is_narrow``. ``excludes`` tells of two expressions whether they
+    certainly have no value in common.
     """
-    found = {}
-    for type_ in left:
-        parts = _meet_parts(type_, left[type_], right.get(type_, ()), most, budget, narrow)
-        if parts:
-            found[type_] = parts
-    return found
+
+    most: int
+    budget: Budget
+    excludes: Excludes
+    is_narrow: bool = False
+
+    def meet(self, left: NormalForm, right: NormalForm) -> NormalForm:
+        """Return what both shapes hold."""
+        found = {type_: self._parts(type_, left[type_], right.get(type_, ())) for type_ in left}
+        return {type_: parts for type_, parts in found.items() if parts}
+
+    def complement(self, shape: NormalForm) -> NormalForm:
+        """Return everything that the shape does not hold."""
+        found = {}
+        for type_, full in FULL.items():
+            parts: Parts = (full,)
+            for part in shape.get(type_, ()):
+                # What more arrays leave is part of it.
+                left: Part = part
+                if self.is_narrow and isinstance(part, Arrays):
+                    left = replace(part, unique=False)
+                parts = self._parts(type_, parts, left.remainder(self.budget))
+            if parts:
+                found[type_] = parts
+        return found
+
+    def _parts(self, type_: Type, left: Parts, right: Parts) -> Parts:
+        if not left or not right:
+            return ()
+        if FULL[type_] in (left[0], right[0]):
+            return right if left[0] == FULL[type_] else left
+        found: dict[Part, None] = {}
+        # What was listed one by one stays as many; only combinations multiply.
+        listed = max(self.most, len(left), len(right))
+        pairs = _diagonally(left, right) if self.is_narrow else product(left, right)
+        if isinstance(left[0], Objects) and max(len(left), len(right)) > 1:
+            pairs = self._telling(pairs, left, right)
+        for part, more in pairs:
+            if len(found) > listed:
+                if self.is_narrow:
+                    break
+                raise too_many_kinds(type_.value, self.most)
+            # Parts of one type are of one class.
+            if isinstance(part, Objects):
+                common: Part | None = part.meet(cast(Objects, more), self.budget, self.excludes)
+            else:
+                common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, self.budget)
+            if common is not None:
+                found[common] = None
+        return _merged(type_, list(found)) if found else ()
+
+    def _telling(self, pairs: Iterable[Pair], left: Parts, right: Parts) -> Iterator[Pair]:
+        """Yield the pairs of objects without those whose common objects another pair has, too.
+
+        Of objects within some of the other side, these two are the pair; what others have in common
+        with them is part of that.
+        """
+        self.budget.spend(STEPS * len(left) * len(right))
+        outer = {id(one): self._around(one, right) for one in left}
+        inner = {id(two): self._around(two, left) for two in right}
+        for one, two in pairs:
+            around = outer[id(one)]
+            if around is two if around else inner[id(two)] in (None, one):
+                yield one, two
+
+    def _around(self, part: Part, others: Parts) -> Part | None:
+        """Return the first one that certainly contains all objects of a part."""
+        whole = (
+            each
+            for each in others
+            if cast(Objects, part).is_within(cast(Objects, each), self.excludes)
+        )
+        return next(whole, None)
 
 
-def _meet_parts(
-    type_: Type,
-    left: tuple[Part, ...],
-    right: tuple[Part, ...],
-    most: int,
-    budget: Budget,
-    narrow: bool,
-) -> tuple[Part, ...]:
-    if not left or not right:
-        return ()
-    if FULL[type_] in (left[0], right[0]):
-        return right if left[0] == FULL[type_] else left
-    found: dict[Part, None] = {}
-    # What was listed one by one stays as many; only combinations multiply.
-    listed = max(most, len(left), len(right))
-    for part, more in _diagonally(left, right) if narrow else product(left, right):
-        if len(found) > listed:
-            if narrow:
-                break
-            raise too_many_kinds(type_.value, most)
-        # Parts of one type are of one class.
-        common = cast(Callable[[Any, Budget], Part | None], part.meet)(more, budget)
-        if common is not None:
-            found[common] = None
-    return _merged(type_, list(found)) if found else ()
-
-
-def _diagonally(left: Sequence[Part], right: Sequence[Part]) -> Iterator[tuple[Part, Part]]:
+def _diagonally(left: Parts, right: Parts) -> Iterator[Pair]:
     """Yield all pairs, those of the first parts of both sides first."""
     for total in range(len(left) + len(right) - 1):
         for place in range(max(0, total - len(right) + 1), min(total + 1, len(left))):
             yield left[place], right[total - place]
-
-
-def complement(shape: NormalForm, most: int, budget: Budget, *, narrow: bool = False) -> NormalForm:
-    """Return everything that the shape does not hold, or with ``narrow`` a part of it."""
-    found = {}
-    for type_, full in FULL.items():
-        parts: tuple[Part, ...] = (full,)
-        for part in shape.get(type_, ()):
-            # What more arrays leave is part of it.
-            left: Part = part
-            if narrow and isinstance(part, Arrays):
-                left = replace(part, unique=False)
-            parts = _meet_parts(type_, parts, left.remainder(budget), most, budget, narrow)
-        if parts:
-            found[type_] = parts
-    return found

@@ -3,9 +3,19 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 
 from kbnf_core.languages.json_schema.atoms import OneOf
-from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
+from kbnf_core.languages.json_schema.expressions import (
+    ANYTHING,
+    NOTHING,
+    AllOf,
+    Excludes,
+    Expression,
+    both,
+    is_within,
+    other,
+)
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
 from kbnf_core.text.budget import Budget
 
@@ -45,19 +55,45 @@ class Objects:
         found = (value for keys, value in self.regions if keys.holds(name))
         return next(found, NOTHING)
 
-    def meet(self, more: "Objects", budget: Budget) -> "Objects | None":
+    def is_within(self, more: "Objects", excludes: Excludes) -> bool:
+        """Tell whether all of these are certainly among others; False means unknown."""
+        names = more._by_name
+        if more.regions != _ANY_MEMBER:
+            if self.regions != more.regions:
+                return False
+            names = self._by_name | names
+        return (
+            more.low <= max(self.low, len(self.required))
+            and (more.high is None or (self.high is not None and self.high <= more.high))
+            and set(self.required).issuperset(more.required)
+            and set(self.present).issuperset(more.present)
+            and all(is_within(self.lookup(name), more.lookup(name), excludes) for name in names)
+        )
+
+    def meet(
+        self, more: "Objects", budget: Budget, excludes: Excludes = lambda _one, _two: False
+    ) -> "Objects | None":
         """Return the common objects; None where there is certainly none."""
-        names = self._by_name | more._by_name
-        budget.spend(STEPS * (1 + 4 * len(names) + len(self.required) + len(more.required)))
+        held = self._by_name | more._by_name
+        # What one side alone names stays as it is where the other side says nothing of other names.
+        ours, theirs = self._by_name.keys(), more._by_name.keys()
+        if more.regions == _ANY_MEMBER:
+            changed = ours & theirs if self.regions == _ANY_MEMBER else theirs
+        else:
+            changed = ours if self.regions == _ANY_MEMBER else held.keys()
+        budget.spend(
+            STEPS * (1 + 4 * len(changed) + len(self.required) + len(more.required)) + len(held)
+        )
+        for name in changed:
+            one, two = self.lookup(name), more.lookup(name)
+            pairs = product(*(e.parts if isinstance(e, AllOf) else (e,) for e in (one, two)))
+            is_none = any(excludes(*pair) for pair in pairs)
+            held[name] = NOTHING if is_none else both((one, two))
         highs = [high for high in (self.high, more.high) if high is not None]
-        named, regions = self.named, self.regions
-        if more.named or more.regions != _ANY_MEMBER:
-            named = tuple((name, both((self.lookup(name), more.lookup(name)))) for name in names)
-            regions = common_regions(self.regions, more.regions, budget)
         return checked(
             Objects(
-                named,
-                regions,
+                tuple(held.items()),
+                common_regions(self.regions, more.regions, budget),
                 tuple(dict.fromkeys((*self.required, *more.required))),
                 max(self.low, more.low),
                 min(highs, default=None),
@@ -70,7 +106,11 @@ class Objects:
         budget.spend(STEPS * (len(self.named) + len(self.required)))
         return (
             *self._of_other_size(),
-            *(Objects(((name, NOTHING),)) for name in self.required),
+            # A member that must be there is missing, or holds something else.
+            *(
+                Objects(((name, other(self._by_name.get(name, ANYTHING))),))
+                for name in self.required
+            ),
             *self._with_other_members(budget),
             *self._without_present(budget),
         )
@@ -83,7 +123,7 @@ class Objects:
 
     def _with_other_members(self, budget: Budget) -> Iterator["Objects"]:
         for name, value in self.named:
-            if value != ANYTHING:
+            if value != ANYTHING and name not in self.required:
                 yield Objects(((name, other(value)),), required=(name,))
         names = without(KEYS, tuple(name for name, _ in self.named))
         for keys, value in self.regions:

@@ -28,7 +28,7 @@ class SchemaLimits:
 
     depth: int = 64
     applied: int = 48
-    alternatives: int = 256
+    alternatives: int = 64
     overlaps: int = 64
     rules: int = 20_000
     steps: int = 4_000

@@ -127,6 +127,9 @@ PRUNING_DEPTH = 2
 """Values inside values that are looked at when parts are left out."""
 
 
+_LISTS = frozenset({"const", "enum"})
+
+
 @dataclass(slots=True)
 class _Reading:
     """A schema as it was read: its own restrictions, and the expressions of its applicators.
@@ -155,8 +158,15 @@ class Schemas:
         self.budget = Budget(options.limits.work)
         self._readings: dict[Ref, _Reading] = {}
         self._shapes: dict[Expression, NormalForm] = {}
+        self._too_large: dict[Expression, Problem] = {}
         self._narrowed: dict[Expression, NormalForm] = {}
         self._open: dict[Expression, None] = {}
+        self._signs: dict[Expression, Signs | None] = {}
+        most = self.limits.alternatives
+        self._products = normal_form.Products(most, self.budget, self.excludes)
+        self._narrow_products = normal_form.Products(
+            min(FEW_KINDS, most), self.budget, self.excludes, is_narrow=True
+        )
         self.unsatisfiable: dict[Expression, bool] = {}
         self.guesses = 0
 
@@ -175,10 +185,19 @@ class Schemas:
         return both([part for part in parts if not isinstance(part, Mapping)])
 
     def shape(self, expression: Expression) -> NormalForm:
-        """Return the normal form of an expression. Raises ProblemError."""
+        """Return the normal form of an expression. Raises ProblemError.
+
+        That one is too large is remembered, too: each product that ends so was as large as allowed.
+        """
         known = self._shapes.get(expression)
         if known is None:
-            known = self._shapes[expression] = self._find(expression)
+            if expression in self._too_large:
+                raise NarrowableError(self._too_large[expression])
+            try:
+                known = self._shapes[expression] = self._find(expression)
+            except NarrowableError as error:
+                self._too_large[expression] = error.problem
+                raise
         return known
 
     def _find(self, expression: Expression) -> NormalForm:
@@ -245,20 +264,17 @@ class Schemas:
                 return self.shape(expression)
 
     def _narrowly(self, shapes: Iterable[NormalForm]) -> NormalForm:
-        whole, most = ANY_SHAPE, min(FEW_KINDS, self.limits.alternatives)
+        whole = ANY_SHAPE
         for shape in shapes:
-            common = normal_form.meet(whole, shape, most, self.budget, narrow=True)
-            whole = self._without_unsatisfiable(common)
+            whole = self._without_unsatisfiable(self._narrow_products.meet(whole, shape))
         return whole
 
     def _refused_by(self, part: "NormalForm | Expression") -> NormalForm:
         if not isinstance(part, Mapping):
             return self.some(other(part))
-        most = min(FEW_KINDS, self.limits.alternatives)
-        return normal_form.complement(part, most, self.budget, narrow=True)
+        return self._narrow_products.complement(part)
 
     def _work_out(self, expression: Expression) -> NormalForm:
-        most = self.limits.alternatives
         match expression:
             case Ref():
                 parts = self._read(expression).parts
@@ -268,7 +284,7 @@ class Schemas:
             case AnyOf(members):
                 return normal_form.union(self.shape(part) for part in members)
             case Not(part):
-                return normal_form.complement(self.shape(part), most, self.budget)
+                return self._products.complement(self.shape(part))
             case WithoutProperty(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
             case Others(names, patterns, value):
@@ -305,9 +321,26 @@ class Schemas:
         whole = ANY_SHAPE
         for part in parts:
             self.budget.spend(STEPS * (len(whole) + len(part)))
-            common = normal_form.meet(whole, part, self.limits.alternatives, self.budget)
-            whole = self._without_unsatisfiable(common)
+            whole = self._without_unsatisfiable(self._products.meet(whole, part))
         return whole
+
+    def excludes(self, one: Expression, two: Expression) -> bool:
+        """Tell of two schemas that only list their values whether none is common."""
+        signs = self._listed_by(two)
+        others = None if signs is None else self._listed_by(one)
+        return signs is not None and others is not None and signs.isdisjoint(others)
+
+    def _listed_by(self, expression: Expression) -> "Signs | None":
+        if not isinstance(expression, Ref | Constant):
+            return None
+        if expression not in self._signs:
+            keywords = {"const"}
+            if isinstance(expression, Ref):
+                keywords = set(self.document.place(expression).contents)
+            is_list = keywords & _LISTS and not keywords & (APPLICATORS - _LISTS)
+            found = _signs(self, self.shape(expression), None) if is_list else None
+            self._signs[expression] = found
+        return self._signs[expression]
 
     def _without_unsatisfiable(self, shape: NormalForm) -> NormalForm:
         """Drop empty parts, where there are enough of them that the check pays."""

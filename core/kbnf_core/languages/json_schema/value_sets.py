@@ -147,9 +147,12 @@ class Restricted:
         parts: list[Restricted] = []
         before: list[Literal] = []
         for atom, wanted in self.literals:
-            part = restrict(self.kind, [*before, (atom, not wanted)])
-            if part is not None:
-                parts.append(part)
+            # Lengths stay ranges: they need no automaton.
+            others: list[Literal] = [(atom, not wanted)]
+            if isinstance(atom, Length) and wanted:
+                others = [(each, True) for each in atom.remainder()]
+            found = (restrict(self.kind, [*before, each]) for each in others)
+            parts += [part for part in found if part is not None]
             before.append((atom, wanted))
         return tuple(parts)
 

@@ -49,6 +49,7 @@ from kbnf_core.languages.json_schema.expressions import (
     Expression,
     Ref,
     both,
+    is_within,
     other,
 )
 from kbnf_core.languages.json_schema.names import Names, is_definition, last_step
@@ -91,6 +92,9 @@ FEWEST = 2
 
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
+
+_ItemKind = tuple[Expression, tuple[bool, ...]]
+"""What an item is, and which ``contains`` it fits."""
 
 
 def write_array(part: Arrays, writer: "Writer", hint: str) -> Form | None:
@@ -171,6 +175,8 @@ class _CountedItems:
         self._values = self._listed() if part.unique else ()
         self._in_order = len(self._values) > self._limits.distinct
         self._most = max(len(part.prefix), part.low, part.high or 0)
+        self._known: dict[Expression, list[_ItemKind]] = {}
+        self._forms: dict[Expression, Form | None] = {}
 
     def _listed(self) -> tuple[Expression, ...]:
         found = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
@@ -200,7 +206,7 @@ class _CountedItems:
         if self._part.high is None or count < self._part.high:
             for item, fits, after in self._choices(count, left):
                 fit = self._count(fitting, fits)
-                form = None if fit is None else self._writer.place(item, f"{self._hint}_item")
+                form = None if fit is None else self._form(item)
                 if fit is not None and form is not None:
                     comma = self._writer.prelude.comma if count else EMPTY
                     edges.append((sequence(comma, form), (self._after(count), fit, after)))
@@ -216,17 +222,8 @@ class _CountedItems:
         self, count: int, left: tuple[int, ...]
     ) -> list[tuple[Expression, tuple[bool, ...], tuple[int, ...]]]:
         """Return the kinds of items that may come: what, which ``contains`` fit, what is left."""
-        item = self._part.item(count)
-        kinds: list[tuple[Expression, tuple[bool, ...]]] = [(item, ())]
-        for each in self._contains:
-            # Where only a lower bound matters, an item that fits may as well not be counted.
-            unfit = ANYTHING if each.high is None else other(each.item)
-            kinds = [
-                (both((known, each.item if fits else unfit)), (*before, fits))
-                for known, before in kinds
-                for fits in (True, False)
-            ]
-            self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
+        kinds = self._kinds(self._part.item(count))
+        self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
         if not self._part.unique:
             return [(known, fits, left) for known, fits in kinds]
         return [
@@ -234,6 +231,27 @@ class _CountedItems:
             for known, fits in kinds
             for place in range(min(len(left), 1 if self._in_order else len(left)))
         ]
+
+    def _kinds(self, item: Expression) -> list[_ItemKind]:
+        if item not in self._known:
+            excludes = self._writer.schemas.excludes
+            kinds: list[_ItemKind] = [(item, ())]
+            for each in self._contains:
+                # Where only a lower bound matters, an item that fits may as well not be counted.
+                unfit = ANYTHING if each.high is None else other(each.item)
+                kinds = [
+                    (both((known, each.item if fits else unfit)), (*before, fits))
+                    for known, before in kinds
+                    for fits in ((True,) if is_within(item, each.item, excludes) else (True, False))
+                ]
+                self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
+            self._known[item] = kinds
+        return self._known[item]
+
+    def _form(self, item: Expression) -> Form | None:
+        if item not in self._forms:
+            self._forms[item] = self._writer.place(item, f"{self._hint}_item")
+        return self._forms[item]
 
     def _without(self, left: tuple[int, ...], place: int) -> tuple[int, ...]:
         return left[place + 1 :] if self._in_order else left[:place] + left[place + 1 :]

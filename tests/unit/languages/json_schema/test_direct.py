@@ -14,7 +14,7 @@ from kbnf_core.automata.operations import is_equal
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import Options, normal_form, parse, write_scalars
+from kbnf_core.languages.json_schema import Options, parse, write_scalars
 from kbnf_core.languages.json_schema import document as document_module
 from kbnf_core.languages.json_schema.atoms import Matching
 from kbnf_core.languages.json_schema.characters import Spelling
@@ -22,7 +22,7 @@ from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
 from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
 from kbnf_core.languages.json_schema.names import all_but, regex_but
-from kbnf_core.languages.json_schema.normal_form import NormalForm
+from kbnf_core.languages.json_schema.normal_form import NormalForm, Products
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
@@ -219,13 +219,13 @@ def test_conditions_that_come_one_by_one_are_not_met_again(
     schemas = Schemas(document, Options())
     whole = schemas.meet([schemas.shape(part) for part in parts])
     meets: list[NormalForm] = []
-    meet = normal_form.meet
+    meet = Products.meet
 
-    def counted(left: NormalForm, right: NormalForm, most: int, budget: Budget) -> NormalForm:
+    def counted(self: Products, left: NormalForm, right: NormalForm) -> NormalForm:
         meets.append(right)
-        return meet(left, right, most, budget)
+        return meet(self, left, right)
 
-    monkeypatch.setattr(normal_form, "meet", counted)
+    monkeypatch.setattr(Products, "meet", counted)
     for last in range(1, count + 1):
         shape = schemas.shape(AllOf(tuple(parts[:last])))
     assert shape == whole
