@@ -5,26 +5,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.vocabulary import BOS, EOS, Setting, all_bytes
+from benchmarks.workloads import Workload
 from kbnf_core import Config, Engine, Grammar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Bitmask = npt.NDArray[np.uint32]
-
-
-class Written(Protocol):
-    """A language, written down for several engines; ``name`` is for messages."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-
-    def grammar(self, form: str) -> str | None:
-        """Return the grammar as ``kbnf``, ``lark``, ``gbnf`` or ``regex``, None if it has none."""
 
 
 class Matcher(Protocol):
@@ -45,7 +32,7 @@ class Maker(Protocol):
 
     name: str
 
-    def make(self, workload: Written) -> Matcher | None:
+    def make(self, workload: Workload) -> Matcher | None:
         """Return a matcher from the grammar's text, None where there is none for this engine."""
 
 
@@ -59,7 +46,7 @@ class Ours:
         # Built once for a vocabulary and kept on disk, as the peers' are built once.
         _ = setting.vocabulary.trie
 
-    def make(self, workload: Written) -> "OurMatcher":
+    def make(self, workload: Workload) -> "OurMatcher":
         """Return a matcher that has learnt nothing."""
         grammar = Grammar(_text(workload, "kbnf"))
         return OurMatcher(Engine(grammar, self.vocabulary, Config(finish="eos")))
@@ -97,7 +84,7 @@ class LLGuidance:
         wrapper = llguidance.TokenizerWrapper(_Tokenizer(setting))
         self.tokenizer = llguidance.LLTokenizer(wrapper, n_vocab=self._size)
 
-    def make(self, workload: Written) -> "LLGuidanceMatcher":
+    def make(self, workload: Workload) -> "LLGuidanceMatcher":
         """Return a matcher."""
         llguidance = import_module("llguidance")
 
@@ -160,7 +147,7 @@ class KbnfRust:
             {key: data.decode("utf-8", "replace") for key, data in tokens.items()},
         )
 
-    def make(self, workload: Written) -> "KbnfRustMatcher":
+    def make(self, workload: Workload) -> "KbnfRustMatcher":
         """Return a matcher."""
         kbnf = import_module("kbnf")
 
@@ -191,7 +178,7 @@ class XGrammar:
             all_bytes(setting.vocabulary), vocab_size=self._size, stop_token_ids=[EOS]
         )
 
-    def make(self, workload: Written) -> "XGrammarMatcher":
+    def make(self, workload: Workload) -> "XGrammarMatcher":
         """Return a matcher; nothing is kept from an earlier one."""
         return self.compile(self.compiler(cached=False), workload)
 
@@ -201,7 +188,7 @@ class XGrammar:
 
         return xgrammar.GrammarCompiler(self._information, cache_enabled=cached)
 
-    def compile(self, compiler: Any, workload: Written) -> "XGrammarMatcher":
+    def compile(self, compiler: Any, workload: Workload) -> "XGrammarMatcher":
         """Return a matcher by a compiler."""
         return XGrammarMatcher(compiler.compile_grammar(_text(workload, "gbnf")), self._size)
 
@@ -244,7 +231,7 @@ class OutlinesCore:
         self._size = setting.vocabulary.size
         self._vocabulary = outlines_core.Vocabulary(EOS, by_bytes)
 
-    def make(self, workload: Written) -> "OutlinesMatcher | None":
+    def make(self, workload: Workload) -> "OutlinesMatcher | None":
         """Return a matcher; the index is made anew."""
         outlines_core = import_module("outlines_core")
 
@@ -285,7 +272,7 @@ class GLRMask:
         self._size = setting.vocabulary.size
         self._vocabulary = glrmask.Vocab.from_id_to_bytes(dict(setting.vocabulary.tokens))
 
-    def make(self, workload: Written) -> "GLRMaskMatcher":
+    def make(self, workload: Workload) -> "GLRMaskMatcher":
         """Return a matcher."""
         glrmask = import_module("glrmask")
 
@@ -315,7 +302,7 @@ class GLRMaskMatcher:
             raise ValueError(f"token {token} was refused")
 
 
-def _text(workload: Written, form: str) -> str:
+def _text(workload: Workload, form: str) -> str:
     text = workload.grammar(form)
     if text is None:
         raise LookupError(f"{workload.name} has no {form} grammar")

@@ -134,7 +134,7 @@ def _attempts(tree: Node, limits: Limits, budget: Budget) -> TaggedDfa:
     return to_bytes(dfa, symbols.partition, limit, budget)
 
 
-def _all_attempts(attempts: TaggedDfa, spelling: list[int], kinds: bytes) -> Nfa:
+def _all_attempts(attempts: TaggedDfa, spelling: Sequence[int], kinds: bytes) -> Nfa:
     """Return the automaton that begins an attempt before every byte.
 
     ``spelling`` holds a byte of each symbol, ``kinds`` the kind of each byte. To the states

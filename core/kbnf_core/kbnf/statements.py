@@ -3,8 +3,8 @@
 So every mistake of a file is found, and none is found twice. What a metasyntax says about its
 statements are the methods of ``Metasyntax``; the parser is LALR(1), fed word by word, so
 that a mistake is known with the words around it, the place at which a definition stops making
-sense. Its tables are loaded from files, which ``languages.build_tables`` wrote with Lark; reading a
-text does not import Lark. Time is linear in its length.
+sense. Its tables are loaded from files, which ``kbnf_testing.parser_tables`` wrote with Lark;
+reading a text does not import Lark. Time is linear in its length.
 """
 
 import json
@@ -150,7 +150,7 @@ and the nonterminal."""
 
 
 class Parser:
-    """The tables of a ``grammar.lark`` (``languages.build_tables`` says what they hold).
+    """The tables of a ``grammar.lark`` (``kbnf_testing.parser_tables`` says what they hold).
 
     ``match`` matches the next word after what is ignored; ``keywords`` are, by kind, the words of
     another kind; ``actions`` are those of the LALR(1) automaton of ``definition``, in each state by

@@ -16,7 +16,7 @@ cdef enum:
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 1024
     # Characters; few tokens are longer, and they would make every check longer.
-    _LONGEST = 64
+    _LONGEST = 80
     # What is known of an automaton state, with any state of the machine, which 0 stands for: that
     # nothing completes from there on, that something may; that one character leads from there to
     # the end of its nonterminal, or that others do, too.
@@ -270,7 +270,7 @@ cdef class Inclusion:
         # A count has a position for each character, and each takes a search.
         cdef bint is_counted = self._is_counted(position)
         cdef int32_t most = _ENOUGH if is_counted else _farthest(position)
-        cdef int32_t rounds
+        cdef int32_t rounds, length
         cdef bint is_ambiguous = False
         cdef Reach found
         cdef Loop loop = Loop(0, 0, Characters(0, 0), Characters(0, 0))
@@ -284,17 +284,6 @@ cdef class Inclusion:
         cdef size_t i
         memset(&found, 0, sizeof(Reach))
         while found.length < most:
-            rounds = self._rounds(position) if self._is_counted(position) else 0
-            if rounds:
-                never = Characters(0, 0)
-                position = ~self.explorer.items.row_of(~position)
-                if found.length <= 1 and not is_ambiguous:
-                    loop = Loop(position, found.length + rounds, found.without, found.without)
-                free.push_back(position)
-                position = ~self.explorer.items.loop_last[~position]
-                found.length = min(found.length + rounds, _FREE - 1)
-                most = max(most, found.length + 1)
-                continue
             after = self._after_character(position)
             is_ambiguous |= self._known(position, 1).flags & _AMBIGUOUS != 0
             if after.position == _NONE:
@@ -310,15 +299,24 @@ cdef class Inclusion:
             found.without = without
             never.low &= after.refused.low & ~after.unsure.low
             never.high &= after.refused.high & ~after.unsure.high
+            rounds = self._rounds(position, after) if self._is_counted(position) else 0
+            if rounds:
+                position = ~self.explorer.items.row_of(~position)
             if _is_any(after.refused) or _is_any(after.unsure):
                 free.clear()
             else:
                 free.push_back(position)
-            if after.position == position:
+            if rounds or after.position == position:
                 if found.length <= 1 and not is_ambiguous:
-                    loop = Loop(position, _FREE, found.without, found.without)
-                found.length = _FREE
-                break
+                    length = found.length + rounds if rounds else _FREE
+                    loop = Loop(position, length, found.without, found.without)
+                if not rounds:
+                    found.length = _FREE
+                    break
+                position = ~self.explorer.items.loop_last[~position]
+                found.length = min(found.length + rounds, _FREE - 1)
+                most = max(most, found.length + 1)
+                continue
             position = after.position
             found.length += 1
         found.unsure = _less(found.without, never)
@@ -339,19 +337,25 @@ cdef class Inclusion:
     cdef inline bint _is_counted(self, int32_t position) noexcept:
         return position < 0 and ~position >= self.explorer.items.states
 
-    cdef int32_t _rounds(self, int32_t position) except -1:
-        """How many characters there are to the bound where any of them counts one; else 0."""
+    cdef int32_t _rounds(self, int32_t position, const After* after) except -1:
+        """How many characters there are to the bound where most of them count one; else 0.
+
+        ``after``: what there is after one.
+        """
         cdef ItemSets items = self.explorer.items
         cdef Pair counted = items.counted_states[~position - items.states]
         cdef int32_t row = counted.first, count = counted.second
         cdef int32_t loop = items.loop_of[row]
-        cdef After* after
+        cdef After* without_bound
         if count < items.loop_low[loop] or count + 1 >= items.loop_high[loop]:
             return 0
-        after = self._after_character(~row)
-        if after.position != ~row or _is_any(after.refused) or _is_any(after.unsure):
-            return 0
-        if self._after_character(position).position != ~items.counted(row, count + 1):
+        without_bound = self._after_character(~row)
+        if (
+            without_bound.position != ~row
+            or after.position != ~items.counted(row, count + 1)
+            or not _are_same(without_bound.refused, after.refused)
+            or not _are_same(without_bound.unsure, after.unsure)
+        ):
             return 0
         return items.loop_high[loop] - count
 

@@ -8,6 +8,7 @@ begins with ``#``. A short function has five lines or fewer, its docstring not c
 import ast
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,10 +20,15 @@ HEAD = "| folder | files | code lines |\n|---|---:|---:|\n"
 _SHORT = 5
 
 
+@lru_cache(maxsize=1)
+def _nodes(text: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(text)))
+
+
 def code_lines(text: str, is_python: bool) -> int:
     """Return how many lines of a file are code."""
     prose = set[int]()
-    for node in ast.walk(ast.parse(text)) if is_python else ():
+    for node in _nodes(text) if is_python else ():
         if isinstance(node, ast.Expr) and _is_text(node):
             prose.update(range(node.lineno, _end(node) + 1))
     numbered = enumerate(map(str.strip, text.splitlines()), 1)
@@ -31,7 +37,7 @@ def code_lines(text: str, is_python: bool) -> int:
 
 def function_lengths(text: str) -> Iterator[int]:
     """Yield the lines of each function, without its docstring."""
-    for node in ast.walk(ast.parse(text)):
+    for node in _nodes(text):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             prose = _end(first) - first.lineno + 1 if _is_text(first) else 0

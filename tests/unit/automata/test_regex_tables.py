@@ -5,9 +5,10 @@ from importlib import import_module
 import pytest
 import regex
 
-from kbnf_core.automata.regex import generate_tables, unicode
-from kbnf_core.automata.regex.generate_tables import every_code_point, members
+from kbnf_core.automata.regex import unicode
 from kbnf_core.automata.regex.unicode import named_property, property_value
+from kbnf_testing import unicode_tables
+from kbnf_testing.unicode_tables import every_code_point, members
 
 VERSION = unicode.regex_version()
 same_unicode = pytest.mark.skipif(
@@ -19,14 +20,14 @@ same_unicode = pytest.mark.skipif(
 
 @same_unicode
 def test_tables_are_those_of_the_package() -> None:
-    assert generate_tables.CLASSES.read_text(encoding="utf-8") == generate_tables.render_classes()
+    assert unicode_tables.CLASSES.read_text(encoding="utf-8") == unicode_tables.render_classes()
 
 
 @same_unicode
 @pytest.mark.slow
 def test_properties_are_those_of_the_package() -> None:
-    text = generate_tables.PROPERTIES.read_text(encoding="utf-8")
-    assert text == generate_tables.render_properties()
+    text = unicode_tables.PROPERTIES.read_text(encoding="utf-8")
+    assert text == unicode_tables.render_properties()
 
 
 def test_every_code_point_is_at_its_index() -> None:

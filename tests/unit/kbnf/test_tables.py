@@ -10,10 +10,8 @@ from pathlib import Path
 import lark
 import pytest
 
-import kbnf_core.languages.build_tables
-from kbnf_core.languages.build_tables import tables
+from kbnf_testing.parser_tables import PACKAGE, tables
 
-PACKAGE = Path(kbnf_core.languages.build_tables.__file__).parents[1]
 GRAMMARS = sorted(PACKAGE.rglob("grammar.lark"))
 
 

@@ -1,6 +1,5 @@
 """Character classes in brackets: ranges, nesting, named sets, and the operators on sets."""
 
-import re
 from collections.abc import Callable
 
 from kbnf_core.automata.codepoints import (
@@ -17,7 +16,6 @@ from kbnf_core.automata.codepoints import (
 from kbnf_core.automata.regex.escapes import Escape, read_escape, report_invalid_utf8
 from kbnf_core.automata.regex.reader import UNSUPPORTED, Flags, Reader
 from kbnf_core.automata.regex.unicode import fold_case, posix_class
-from kbnf_core.text.remembered import Remembered
 
 _Operator = Callable[[CodePoints, CodePoints], CodePoints]
 _OPERATORS: dict[str, _Operator] = {
@@ -55,32 +53,6 @@ class _Level:
 
 def read_brackets(reader: Reader) -> CodePoints:
     """Read a bracketed class; the cursor is at its ``[``. Problems are reported."""
-    flat = _FLAT.match(reader.text, reader.index)
-    if flat is None:
-        return _read_levels(reader)
-    key = flat[0], reader.flags
-    known = _KNOWN.find(key)
-    if known is not None:
-        reader.index = flat.end()
-        return known
-    problems = len(reader.problems)
-    points = _read_levels(reader)
-    if reader.index == flat.end() and len(reader.problems) == problems:
-        _KNOWN.keep(key, points)
-    return points
-
-
-_FLAT = re.compile(r"\[[^\[\]]{64,}(?<!\\)\]")
-"""A long class as it may be: whole alphabets are spelled out, several times in one pattern."""
-
-_KNOWN = Remembered[tuple[str, Flags], CodePoints](
-    2**18, lambda key, points: len(key[0]) + _RANGE * len(points)
-)
-_RANGE = 100
-"""Bytes of a range."""
-
-
-def _read_levels(reader: Reader) -> CodePoints:
     levels: list[_Level] = [_open(reader)]
     while True:
         reader.skip_space()

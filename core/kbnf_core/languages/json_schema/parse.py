@@ -126,6 +126,8 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
             raise GrammarError(found) from None
         return SchemaText(source, value, sound, known=known)
 
+    if options.strict is not None or not is_list(source.text):
+        return parse_schema(source, read)
     return parse_schema(source, read, partial(_of_known, source, options))
 
 
@@ -174,8 +176,6 @@ def _of_known(source: Source, options: Options) -> _Converted | None:
 
     None where that is not all that there is to do.
     """
-    if options.strict is not None or not is_list(source.text):
-        return None
     sound = guided({}, options)
     settings = _settings(sound)
     found = TEXTS.alternatives(source.text, settings)

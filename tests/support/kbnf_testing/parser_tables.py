@@ -1,4 +1,4 @@
-"""Writes the parser tables: ``python -m kbnf_core.languages.build_tables``.
+"""Writes the parser tables: ``PYTHONPATH=tests/support python -m kbnf_testing.parser_tables``.
 
 Every ``grammar.lark`` of the package has a start ``definition``, which is parsed, and a start
 ``aside`` with the words that belong to none. Lark makes the tables, here, once; what reads them
@@ -26,7 +26,9 @@ import lark
 from lark.lexer import PatternStr
 from lark.parsers.lalr_analysis import Shift
 
-PACKAGE = Path(__file__).parents[1]
+import kbnf_core
+
+PACKAGE = Path(kbnf_core.__file__).parent
 
 OPTIONS: dict[str, Any] = {"parser": "lalr", "lexer": "basic", "start": ["definition", "aside"]}
 

@@ -1,7 +1,7 @@
 """Writes ``patterns.json``: the automata of the patterns that every process would compile.
 
-Run ``python -m kbnf_core.languages.json_schema.generate_patterns`` after a change of the patterns
-of the prelude or of formats, or of how patterns are compiled; a test compares.
+Run ``PYTHONPATH=tests/support python -m kbnf_testing.shipped_patterns`` after a change of the
+patterns of the prelude or of formats, or of how patterns are compiled; a test compares.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Writes the Unicode tables: classes.txt, which nearly every pattern needs, and properties.txt.
 
-Run ``python -m kbnf_core.automata.regex.generate_tables`` after a new ``regex`` package; a test
-compares the files with the package. Nothing else here knows the package: what a pattern means
-does not depend on what is installed.
+Run ``PYTHONPATH=tests/support python -m kbnf_testing.unicode_tables`` after a new ``regex``
+package; a test compares the files with it. Nothing in ``automata`` knows the package: what a
+pattern means does not depend on what is installed.
 """
 
 from functools import lru_cache
@@ -12,9 +12,10 @@ from pathlib import Path
 import regex
 
 from kbnf_core.automata.codepoints import CodePoints, from_ranges
+from kbnf_core.automata.regex import unicode
 
-CLASSES = Path(__file__).with_name("classes.txt")
-PROPERTIES = Path(__file__).with_name("properties.txt")
+CLASSES = Path(unicode.__file__).with_name("classes.txt")
+PROPERTIES = Path(unicode.__file__).with_name("properties.txt")
 _CLASSES = {
     "w": r"[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\p{Join_Control}]",
     "d": r"\p{Nd}",
