@@ -1,0 +1,118 @@
+"""Intersections and complements of schemas: as few kinds as they need, and exact."""
+
+import json
+from itertools import product
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from kbnf_core import Engine, Vocabulary
+from kbnf_core.languages.json_schema import Options
+from kbnf_core.languages.json_schema.atoms import Length
+from kbnf_core.languages.json_schema.document import Document, read_json
+from kbnf_core.languages.json_schema.expressions import AllOf, Not, both, other
+from kbnf_core.languages.json_schema.normal_form import Products, Type
+from kbnf_core.languages.json_schema.problems import NarrowableError
+from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import EngineError
+from kbnf_testing.schemas import json_schema_grammar
+
+BYTES = Vocabulary.bytes()
+
+
+def objects(most: int = 3) -> list[dict[str, Any]]:
+    """Return all objects of some values of three members, in that order."""
+    values = (None, "x", "y", 1)
+    found = product(values, repeat=most)
+    return [{n: v for n, v in zip("abc", each, strict=True) if v is not None} for each in found]
+
+
+def accepts(grammar: Any, value: Any) -> bool:
+    engine = Engine(grammar, BYTES)
+    try:
+        engine.try_accept_new_bytes(json.dumps(value).encode())
+    except EngineError:
+        return False
+    return engine.is_finished() or engine.can_finish()
+
+
+STRING, NUMBER = {"type": "string"}, {"type": "integer"}
+KINDS = [
+    {"properties": {"a": {"const": "x"}, "b": STRING}, "required": ["a", "b"]},
+    {"properties": {"a": {"const": "y"}, "b": STRING}, "required": ["a"]},
+    {"properties": {"a": {"enum": ["x", "y"]}, "c": NUMBER}, "required": ["a", "c"]},
+    {"properties": {"b": NUMBER, "c": NUMBER}, "additionalProperties": False},
+    {"required": ["b"]},
+]
+
+
+@pytest.mark.parametrize("keyword", ["oneOf", "anyOf", "allOf"])
+@pytest.mark.parametrize("first", range(len(KINDS)))
+def test_products_are_exact(keyword: str, first: int) -> None:
+    kinds = [KINDS[first], *KINDS[:first], *KINDS[first + 1 :]][:4]
+    declared = {"properties": {name: {"type": ["string", "integer"]} for name in "abc"}}
+    found = {keyword: kinds}
+    if keyword == "allOf":
+        found = {"allOf": [{"anyOf": kinds[:2]}, {"anyOf": kinds[2:]}]}
+    never = {"properties": {"b": NUMBER}, "required": ["a", "b", "c"]}
+    schema = {"type": "object", **declared, **found, "not": never}
+    judge = jsonschema_rs.validator_for(schema)
+    grammar = json_schema_grammar(json.dumps(schema))
+    assert not grammar.diagnostics
+    for value in objects():
+        assert accepts(grammar, value) == judge.is_valid(value), value
+
+
+def test_exactly_one_of_many_members_is_not_a_product() -> None:
+    names = [f"n{number}" for number in range(20)]
+    kinds = [{"properties": {name: STRING}, "required": [name]} for name in names]
+    grammar = json_schema_grammar(json.dumps({"type": "object", "oneOf": kinds}))
+    assert not grammar.diagnostics
+    assert accepts(grammar, {"n3": "x"})
+    assert not accepts(grammar, {"n3": "x", "n7": "x"})
+
+
+def test_lists_of_which_one_fits_share_the_empty_one_alone() -> None:
+    lists = [[f"{kind}{number}" for number in range(20)] for kind in "abcdef"]
+    kinds = [{"type": "array", "items": {"enum": each}, "maxItems": 25} for each in lists]
+    grammar = json_schema_grammar(json.dumps({"oneOf": kinds}))
+    assert len(grammar.rules.rules) < 1_000
+    for value, valid in ((["a1", "a2"], True), ([], False), (["a1", "b2"], False)):
+        assert accepts(grammar, value) == valid, value
+
+
+def test_other_lengths_are_lengths() -> None:
+    some = Restricted(Kind.STRING, ((Length(3, 2_048), True),))
+    found = some.remainder(Budget(1_000))
+    assert [part.literals for part in found] == [
+        ((Length(0, 2), True),),
+        ((Length(2_049, None), True),),
+    ]
+
+
+def test_what_is_too_large_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers = range(5)
+    parts = [
+        {"anyOf": [{"properties": {f"{name}{n}": STRING}} for name in "abcd"]} for n in numbers
+    ]
+    document = Document(read_json(json.dumps({"allOf": parts})), Options().limits)
+    place = document.place(document.root())  # type: ignore[arg-type]
+    schemas = Schemas(document, Options())
+    whole = AllOf(tuple(document.inside(place, "allOf", str(n)) for n in numbers))
+    with pytest.raises(NarrowableError):
+        schemas.shape(whole)
+    monkeypatch.delattr(Products, "meet")
+    with pytest.raises(NarrowableError):
+        schemas.shape(whole)
+
+
+def test_an_expression_and_its_opposite_have_nothing_in_common() -> None:
+    document = Document(read_json('{"allOf": [{"type": "object"}]}'), Options().limits)
+    part = document.inside(document.place(document.root()), "allOf", "0")  # type: ignore[arg-type]
+    assert isinstance(other(part), Not)
+    schemas = Schemas(document, Options())
+    assert not schemas.shape(both((part, other(part))))
+    assert Type.OBJECT in schemas.shape(part)
