@@ -239,7 +239,7 @@ def main(
     setting = read_setting(vocab, eos)
     _ = setting.vocabulary.trie
     rng = random.Random(seed)  # noqa: S311 - a draw, no secret
-    cases = list(read_cases(folder, ""))
+    cases = list(read_cases(folder))
     rng.shuffle(cases)
     drawn = list(islice(read_grammars(cases, whitespace), sample))
     tables = _build_all(drawn, setting.vocabulary)

@@ -153,11 +153,9 @@ def theirs(setting: Setting) -> Build:
     return build
 
 
-def read_cases(folder: Path, only: str) -> Iterator[Case]:
+def read_cases(folder: Path) -> Iterator[Case]:
     """Yield the cases of a folder, in order of their names."""
-    for path in sorted(folder.glob("*.json")):
-        if only in path.name:
-            yield read_case(path)
+    return map(read_case, sorted(folder.glob("*.json")))
 
 
 def read_case(path: Path) -> Case:

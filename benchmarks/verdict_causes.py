@@ -29,7 +29,7 @@ SLOWEST = 5.0
 """Seconds of a build; schemas that take longer are not built again and again."""
 
 LONG = "`maxLength` beside a `pattern` that counts words, in too many states (W808)"
-KINDS = "more than 256 kinds of values in one place (W808)"
+KINDS = "more than 64 kinds of values in one place (W808)"
 BESIDE = "keywords beside `$ref` apply, as in llguidance, where the draft ignores them"
 ORDER = "members in an order that the search for one does not find"
 

@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import fields
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from random import Random
 
@@ -13,9 +14,9 @@ import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary, load_vocabulary
 from kbnf_core.mask import slices
-from kbnf_core.mask.bits import unpack
+from kbnf_core.mask.bits import unpack, word_count
 from kbnf_core.mask.slices import ENDLESS, MACHINES, NO_NUMBER, numbers_of, slices_of
-from kbnf_core.text.errors import VocabularyError
+from kbnf_core.text.errors import RejectedError, VocabularyError
 from kbnf_core.text.files import VARIABLE
 from kbnf_core.vocab.trie import TokenTrie, build_trie, part_of
 
@@ -106,6 +107,63 @@ def test_masks_are_the_same_with_and_without(grammar: str, monkeypatch: pytest.M
     plain = masks_on_the_way(grammar, Random(3))
     monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
     assert masks_on_the_way(grammar, Random(3)) == plain
+
+
+def allowed_and_accepted(
+    grammar: str, mine: Vocabulary, before: bytes
+) -> tuple[set[int], set[int]]:
+    """Return the tokens that a mask allows after a text, and those that can be accepted there."""
+    engine = Engine(grammar, mine, Config(finish="eos"))
+    engine.try_accept_new_bytes(before)
+    bits = np.zeros(word_count(mine.size), np.int32)
+    engine.fill_bitmask(bits)
+    allowed = set(np.flatnonzero(unpack(bits.view(np.uint32), mine.size)).tolist())
+    accepted = set()
+    for token in mine.tokens:
+        engine.reset()
+        engine.try_accept_new_bytes(before)
+        with suppress(RejectedError):
+            engine.try_accept_new_token(token)
+            accepted.add(token)
+    return allowed, accepted
+
+
+LEFT_OUT = """start ::= '"' #'[^"a]|a[^"b]|ab[^"Z]' #'[^"]*' '";';"""
+
+
+@pytest.mark.parametrize(
+    ("grammar", "before"),
+    [
+        *((LEFT_OUT, before) for before in (b'"', b'"a', b'"ab')),
+        *(
+            (f"""start ::= '"' #'[^"/]{{0,{most}}}' '";';""", b'"' + b"x" * used)
+            for most in (64, 79, 80, 127, 200)
+            for used in (0, 1, most - 20, most - 1)
+        ),
+    ],
+)
+def test_masks_of_text_are_what_can_be_accepted(
+    grammar: str, before: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    allowed, accepted = allowed_and_accepted(grammar, vocabulary(), before)
+    assert allowed == accepted != set()
+
+
+def test_there_may_be_more_classes_than_unions_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    mine = vocabulary()
+    grammars = [
+        f"""start ::= '"' #'[^"{one}{other}]*' '";';"""
+        for one, other in combinations("aZ09_ .,;:!?<>()", 2)
+    ]
+    for grammar in grammars[:-2]:
+        engine = Engine(grammar, mine, Config(finish="eos"))
+        engine.try_accept_new_bytes(b'"')
+        engine.fill_bitmask(np.zeros(word_count(mine.size), np.int32))
+    for grammar in (grammars[0], *grammars[-2:]):
+        allowed, accepted = allowed_and_accepted(grammar, mine, b'"')
+        assert allowed == accepted != set()
 
 
 @pytest.mark.parametrize("run", [1, 8])

@@ -378,7 +378,7 @@ def leave_out(list rows, words):
     cdef Ints cells, found, key
     cdef string name
     cdef Py_ssize_t node, i, place, first, width = len(rows[0]) if rows else 0
-    cdef int32_t symbol, count, count_ = <int32_t> len(rows), target
+    cdef int32_t symbol, count, states_made = <int32_t> len(rows), target
     cdef bytes word
     cdef Edges edges
     for row in rows:
@@ -427,23 +427,23 @@ def leave_out(list rows, words):
             cells.push_back(cells[trie[node].beside * width + i])
         for i in range(<Py_ssize_t> trie[node].symbols.size()):
             cells[first + trie[node].symbols[i]] = found[trie[node].below[i]]
-        found[node] = states[name] = count_
-        count_ += 1
+        found[node] = states[name] = states_made
+        states_made += 1
     if not trie[0].symbols.empty():
         # The last one that was added is the first.
-        count_ -= 1
+        states_made -= 1
         for i in range(width):
-            cells[i] = cells[count_ * width + i]
-    edges.symbol.reserve(count_ * width)
-    edges.target.reserve(count_ * width)
-    for node in range(count_):
+            cells[i] = cells[states_made * width + i]
+    edges.symbol.reserve(states_made * width)
+    edges.target.reserve(states_made * width)
+    for node in range(states_made):
         edges.first.push_back(<int32_t> edges.symbol.size())
         for i in range(width):
             if cells[node * width + i] != DEAD:
                 edges.symbol.push_back(<int32_t> i)
                 edges.target.push_back(cells[node * width + i])
     edges.first.push_back(<int32_t> edges.symbol.size())
-    return _rows_of(edges, count_, width)
+    return _rows_of(edges, states_made, width)
 
 
 cdef _bytes(const Ints& values):

@@ -314,7 +314,11 @@ cdef class Inclusion:
                     found.length = _FREE
                     break
                 position = ~self.explorer.items.loop_last[~position]
-                found.length = min(found.length + rounds, _FREE - 1)
+                found.length += rounds
+                if found.length >= _FREE - 1:
+                    # More than any token has, but a bound.
+                    found.length = _FREE - 1
+                    break
                 most = max(most, found.length + 1)
                 continue
             position = after.position

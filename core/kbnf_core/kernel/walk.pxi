@@ -220,10 +220,9 @@ cdef class Walker:
         self._walk_below(tails, None, 0, 0)
         for i in range(self.ranges.size()):
             for k in range(self.ranges[i].first, self.ranges[i].second):
-                if self._is_left_out(k):
-                    continue
                 if is_free and tails.only_token[k] >= 0:
-                    self._add_token(tails.only_token[k])
+                    if not self._is_left_out(k):
+                        self._add_token(tails.only_token[k])
                     continue
                 node = self._behind_tail(k)
                 if node:

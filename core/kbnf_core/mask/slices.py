@@ -178,6 +178,7 @@ def _tails_from_arrays(arrays: Mapping[str, npt.NDArray[Any]], vocabulary: Vocab
     nodes, before = arrays["tails.nodes"], arrays["tails.before"]
     trie = checked_trie(arrays, max(len(nodes), 1), "tails")
     fits = nodes.dtype == np.int32 and nodes.ndim == 1 and _are_nodes(nodes, vocabulary)
+    fits &= len(trie.token_ids) == len(nodes)
     fits &= before.dtype == np.uint64 and before.shape == (len(nodes), 2)
     if not (fits and trie.max_depth <= vocabulary.trie.max_depth):
         raise ValueError("stored tails are damaged")

@@ -337,8 +337,13 @@ class Schemas:
             keywords = {"const"}
             if isinstance(expression, Ref):
                 keywords = set(self.document.place(expression).contents)
-            is_list = keywords & _LISTS and not keywords & (APPLICATORS - _LISTS)
-            found = _signs(self, self.shape(expression), None) if is_list else None
+            found = None
+            if keywords & _LISTS and not keywords & (APPLICATORS - _LISTS):
+                try:
+                    found = _signs(self, self.shape(expression), None)
+                except ProblemError:
+                    # See ``_member``.
+                    return None
             self._signs[expression] = found
         return self._signs[expression]
 
