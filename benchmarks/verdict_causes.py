@@ -40,13 +40,8 @@ BY_HAND = {
     **dict.fromkeys(
         ("Github_easy---o21053", "Github_medium---o21142", "Github_ultra---o21135"), LONG
     ),
-    **dict.fromkeys(("Github_hard---o21819", "Github_hard---o84330"), KINDS),
     **dict.fromkeys(
-        (
-            "JsonSchemaStore---mongodb-atlas-search-index-definition",
-            "JsonSchemaStore---prometheus",
-        ),
-        KINDS,
+        ("Github_ultra---o359", "JsonSchemaStore---mongodb-atlas-search-index-definition"), KINDS
     ),
     **dict.fromkeys(
         ("Github_medium---o3385", "Github_medium---o39097"),
@@ -60,13 +55,7 @@ BY_HAND = {
         ),
         BESIDE,
     ),
-    **dict.fromkeys(
-        (
-            *("JsonSchemaStore---dart-test", "JsonSchemaStore---discovery.schema"),
-            *("JsonSchemaStore---nodemon", "WashingtonPost---wp_8_Normalized"),
-        ),
-        ORDER,
-    ),
+    "JsonSchemaStore---nodemon": ORDER,
 }
 
 
