@@ -178,7 +178,7 @@ cdef class Parts:
 
         Tell whether there are such: without certain characters only what is kept is a row.
         """
-        cdef string key = string(<const char*> taken, self.head * sizeof(int32_t))
+        cdef string key
         cdef vector[uint32_t]* united
         cdef size_t first = blocks.size()
         cdef bint is_whole = True
@@ -189,6 +189,7 @@ cdef class Parts:
                 is_whole = is_whole and not _is_any(taken[part.number].without)
         if is_whole and blocks.size() < first + 2:
             return True
+        key.assign(<const char*> taken, self.head * sizeof(int32_t))
         if self.unions.size() >= _MOST_UNIONS and not self.unions.count(key):
             return is_whole
         united = &self.unions[key]

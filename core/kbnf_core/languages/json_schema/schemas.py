@@ -162,11 +162,6 @@ class Schemas:
         self._narrowed: dict[Expression, NormalForm] = {}
         self._open: dict[Expression, None] = {}
         self._signs: dict[Expression, Signs | None] = {}
-        most = self.limits.alternatives
-        self._products = normal_form.Products(most, self.budget, self.excludes)
-        self._narrow_products = normal_form.Products(
-            min(FEW_KINDS, most), self.budget, self.excludes, is_narrow=True
-        )
         self.unsatisfiable: dict[Expression, bool] = {}
         self.guesses = 0
 
@@ -266,13 +261,13 @@ class Schemas:
     def _narrowly(self, shapes: Iterable[NormalForm]) -> NormalForm:
         whole = ANY_SHAPE
         for shape in shapes:
-            whole = self._without_unsatisfiable(self._narrow_products.meet(whole, shape))
+            whole = self._without_unsatisfiable(self._products(is_narrow=True).meet(whole, shape))
         return whole
 
     def _refused_by(self, part: "NormalForm | Expression") -> NormalForm:
         if not isinstance(part, Mapping):
             return self.some(other(part))
-        return self._narrow_products.complement(part)
+        return self._products(is_narrow=True).complement(part)
 
     def _work_out(self, expression: Expression) -> NormalForm:
         match expression:
@@ -284,7 +279,7 @@ class Schemas:
             case AnyOf(members):
                 return normal_form.union(self.shape(part) for part in members)
             case Not(part):
-                return self._products.complement(self.shape(part))
+                return self._products().complement(self.shape(part))
             case WithoutProperty(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
             case Others(names, patterns, value):
@@ -321,8 +316,13 @@ class Schemas:
         whole = ANY_SHAPE
         for part in parts:
             self.budget.spend(STEPS * (len(whole) + len(part)))
-            whole = self._without_unsatisfiable(self._products.meet(whole, part))
+            whole = self._without_unsatisfiable(self._products().meet(whole, part))
         return whole
+
+    def _products(self, *, is_narrow: bool = False) -> normal_form.Products:
+        """Return what makes products; kept here it would be a circle that lives on until a pass."""
+        most = min(FEW_KINDS, self.limits.alternatives) if is_narrow else self.limits.alternatives
+        return normal_form.Products(most, self.budget, self.excludes, is_narrow=is_narrow)
 
     def excludes(self, one: Expression, two: Expression) -> bool:
         """Tell of two schemas that only list their values whether none is common."""

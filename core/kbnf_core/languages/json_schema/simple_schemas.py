@@ -66,6 +66,7 @@ _TYPES = {
     "string": "s", "number": "n", "integer": "i", "boolean": "b", "null": "0", "object": "o",
     "array": "a",
 }  # fmt: skip
+# A list, for what a schema says may not be hashable.
 _NAMES_OF_TYPES = list(_TYPES)
 _ALL_TYPES = [name for name in _TYPES if name != "integer"]
 
@@ -86,11 +87,6 @@ class Value(NamedTuple):
 
 _ONE_TYPE = {name: frozenset((name,)) for name in _TYPES} | {"integer": frozenset(("number",))}
 _CALLS = {name: ir.Call(name, NOWHERE) for name in NAMES}
-_OF_TYPE = {
-    name: Value(said, _CALLS[name], _ONE_TYPE[name], frozenset((name,)))
-    for name, said in _TYPES.items()
-    if name != "null"
-}
 _ANYTHING = Value("v", _CALLS["value"], frozenset(_ALL_TYPES), frozenset(("value",)))
 _CONSTANTS = {
     text: Value(said, ir.Literal(text.encode(), NOWHERE), _ONE_TYPE[name])
@@ -102,7 +98,11 @@ _CONSTANTS = {
 }
 
 
-_OF_TYPE["null"] = _CONSTANTS["null"]
+_OF_TYPE = {
+    name: Value(said, _CALLS[name], _ONE_TYPE[name], frozenset((name,)))
+    for name, said in _TYPES.items()
+    if name != "null"
+} | {"null": _CONSTANTS["null"]}
 """What a schema allows that says a type and no more."""
 
 Member = tuple[tuple[ir.Node, ...], bool]

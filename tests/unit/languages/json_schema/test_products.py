@@ -1,8 +1,10 @@
 """Intersections and complements of schemas: as few kinds as they need, and exact."""
 
+import gc
 import json
 from itertools import product
 from typing import Any
+from weakref import ref
 
 import jsonschema_rs
 import pytest
@@ -10,8 +12,8 @@ import pytest
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.atoms import Length
-from kbnf_core.languages.json_schema.document import Document, read_json
-from kbnf_core.languages.json_schema.expressions import AllOf, Not, both, other
+from kbnf_core.languages.json_schema.document import Document, Place, read_json
+from kbnf_core.languages.json_schema.expressions import AllOf, Not, Ref, both, other
 from kbnf_core.languages.json_schema.normal_form import Products, Type
 from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
@@ -93,13 +95,20 @@ def test_other_lengths_are_lengths() -> None:
     ]
 
 
+def read(schema: Any) -> tuple[Document, Place]:
+    """Return a document and the place of its root."""
+    document = Document(read_json(json.dumps(schema)), Options().limits)
+    root = document.root()
+    assert isinstance(root, Ref)
+    return document, document.place(root)
+
+
 def test_what_is_too_large_is_found_once(monkeypatch: pytest.MonkeyPatch) -> None:
     numbers = range(5)
     parts = [
         {"anyOf": [{"properties": {f"{name}{n}": STRING}} for name in "abcd"]} for n in numbers
     ]
-    document = Document(read_json(json.dumps({"allOf": parts})), Options().limits)
-    place = document.place(document.root())  # type: ignore[arg-type]
+    document, place = read({"allOf": parts})
     schemas = Schemas(document, Options())
     whole = AllOf(tuple(document.inside(place, "allOf", str(n)) for n in numbers))
     with pytest.raises(NarrowableError):
@@ -110,9 +119,22 @@ def test_what_is_too_large_is_found_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_expression_and_its_opposite_have_nothing_in_common() -> None:
-    document = Document(read_json('{"allOf": [{"type": "object"}]}'), Options().limits)
-    part = document.inside(document.place(document.root()), "allOf", "0")  # type: ignore[arg-type]
+    document, place = read({"allOf": [{"type": "object"}]})
+    part = document.inside(place, "allOf", "0")
     assert isinstance(other(part), Not)
     schemas = Schemas(document, Options())
     assert not schemas.shape(both((part, other(part))))
     assert Type.OBJECT in schemas.shape(part)
+
+
+def test_no_pass_of_the_collector_is_needed_to_free_what_was_read() -> None:
+    document, place = read({"allOf": [{"type": "object"}, {"required": ["a"]}]})
+    gc.disable()
+    try:
+        schemas = Schemas(document, Options())
+        schemas.shape(AllOf(tuple(document.inside(place, "allOf", n) for n in "01")))
+        alive = ref(schemas)
+        del schemas
+        assert alive() is None
+    finally:
+        gc.enable()
