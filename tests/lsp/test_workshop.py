@@ -102,6 +102,17 @@ def test_texts_beside_a_slow_one_are_known_and_it_is_given_up_once(at_desk: AtDe
     at_desk(use)
 
 
+def test_versions_that_were_typed_over_are_never_looked_at(at_desk: AtDesk) -> None:
+    async def use(desk: Desk) -> None:
+        for index in range(50):
+            desk.type("a.kbnf", WRONG + " " * index)
+        desk.type("a.kbnf", "start ::= 'x';")
+        assert await desk.until("a.kbnf") == ["known: "]
+        assert desk.tries("a.kbnf") == 1
+
+    at_desk(use)
+
+
 def test_a_text_that_takes_too_long_by_itself_is_given_up(
     at_desk: AtDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
