@@ -155,12 +155,10 @@ def test_an_engine_may_move_to_a_table_that_is_full_by_then() -> None:
     assert other.can_finish()
 
 
-def test_a_step_is_taken_where_others_fill_every_fresh_table(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_step_is_taken_where_others_fill_every_fresh_table() -> None:
     """However often other threads fill the table first, a call renews it once and goes on."""
-    monkeypatch.setattr(masks.Masks, "is_full", property(lambda _: True))
-    engine = Engine(GRAMMARS["nested"], VOCABULARY, Config(finish="eos"))
+    engine = engine_with(GRAMMARS["nested"], 1)
+    assert engine._automaton.masks.is_full
     engine.try_accept_new_bytes(b"[[1")
     assert 257 in allowed(engine)
     engine.try_accept_new_token(257)

@@ -46,6 +46,10 @@ cdef inline uint64_t _key(int32_t high, int32_t low) noexcept nogil:
     return (<uint64_t> <uint32_t> high << 32) | <uint32_t> low
 
 
+cdef inline uint64_t _key_of(Pair both) noexcept nogil:
+    return _key(both.first, both.second)
+
+
 include "hashing.pxi"
 include "lists.pxi"
 include "items.pxi"
@@ -61,6 +65,7 @@ include "derivations.pxi"
 include "walk.pxi"
 include "residuals.pxi"
 include "state_masks.pxi"
+include "token_steps.pxi"
 include "ends.pxi"
 include "masks.pxi"
 include "columns.pxi"

@@ -37,18 +37,10 @@ cdef class EngineCore:
     cdef public object _ahead
     cdef object words
     cdef StateMasks masks
+    cdef TokenSteps steps
     cdef object nothing
     cdef set prepared
     cdef set unasked
-    cdef bint ends_at_bytes
-    cdef bint ends_at_tokens
-    cdef LazyTable explorer
-    cdef Counting counting
-    # A mask alone does not need the tokens' bytes: they are loaded with the first token.
-    cdef bint knows_tokens
-    cdef const int32_t[::1] starts
-    cdef const int32_t[::1] ends
-    cdef const uint8_t[::1] blob
 
     def _use(self, automaton):
         """Switch to ``automaton``, a ``TokenAutomaton``; the caller sets the position."""
@@ -59,11 +51,7 @@ cdef class EngineCore:
         self.words = automaton.words
         self.masks = automaton.state_masks
         self.nothing = automaton.no_mask()
-        self.ends_at_bytes = automaton.rule.ends_at_bytes
-        self.ends_at_tokens = automaton.rule.ends_at_tokens
-        self.explorer = automaton.masks.states.explorer
-        self.counting = automaton.masks.counting
-        self.knows_tokens = False
+        self.steps = automaton.token_steps
         self.prepared = automaton.prepared
         self.unasked = automaton.unasked
 
@@ -77,7 +65,7 @@ cdef class EngineCore:
         if not PyLong_CheckExact(token_id):
             token_id = index(token_id)
         if 0 <= self._position < _WAITS:
-            after = self._plain_after(self._position, token_id)
+            after = self.steps.after(self._position, token_id)
         if after == UNKNOWN:
             after = self._position_after(token_id)
         if self._left >= 0:
@@ -104,61 +92,6 @@ cdef class EngineCore:
         if after >= _WAITS or after < 0 or left < 0:
             return left
         return left if self._fits(after, left) else -1
-
-    cdef long long _plain_after(self, int64_t position, token_id) except? UNKNOWN:
-        """The position after a token, UNKNOWN where its bytes do not lead to one."""
-        cdef LazyTable explorer = self.explorer
-        cdef int overflow = 0
-        cdef long token = PyLong_AsLongAndOverflow(token_id, &overflow)
-        cdef int32_t state, after, i
-        if not self.knows_tokens:
-            self.starts, self.ends, self.blob = self._automaton.plain_tokens
-            self.knows_tokens = True
-        if overflow or token < 0 or token >= self.ends.shape[0]:
-            return UNKNOWN
-        if self.starts[token] == self.ends[token]:
-            return UNKNOWN
-        # What is counted is above.
-        state = <int32_t> position
-        if state >= explorer.capacity:
-            explorer.refresh()
-        for i in range(self.starts[token], self.ends[token]):
-            if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
-                return UNKNOWN
-            after = explorer.rows[state * explorer.width + explorer.classes[self.blob[i]]]
-            if after == UNKNOWN:
-                after = self._explore(state, i, self.ends[token])
-                if after == DEAD:
-                    return UNKNOWN
-                state = after
-                break
-            if after == DEAD:
-                return UNKNOWN
-            state = after
-        if self.ends_at_tokens and explorer.completions[state]:
-            return ~state
-        if not self.counting.is_needed:
-            return state
-        i = self.starts[token]
-        return self.counting.settle(position, state, &self.blob[i], self.ends[token] - i)
-
-    cdef int32_t _explore(self, int32_t state, int32_t i, int32_t end) except -2:
-        """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
-        cdef LazyTable explorer = self.explorer
-        cdef int32_t begin = i
-        if self._automaton.masks.is_full:
-            return DEAD
-        explorer.acquire()
-        try:
-            explorer._wake()
-            while i < end and state != DEAD:
-                if self.ends_at_bytes and i > begin and explorer.completions[state]:
-                    return DEAD
-                state = explorer.step_alone(state, explorer.classes[self.blob[i]])
-                i += 1
-            return state
-        finally:
-            explorer.release()
 
     @property
     def _allowed(self):
@@ -188,7 +121,7 @@ cdef class EngineCore:
     cdef bint _is_findable(self, int64_t place) except -1:
         if not 0 <= place < _WAITS:
             return False
-        return self.masks.kind(place) != 0 or not self._automaton.masks.is_full
+        return self.masks.kind(place) != 0 or not self.masks.assembler.holds_more_than(1)
 
     def fill_bitmask(self, out, row=None):
         """Compute what is allowed here and write it as bits into ``out``, or a row of it.
@@ -282,7 +215,7 @@ cdef class EngineCore:
         """Find the position after a token and what is left then; DEAD where it cannot come."""
         cdef int64_t after = UNKNOWN
         if 0 <= before < _WAITS:
-            after = self._plain_after(before, token_id)
+            after = self.steps.after(before, token_id)
         if after == UNKNOWN:
             after = self._step_from(before, token_id)
         if left >= 0 and after != DEAD:

@@ -76,6 +76,34 @@ cdef class LazyTable:
         self._spread(state, byte_class, found)
         return found
 
+    cdef int32_t run(self, int32_t* state, const uint8_t* data, int32_t count) except -1:
+        """Step by bytes until something completes or is called; return how many were read.
+
+        One is, at least. Only the last position gets a state; but where the first has one, that is
+        all. The lock is held.
+        """
+        cdef uint8_t byte_class = self.classes[data[0]]
+        cdef int32_t found = self.rows[state[0] * self.width + byte_class], read = 1
+        cdef vector[Pair] reached
+        if found != UNKNOWN:
+            state[0] = found
+            return read
+        self._move(state[0], byte_class, reached)
+        # Several go on in few places only.
+        if reached.size() != 1 or self.settled.get(_key_of(reached[0])) != UNKNOWN:
+            count = 1
+        while read < count and reached.size() == 1 and self.items.kind(reached[0].second) == _READS:
+            reached[0].second = self.items.move(reached[0].second, self.classes[data[read]])
+            read += 1
+            if reached[0].second == EMPTY:
+                reached.clear()
+        found = self._settle_moved(reached)
+        self.refresh()
+        if read == 1:
+            self._spread(state[0], byte_class, found)
+        state[0] = found
+        return read
+
     def explore(self, int32_t state, uint8_t byte_class):
         """Compute the state after a byte of ``byte_class``, store it in the table, return it."""
         self.refresh()
@@ -233,11 +261,17 @@ cdef class LazyTable:
 
         Of what an artifact stores, before it is asked for, that is the number of states and 0.
         """
-        cdef Py_ssize_t parts
+        return self.state_count(), self.part_count()
+
+    cdef Py_ssize_t state_count(self) except -1:
         if self.items is None:
-            return len(self.table.next), 0
-        parts = self.configurations.size + self.items.sets.size + self.stack.nodes.size // 3
-        return self.configurations.all_pairs.size(), parts
+            return len(self.table.next)
+        return self.configurations.all_pairs.size()
+
+    cdef Py_ssize_t part_count(self) noexcept:
+        if self.items is None:
+            return 0
+        return self.configurations.size + self.items.sets.size + self.stack.nodes.size // 3
 
     cdef int _wake(self) except -1:
         """Fetch item sets and stack nodes on first use: an artifact restores them then."""
@@ -282,14 +316,22 @@ cdef class LazyTable:
         return found
 
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2:
-        cdef vector[Pair]* sources = self._sources(state)
         cdef vector[Pair] reached
+        self._move(state, byte_class, reached)
+        return self._settle_moved(reached)
+
+    cdef int _move(self, int32_t state, uint8_t byte_class, vector[Pair]& reached) except -1:
+        """Find where a byte leads from each pair of a state."""
+        cdef vector[Pair]* sources = self._sources(state)
         cdef size_t i
         cdef int32_t moved
         for i in range(sources.size()):
             moved = self.items.move(sources[0][i].second, byte_class)
             if moved != EMPTY:
                 reached.push_back(Pair(sources[0][i].first, moved))
+        return 0
+
+    cdef inline int32_t _settle_moved(self, vector[Pair]& reached) except -2:
         return self._settle_one(reached[0]) if reached.size() == 1 else self._settle(reached)
 
     cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1:
@@ -310,7 +352,7 @@ cdef class LazyTable:
 
     cdef int32_t _settle_one(self, Pair reached) except -2:
         """Intern a state of a single pair, memoised: many bytes lead to the same one."""
-        cdef uint64_t key = _key(reached.first, reached.second)
+        cdef uint64_t key = _key_of(reached)
         cdef vector[Pair] pairs
         cdef int32_t found = self.settled.get(key)
         if found == UNKNOWN:

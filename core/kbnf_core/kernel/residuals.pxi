@@ -22,6 +22,8 @@ cdef class MaskAssembler:
     cdef double byte_limit
     cdef size_t capacity
     cdef bint has_stored
+    # Whether rows are all that a mask is made of.
+    cdef bint is_plain
     cdef double share_from
     cdef readonly Py_ssize_t walk_count
     cdef unordered_map[uint64_t, Walked] walks
@@ -45,18 +47,20 @@ cdef class MaskAssembler:
         self.byte_limit = masks.byte_limit
         self.capacity = masks.mask_capacity
         self.has_stored = masks.has_stored
+        self.is_plain = masks.is_plain
         self.share_from = masks.share_from
 
     def __len__(self):
         return self.walks.size()
 
-    def holds_more_than(self, double share):
+    cpdef bint holds_more_than(self, double share) except -1:
         """Tell whether more than a share of one of the limits is reached."""
-        cdef Py_ssize_t states, parts
-        states, parts = self.explorer.sizes()
+        cdef LazyTable explorer = self.explorer
+        cdef double parts = explorer.part_count()
         return (
-            states > share * self.state_limit
-            or parts - <Py_ssize_t> self.states.given > share * self.part_limit
+            explorer.state_count() > share * self.state_limit
+            or parts > share * self.part_limit
+            and parts - <Py_ssize_t> self.states.given > share * self.part_limit
             or self.node_sets.added_bytes + self.rows.added_bytes > share * self.byte_limit
         )
 
@@ -87,23 +91,35 @@ cdef class MaskAssembler:
 
     def rows_of(self, int32_t state):
         """Return the numbers of ``gather`` that are of masks."""
-        self.explorer.acquire()
-        try:
-            self._gather(state)
-            return tuple(self.found_rows)
-        finally:
-            self.explorer.release()
+        cdef vector[int32_t] rows
+        self.find_viable(state, rows)
+        return tuple(rows)
 
     def prefix_free(self, int32_t state):
         """Return the same for the tokens that do not go on behind a complete text."""
+        cdef vector[int32_t] rows
+        self.find_prefix_free(state, rows)
+        return tuple(rows)
+
+    cdef int find_viable(self, int32_t state, vector[int32_t]& rows) except -1:
+        self.explorer.acquire()
+        try:
+            self._gather(state)
+            rows = self.found_rows
+        finally:
+            self.explorer.release()
+        return 0
+
+    cdef int find_prefix_free(self, int32_t state, vector[int32_t]& rows) except -1:
         self.explorer.acquire()
         try:
             self._gather(state)
             if not self.found_completions.empty():
                 self._cut_off()
-            return tuple(self.found_rows)
+            rows = self.found_rows
         finally:
             self.explorer.release()
+        return 0
 
     cdef int _cut_off(self) except -1:
         """Replace the rows found by their union without what lies behind a complete text."""

@@ -17,6 +17,9 @@ cdef class StateMasks:
 
     cdef object masks
     cdef object rule
+    cdef MaskAssembler assembler
+    cdef bint ends_at_bytes
+    cdef bint takes_eos
     cdef Pool rows
     # By state; the kind is 0 where nobody asked.
     cdef vector[uint8_t] kinds
@@ -24,6 +27,8 @@ cdef class StateMasks:
 
     def __cinit__(self, masks, rule):
         self.masks, self.rule = masks, rule
+        self.assembler = masks.assembler
+        self.ends_at_bytes, self.takes_eos = rule.ends_at_bytes, rule.takes_eos(True)
         _, self.rows = masks.found
 
     def knows(self, int64_t state):
@@ -43,7 +48,7 @@ cdef class StateMasks:
         cdef vector[int32_t] rows
         if kind:
             return kind
-        rows = self.rule.rows(self.masks, state)
+        self._find_rows(state, rows)
         kind = self.kind(state)
         if kind:
             # Another thread was quicker, and what it found may be read already.
@@ -60,3 +65,13 @@ cdef class StateMasks:
             kind = _IN_PIECES
         self.kinds[state] = kind
         return kind
+
+    cdef int _find_rows(self, int64_t state, vector[int32_t]& rows) except -1:
+        """Find the masks whose union it is: what the rule returns, mostly without asking it."""
+        if not self.assembler.is_plain or self.takes_eos and self.masks.is_complete(state):
+            rows = self.rule.rows(self.masks, state)
+        elif self.ends_at_bytes:
+            self.assembler.find_prefix_free(state, rows)
+        else:
+            self.assembler.find_viable(state, rows)
+        return 0

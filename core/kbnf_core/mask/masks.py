@@ -58,6 +58,8 @@ def state_at(position: int) -> int:
     return position & STATE if 0 <= position < WAITING else position
 
 
+Ids = npt.NDArray[np.int32]
+
 Rows = tuple[int, ...]
 """Numbers of masks, for their union; empty where it is."""
 
@@ -115,25 +117,25 @@ class Masks:
         self.has_stored = stored is not None
         self.share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
         # Rows are then all that a mask is made of.
-        self._is_plain = stored is None and not self.terminals
-        self._assembler = MaskAssembler(self)
+        self.is_plain = stored is None and not self.terminals
+        self.assembler = MaskAssembler(self)
 
     @property
     def is_full(self) -> bool:
         """Whether the table or the masks reached their limit and must be reset."""
-        return self._assembler.holds_more_than(1)
+        return self.assembler.holds_more_than(1)
 
     @property
     def is_half_full(self) -> bool:
         """Whether half of the limit is reached, so that nothing should be computed ahead."""
-        return self._assembler.holds_more_than(1 / 2)
+        return self.assembler.holds_more_than(1 / 2)
 
     @property
     def known_bytes(self) -> int:
         """The estimated size of the cached masks, in bytes."""
         whole = len(self.unions) + self.unions.forgettable
         added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
-        entries = len(self._assembler) + whole
+        entries = len(self.assembler) + whole
         return added + entries * ENTRY_BYTES + whole * 4 * self.word_count
 
     @property
@@ -144,7 +146,22 @@ class Masks:
     @property
     def walk_count(self) -> int:
         """The number of walks made."""
-        return self._assembler.walk_count
+        return self.assembler.walk_count
+
+    @cached_property
+    def plain_tokens(self) -> tuple[Ids, Ids, npt.NDArray[np.uint8]]:
+        """Starts and ends of the tokens' bytes by id, int32[size], and the bytes, uint8.
+
+        A token that is more, or less, than its bytes has an end like its start: a special one,
+        one that ends the sequence, one that a token terminal matches.
+        """
+        spelled = self.vocabulary.spellings
+        starts, ends = spelled.starts[:-1], spelled.starts[1:]
+        if self.terminals:
+            odd = sorted(self.terminals.ids())
+            ends = ends.copy()
+            ends[odd] = starts[odd]
+        return starts, ends, spelled.blob
 
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
@@ -153,22 +170,22 @@ class Masks:
 
     def known_walks(self) -> dict[tuple[int, int], Walk]:
         """Return the cached walks, by item set and node set."""
-        made = {key: Walk(*walked) for key, walked in self._assembler.known().items()}
+        made = {key: Walk(*walked) for key, walked in self.assembler.known().items()}
         return {**(self._stored.walks if self._stored else {}), **made}
 
     def known_viable(self) -> dict[int, Viable]:
         """Return the viable tokens of the states whose masks were asked for."""
-        made = {state: self._find_viable(state) for state in self._assembler.gathered()}
+        made = {state: self._find_viable(state) for state in self.assembler.gathered()}
         return {**(self._stored.viable if self._stored else {}), **made}
 
     def walk(self, item_set: int, nodes: int = ROOT_SET) -> Walk:
         """Return the walk of an item set below the nodes of a set."""
         with self.states.lock:
-            return Walk(*self._assembler.walk(item_set, nodes))
+            return Walk(*self.assembler.walk(item_set, nodes))
 
     def viable(self, state: int) -> Rows:
         """Return the viable tokens: those that keep the text a viable prefix."""
-        return self._assembler.rows_of(state) if self._is_plain else self._find_viable(state).rows
+        return self.assembler.rows_of(state) if self.is_plain else self._find_viable(state).rows
 
     def viable_or_eos(self, state: int) -> Rows:
         """Return the viable tokens and those that end the sequence."""
@@ -176,8 +193,8 @@ class Masks:
 
     def prefix_free(self, state: int) -> Rows:
         """Return the viable tokens that do not extend a complete text."""
-        if self._is_plain:
-            return self._assembler.prefix_free(state)
+        if self.is_plain:
+            return self.assembler.prefix_free(state)
         return self.cut_off(*self._find_viable(state), state)
 
     def cut_off(self, rows: Rows, completions: tuple[int, ...], state: int) -> Rows:
@@ -221,7 +238,7 @@ class Masks:
         if self._stored is not None and state in self._stored.viable:
             return self._stored.viable[state]
         with self.states.lock:
-            rows, completions = self._assembler.gather(state)
+            rows, completions = self.assembler.gather(state)
             terminals = self._token_terminals(state)
             if terminals:
                 rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
 import numpy as np
-import numpy.typing as npt
 
 from kbnf_core.config import Finish
-from kbnf_core.kernel import Forced, StateMasks
+from kbnf_core.kernel import Forced, StateMasks, TokenSteps
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.cache import LruDict
@@ -33,8 +32,6 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from kbnf_core.mask.nearest_end import NearestEnd
-
-Ids = npt.NDArray[np.int32]
 
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
@@ -62,6 +59,7 @@ class TokenAutomaton:
         self.rule = finish_rule(finish)
         self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
         self.state_masks = StateMasks(masks, self.rule)
+        self.token_steps = TokenSteps(masks, self.rule)
         self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
         self._no_words = masks.no_words
         # By what they wait for: see ``mask/boundary.py``.
@@ -75,21 +73,6 @@ class TokenAutomaton:
     def beginning(self) -> int:
         """The position before the first byte."""
         return self.masks.states.initial
-
-    @cached_property
-    def plain_tokens(self) -> tuple[Ids, Ids, npt.NDArray[np.uint8]]:
-        """Starts and ends of the tokens' bytes by id, int32[size], and the bytes, uint8.
-
-        A token that is more, or less, than its bytes has an end like its start: a special one,
-        one that ends the sequence, one that a token terminal matches.
-        """
-        spelled = self.masks.vocabulary.spellings
-        starts, ends = spelled.starts[:-1], spelled.starts[1:]
-        if self.masks.terminals:
-            odd = sorted(self.masks.terminals.ids())
-            ends = ends.copy()
-            ends[odd] = starts[odd]
-        return starts, ends, spelled.blob
 
     @cached_property
     def bytes_left(self) -> DistanceToEnd:

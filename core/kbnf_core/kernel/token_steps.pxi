@@ -1,0 +1,96 @@
+# Where tokens lead by their bytes: the path of most accepted tokens.
+
+cdef enum:
+    # Steps that are remembered; of more, all are forgotten.
+    _MOST_STEPS = 65536
+
+
+cdef class TokenSteps:
+    """Steps by tokens that are nothing but their bytes, for one way to finish.
+
+    A byte of a token that nobody asked for leads on through item sets: states are made only where
+    something completes or is called, and behind the last byte. That is remembered by where it
+    began; in the table the bytes between stay unknown.
+    """
+
+    cdef object masks
+    cdef MaskAssembler assembler
+    cdef LazyTable explorer
+    cdef Counting counting
+    cdef bint ends_at_bytes
+    cdef bint ends_at_tokens
+    # A mask alone does not need the tokens' bytes: they are loaded with the first token.
+    cdef bint knows_tokens
+    cdef const int32_t[::1] starts
+    cdef const int32_t[::1] ends
+    cdef const uint8_t[::1] blob
+    # By state and place in the blob: the state behind the token.
+    cdef _Map behind
+
+    def __cinit__(self, masks, rule):
+        self.masks = masks
+        self.assembler = masks.assembler
+        self.explorer = masks.states.explorer
+        self.counting = masks.counting
+        self.ends_at_bytes, self.ends_at_tokens = rule.ends_at_bytes, rule.ends_at_tokens
+        self.behind = _Map()
+
+    cdef long long after(self, int64_t position, token_id) except? UNKNOWN:
+        """The position after a token, UNKNOWN where its bytes do not lead to one."""
+        cdef LazyTable explorer = self.explorer
+        cdef int overflow = 0
+        cdef long token = PyLong_AsLongAndOverflow(token_id, &overflow)
+        cdef int32_t state, after, i
+        if not self.knows_tokens:
+            self.starts, self.ends, self.blob = self.masks.plain_tokens
+            self.knows_tokens = True
+        if overflow or token < 0 or token >= self.ends.shape[0]:
+            return UNKNOWN
+        if self.starts[token] == self.ends[token]:
+            return UNKNOWN
+        # What is counted is above.
+        state = <int32_t> position
+        if state >= explorer.capacity:
+            explorer.refresh()
+        for i in range(self.starts[token], self.ends[token]):
+            if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
+                return UNKNOWN
+            after = explorer.rows[state * explorer.width + explorer.classes[self.blob[i]]]
+            if after == UNKNOWN:
+                after = self._explore(state, i, self.ends[token])
+                if after == DEAD:
+                    return UNKNOWN
+                state = after
+                break
+            if after == DEAD:
+                return UNKNOWN
+            state = after
+        if self.ends_at_tokens and explorer.completions[state]:
+            return ~state
+        if not self.counting.is_needed:
+            return state
+        i = self.starts[token]
+        return self.counting.settle(position, state, &self.blob[i], self.ends[token] - i)
+
+    cdef int32_t _explore(self, int32_t state, int32_t begin, int32_t end) except -2:
+        """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
+        cdef LazyTable explorer = self.explorer
+        cdef uint64_t key = _key(state, begin)
+        cdef int32_t i = begin, found = self.behind.get(key)
+        if found != UNKNOWN:
+            return found
+        if self.assembler.holds_more_than(1):
+            return DEAD
+        explorer.acquire()
+        try:
+            explorer._wake()
+            while i < end and state != DEAD:
+                if self.ends_at_bytes and i > begin and explorer.completions[state]:
+                    return DEAD
+                i += explorer.run(&state, &self.blob[i], end - i)
+        finally:
+            explorer.release()
+        if self.behind.count >= _MOST_STEPS:
+            self.behind = _Map()
+        self.behind.put(key, state)
+        return state
