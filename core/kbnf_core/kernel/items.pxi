@@ -310,11 +310,10 @@ cdef class ItemSets:
     cdef bint _has_few_edges(self, int32_t item_set) noexcept:
         """Whether the items of a set have so few edges that laying them out does not pay."""
         cdef vector[int64_t]* items = self.of(item_set)
-        cdef int32_t state, edges = 0
+        cdef int32_t edges = 0
         cdef size_t i
         for i in range(items.size()):
-            state = self.row_of(<int32_t> (items[0][i] // self.radix))
-            edges += self.edge_start[state + 1] - self.edge_start[state]
+            edges += self.edge_count(<int32_t> (items[0][i] // self.radix))
         return edges < _FEW * <int32_t> items.size()
 
     cdef bint _lay_out(self, int32_t item_set, int32_t byte_class) except -1:
@@ -488,11 +487,7 @@ cdef class ItemSets:
 
     cdef bint _goes_on(self, int32_t state) noexcept:
         cdef int32_t row = self.row_of(state)
-        return (
-            self.edge_start[row] < self.edge_start[row + 1]
-            or self.call_start[row] < self.call_start[row + 1]
-            or self.token_start[row] < self.token_start[row + 1]
-        )
+        return self.edge_count(row) > 0 or self.has_calls(row) or self.has_tokens(row)
 
     cdef inline bint accepts(self, int32_t state) noexcept:
         return self.accepting[self.row_of(state)]
@@ -501,6 +496,15 @@ cdef class ItemSets:
         cdef int32_t row = self.row_of(state)
         return self.call_start[row] < self.call_start[row + 1]
 
+    cdef inline int32_t edge_count(self, int32_t state) noexcept:
+        cdef int32_t row = self.row_of(state)
+        return self.edge_start[row + 1] - self.edge_start[row]
+
+    cdef inline bint has_tokens(self, int32_t state) noexcept:
+        """Whether a token terminal may come at an automaton state."""
+        cdef int32_t row = self.row_of(state)
+        return self.token_start[row] < self.token_start[row + 1]
+
     cdef inline bint is_plain(self, int32_t state) noexcept:
         """Whether at an automaton state nothing is complete or called."""
         return not self.accepts(state) and not self.has_calls(state)
@@ -508,10 +512,8 @@ cdef class ItemSets:
     cdef bint expects_tokens(self, int32_t item_set) noexcept:
         """Whether a token terminal may come."""
         cdef int64_t item
-        cdef int32_t state
         for item in self.of(item_set)[0]:
-            state = self.row_of(<int32_t> (item // self.radix))
-            if self.token_start[state] < self.token_start[state + 1]:
+            if self.has_tokens(<int32_t> (item // self.radix)):
                 return True
         return False
 

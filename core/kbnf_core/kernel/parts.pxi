@@ -142,6 +142,8 @@ cdef class Parts:
     cdef Py_ssize_t head
     # By what a mask has of each slice, as bytes: the union.
     cdef unordered_map[string, vector[uint32_t]] unions
+    # By half of the name of their structure.
+    cdef unordered_map[uint64_t, KnownWalk] walks
 
     def __init__(self, trie, slices, tails):
         cdef _Part part
@@ -217,3 +219,23 @@ cdef class Parts:
             for i in range(self.width):
                 words[i] |= block[i]
         return found
+
+    cdef KnownWalk* recall(self, Name name) noexcept:
+        """The walk of a structure, NULL where none is kept."""
+        if not self.walks.count(name.one):
+            return NULL
+        cdef KnownWalk* found = &self.walks[name.one]
+        return found if found.checked == name.other else NULL
+
+    cdef int keep(
+        self, Name name, const vector[int32_t]& content, const vector[int32_t]& nodes
+    ) except -1:
+        """Keep a walk."""
+        cdef KnownWalk* kept
+        if content.size() + nodes.size() > _LARGEST:
+            return 0
+        if self.walks.size() >= _MOST_KEPT:
+            self.walks.clear()
+        kept = &self.walks[name.one]
+        kept.checked, kept.content, kept.nodes = name.other, content, nodes
+        return 0

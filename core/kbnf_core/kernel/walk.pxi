@@ -27,6 +27,7 @@ cdef class Walker:
 
     cdef LazyTable explorer
     cdef Parts parts
+    cdef Names names
     cdef _Part whole
     # The inclusion checks of the slices, None where none is made.
     cdef list inclusions
@@ -98,15 +99,41 @@ cdef class Walker:
     ) except -1:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
         cdef vector[int32_t]* nodes
-        cdef vector[int32_t] content
+        cdef vector[int32_t] content, ends
+        cdef int64_t item
+        cdef KnownWalk* known
+        cdef Name name
+        cdef int32_t reported
+        cdef bint is_named
+        # From here on nothing runs that could forget a known walk.
         node_sets._wake()
+        rows._wake()
         nodes = &node_sets.contents.at(roots)
+        is_named = nodes.size() == 1 and nodes[0][0] == 0 and self._find_name(item_set, &name)
+        if is_named:
+            known = self.parts.recall(name)
+            if known != NULL:
+                found.first = rows.find(known.content)
+                if known.nodes.size():
+                    item = self.explorer.items.of(item_set)[0][0]
+                    reported = <int32_t> (item % self.explorer.items.radix)
+                    found.second.push_back(Pair(reported, node_sets.find(known.nodes)))
+                return 0
         self._walk(~item_set, nodes.data(), nodes.size())
         self._take_words(content, rows.width)
         found.first = rows.find(content)
         for each in self.completions:
-            found.second.push_back(Pair(each.first, node_sets.find(each.second)))
+            ends = each.second
+            found.second.push_back(Pair(each.first, node_sets.find(ends)))
+        if is_named:
+            # Of one nonterminal, or none.
+            self.parts.keep(name, content, ends)
         return 0
+
+    cdef bint _find_name(self, int32_t item_set, Name* name) except -1:
+        if self.names is None:
+            self.names = Names(self.explorer)
+        return self.names.find(item_set, name)
 
     cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
         """Walk from a state, or ``~item_set``."""
