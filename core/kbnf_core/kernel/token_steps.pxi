@@ -9,8 +9,8 @@ cdef class TokenSteps:
     """Steps by tokens that are nothing but their bytes, for one way to finish.
 
     A byte of a token that nobody asked for leads on through item sets: states are made only where
-    something completes or is called, and behind the last byte. That is remembered by where it
-    began; in the table the bytes between stay unknown.
+    something completes or is called, and behind the last byte. That one is remembered; in the table
+    the bytes between stay unknown.
     """
 
     cdef object masks
@@ -24,7 +24,7 @@ cdef class TokenSteps:
     cdef const int32_t[::1] starts
     cdef const int32_t[::1] ends
     cdef const uint8_t[::1] blob
-    # By state and place in the blob: the state behind the token.
+    # By state and token: the state behind it, where the table does not say it.
     cdef _Map behind
 
     def __cinit__(self, masks, rule):
@@ -57,10 +57,9 @@ cdef class TokenSteps:
                 return UNKNOWN
             after = explorer.rows[state * explorer.width + explorer.classes[self.blob[i]]]
             if after == UNKNOWN:
-                after = self._explore(state, i, self.ends[token])
-                if after == DEAD:
+                state = self._find_behind(<int32_t> position, <int32_t> token, state, i)
+                if state == DEAD:
                     return UNKNOWN
-                state = after
                 break
             if after == DEAD:
                 return UNKNOWN
@@ -72,11 +71,14 @@ cdef class TokenSteps:
         i = self.starts[token]
         return self.counting.settle(position, state, &self.blob[i], self.ends[token] - i)
 
-    cdef int32_t _explore(self, int32_t state, int32_t begin, int32_t end) except -2:
-        """The state after bytes of which the first leads to one that nobody asked for; or DEAD."""
+    cdef int32_t _find_behind(
+        self, int32_t before, int32_t token, int32_t state, int32_t i
+    ) except -2:
+        """The state behind a token, of which the bytes up to the ``i``-th led to ``state``; or DEAD."""
         cdef LazyTable explorer = self.explorer
-        cdef uint64_t key = _key(state, begin)
-        cdef int32_t i = begin, found = self.behind.get(key)
+        cdef int32_t begin = self.starts[token], end = self.ends[token]
+        cdef uint64_t key = _key(before, token)
+        cdef int32_t found = self.behind.get(key)
         if found != UNKNOWN:
             return found
         if self.assembler.holds_more_than(1):
