@@ -546,7 +546,7 @@ class Grammar:
         """The caches, shared by all engines of this grammar."""
         from kbnf_core.mask.token_automaton import TokenAutomata
 
-        return TokenAutomata(lambda: self.tables, self._limits, self._stored)
+        return TokenAutomata(self.tables, self._limits, self._stored)
 
 
 def _restore(

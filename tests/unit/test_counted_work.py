@@ -199,7 +199,7 @@ def test_a_mask_is_filled_with_one_call(monkeypatch: pytest.MonkeyPatch) -> None
     engine.fill_bitmask(bits)
     again = bits.copy()
     monkeypatch.setattr(Masks, "_find_viable", None)
-    monkeypatch.setattr(Masks, "_unite", None)
+    monkeypatch.setattr(Masks, "union", None)
     engine.fill_bitmask(bits)
     assert bits.tolist() == again.tolist()
 

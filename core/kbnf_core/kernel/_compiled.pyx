@@ -27,6 +27,8 @@ from cpython.dict cimport PyDict_GetItemWithError
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_CheckExact
 from cpython.ref cimport PyObject
 
+from weakref import proxy
+
 cimport numpy as cnp
 
 cnp.import_array()

@@ -27,7 +27,6 @@ cdef class _Vectors:
     def __cinit__(self, LazyTable explorer, const int32_t[::1] states, bint eager, int64_t work):
         cdef vector[int32_t] content
         cdef Py_ssize_t i
-        explorer.refresh()
         self.explorer = explorer
         self.eager = eager
         self.left = work

@@ -124,7 +124,6 @@ cdef class Counting:
         cdef LazyTable explorer = self.explorer
         cdef int32_t state = <int32_t> position
         cdef Py_ssize_t i, begun = 0
-        explorer.refresh()
         for i in range(data.shape[0]):
             if eager and i and explorer.completions[state]:
                 return DEAD
@@ -174,7 +173,6 @@ cdef class Counting:
     cdef int _wake(self) except -1:
         cdef int32_t row, edge
         self.explorer._wake()
-        self.explorer.refresh()
         if self.items is not None:
             return 0
         self.is_plain.assign(self.explorer.items.loop_low.shape[0], True)

@@ -473,7 +473,6 @@ cdef class Trace:
         cdef uint8_t symbol
         self.known.acquire()
         try:
-            explorer.refresh()
             explorer._wake()
             self.states.reserve(self.states.size() + data.shape[0])
             self.symbols.reserve(self.symbols.size() + data.shape[0])

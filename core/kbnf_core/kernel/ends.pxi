@@ -42,7 +42,6 @@ cdef class EndWalker:
         self.explorer.acquire()
         try:
             self.explorer._wake()
-            self.explorer.refresh()
             self._begin(self.explorer.place_above(item_set))
             for i in range(roots.shape[0]):
                 self._walk(roots[i], False)
@@ -67,7 +66,6 @@ cdef class EndWalker:
         self.explorer.acquire()
         try:
             self.explorer._wake()
-            self.explorer.refresh()
             self._begin(state)
             self._walk(0, True)
         finally:
@@ -91,7 +89,6 @@ cdef class EndWalker:
         self.explorer.acquire()
         try:
             self.explorer._wake()
-            self.explorer.refresh()
             return self.explorer._begin(item_set)
         finally:
             self.explorer.release()

@@ -137,7 +137,6 @@ cdef class Forced:
     cdef int _begin(self) except -1:
         """Take the table's lock, for work on its item sets; the caller releases it."""
         self.explorer.acquire()
-        self.explorer.refresh()
         return 0
 
     cdef Pair _front(self, int32_t state) except *:
@@ -163,7 +162,6 @@ cdef class Forced:
         cdef int32_t state = front.second
         if front.first != _STATE:
             state = self.explorer._settle_one(front)
-            self.explorer.refresh()
         return state
 
     cdef int32_t _class_after(self, Pair front) except? _OPEN:

@@ -1,18 +1,24 @@
 # The transition table, filled on demand as a lazy DFA.
 # Item sets and stack nodes are interned by ``ItemSets`` and ``StackNodes``; a step combines them.
 
+cdef enum:
+    # A table that is full gets room for so many times its states.
+    _GROWTH = 8
+
+
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 
-    ``rows`` and ``completions`` point into the table's arrays; they are replaced when it grows.
+    ``next`` and ``has_completions`` are the arrays of the table, into which ``rows`` and
+    ``completions`` point; they are replaced when it grows. The table, which holds this, is not
+    kept alive by it.
     """
 
     cdef object table
     cdef object acquire
     cdef object release
-    cdef object next_array
-    cdef int32_t[:, ::1] next_view
-    cdef uint8_t[::1] completions_view
+    cdef readonly object next
+    cdef readonly object has_completions
     cdef const uint8_t[::1] class_view
     cdef int32_t* rows
     cdef uint8_t* completions
@@ -31,26 +37,31 @@ cdef class LazyTable:
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
 
-    def __cinit__(self, table):
-        self.table = table
+    def __cinit__(self, table, next_rows, has_completions):
+        self.table = proxy(table)
         self.acquire = table.lock.acquire
         self.release = table.lock.release
         self.class_view = table.classes
         self.classes = &self.class_view[0]
         self.settled = _Map()
-        self.refresh()
+        self._use(next_rows, has_completions)
 
-    cdef int refresh(self) except -1:
-        """Refresh the pointers after the arrays were replaced."""
-        array = self.table.next
-        if array is not self.next_array:
-            self.next_array = array
-            self.next_view = array
-            self.completions_view = self.table.has_completions
-            self.capacity, self.width = self.next_view.shape[0], self.next_view.shape[1]
-            self.rows = &self.next_view[0, 0]
-            self.completions = &self.completions_view[0]
+    cdef int _use(self, int32_t[:, ::1] rows, uint8_t[::1] completions) except -1:
+        # Readers hold no lock: the longer array of flags must be there before its rows are.
+        self.has_completions, self.next = completions.base, rows.base
+        self.completions, self.rows = &completions[0], &rows[0, 0]
+        self.capacity, self.width = rows.shape[0], rows.shape[1]
         return 0
+
+    cdef int _grow(self) except -1:
+        """Make room for more states, by far: to copy rows takes time, to have none does not."""
+        cdef Py_ssize_t count = self.capacity
+        cdef cnp.npy_intp length = _GROWTH * count
+        cdef uint8_t[::1] flags = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT8, 0)
+        cdef int32_t[:, ::1] longer = unwritten(length, self.width)
+        memcpy(&flags[0], self.completions, count)
+        memcpy(&longer[0, 0], self.rows, count * self.width * sizeof(int32_t))
+        return self._use(longer, flags)
 
     cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2:
         """The state after a byte of a class; it may replace the arrays."""
@@ -72,7 +83,6 @@ cdef class LazyTable:
 
     cdef int32_t _step_alone(self, int32_t state, uint8_t byte_class) except -2:
         cdef int32_t found = self._explore(state, byte_class)
-        self.refresh()
         self._spread(state, byte_class, found)
         return found
 
@@ -98,7 +108,6 @@ cdef class LazyTable:
             if reached[0].second == EMPTY:
                 reached.clear()
         found = self._settle_moved(reached)
-        self.refresh()
         if read == 1:
             self._spread(state[0], byte_class, found)
         state[0] = found
@@ -106,7 +115,6 @@ cdef class LazyTable:
 
     def explore(self, int32_t state, uint8_t byte_class):
         """Compute the state after a byte of ``byte_class``, store it in the table, return it."""
-        self.refresh()
         return self._find_step(state, byte_class)
 
     def feed(self, int32_t state, const uint8_t[::1] data, bint eager):
@@ -116,7 +124,6 @@ cdef class LazyTable:
         start is refused.
         """
         cdef Py_ssize_t i
-        self.refresh()
         for i in range(data.shape[0]):
             if eager and i and self.completions[state]:
                 return DEAD, i
@@ -131,7 +138,6 @@ cdef class LazyTable:
         cdef Py_ssize_t byte_class
         cdef size_t i
         cdef list found = []
-        self.refresh()
         self.acquire()
         try:
             self._wake()
@@ -147,7 +153,6 @@ cdef class LazyTable:
 
     def begin(self, int32_t item_set):
         """Return the state of ``item_set`` alone, over BOTTOM."""
-        self.refresh()
         self.acquire()
         try:
             self._wake()
@@ -157,7 +162,6 @@ cdef class LazyTable:
 
     def enter(self, nonterminals):
         """Return the state at the entries of nonterminals, each reporting itself, over BOTTOM."""
-        self.refresh()
         self.acquire()
         try:
             self._wake()
@@ -172,7 +176,6 @@ cdef class LazyTable:
 
     def adopt(self, vector[Pair] pairs, vector[int32_t] completions):
         """Return the state with these sorted pairs and completions, a new one if need be."""
-        self.refresh()
         self.acquire()
         try:
             self._wake()
@@ -186,7 +189,6 @@ cdef class LazyTable:
         cdef ordered_set[int32_t] ends
         cdef vector[int32_t] completions
         cdef size_t state
-        self.refresh()
         self.acquire()
         try:
             self._wake()
@@ -265,7 +267,7 @@ cdef class LazyTable:
 
     cdef Py_ssize_t state_count(self) except -1:
         if self.items is None:
-            return len(self.table.next)
+            return self.capacity
         return self.configurations.all_pairs.size()
 
     cdef Py_ssize_t part_count(self) noexcept:
@@ -312,7 +314,6 @@ cdef class LazyTable:
     cdef int32_t lift(self, int32_t item_set) except -2:
         """The state of an item set above BOTTOM that was just reached; the lock is held."""
         cdef int32_t found = self._settle_one(Pair(BOTTOM, item_set))
-        self.refresh()
         return found
 
     cdef int32_t _explore(self, int32_t state, uint8_t byte_class) except -2:
@@ -431,8 +432,7 @@ cdef class LazyTable:
         cdef int32_t number = self.configurations.find(pairs, completions)
         if number == count:
             if number == self.capacity:
-                self.table.grow()
-                self.refresh()
+                self._grow()
             # All bits set is UNKNOWN.
             memset(self.rows + number * self.width, 0xFF, self.width * sizeof(int32_t))
             self.completions[number] = not completions.empty()
@@ -455,7 +455,6 @@ cdef class LazyTable:
         cdef int32_t* row
         cdef const int32_t* moves
         cdef size_t i
-        self.refresh()
         row = self.rows + state * self.width
         self.lives.assign(self.width, False)
         for i in range(sources.size()):

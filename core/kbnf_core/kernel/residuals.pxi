@@ -37,7 +37,8 @@ cdef class MaskAssembler:
     cdef vector[Frame] work
 
     def __cinit__(self, masks):
-        self.masks = masks
+        # They hold this.
+        self.masks = proxy(masks)
         self.explorer = masks.states.explorer
         self.counting = masks.counting
         self.walker = masks.walker

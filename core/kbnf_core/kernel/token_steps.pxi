@@ -50,8 +50,6 @@ cdef class TokenSteps:
             return UNKNOWN
         # What is counted is above.
         state = <int32_t> position
-        if state >= explorer.capacity:
-            explorer.refresh()
         for i in range(self.starts[token], self.ends[token]):
             if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
                 return UNKNOWN

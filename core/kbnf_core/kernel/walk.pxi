@@ -146,7 +146,6 @@ cdef class Walker:
         explorer.acquire()
         try:
             explorer._wake()
-            explorer.refresh()
             self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
             for i in range(count):
                 if roots[i]:

@@ -108,9 +108,12 @@ class Masks:
         self.part_limit = PARTS_PER_STATE * self.state_limit
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = stored.found if stored else nothing_found(vocabulary)
+        rows = self.found.rows
         self.walker = Walker(states, parts_of(vocabulary))
         self.counting = Counting(states, vocabulary.trie.max_depth)
-        self.unions: LruDict[Rows, Bitmask] = LruDict(self._unite, self.mask_capacity)
+        self.unions: LruDict[Rows, Bitmask] = LruDict(
+            lambda numbers: _frozen(rows.unite(numbers)), self.mask_capacity
+        )
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))
         self._similar: dict[bytes, int] = {}
         edges = len(states.tables.edge_target)
@@ -243,9 +246,6 @@ class Masks:
             if terminals:
                 rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))
             return Viable(rows, completions)
-
-    def _unite(self, rows: Rows) -> Bitmask:
-        return _frozen(self.found.rows.unite(rows))
 
     def recall(self, item_set: int, nodes: int) -> Walk | None:
         """Return a walk that an artifact holds, or that of an equivalent item set; else None."""

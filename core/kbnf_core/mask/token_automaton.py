@@ -8,7 +8,6 @@ the text is over; where a count does not matter yet, the count is above the stat
 integer.
 """
 
-from collections.abc import Callable
 from functools import cached_property
 from math import inf
 from threading import RLock
@@ -26,6 +25,7 @@ from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import STATE, Masks, StoredMasks
 from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
+from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -57,10 +57,10 @@ class TokenAutomaton:
         self.finish = finish
         self.limits = limits
         self.rule = finish_rule(finish)
-        self.after: LruDict[int, int] = LruDict(self._find_after, limits.cached_steps)
+        self.after: LruDict[int, int] = LruDict(weakly(self._find_after), limits.cached_steps)
         self.state_masks = StateMasks(masks, self.rule)
         self.token_steps = TokenSteps(masks, self.rule)
-        self.words: LruDict[int, Bitmask] = LruDict(self._find_words, masks.mask_capacity)
+        self.words: LruDict[int, Bitmask] = LruDict(weakly(self._find_words), masks.mask_capacity)
         self._no_words = masks.no_words
         # By what they wait for: see ``mask/boundary.py``.
         self.behind: WeakValueDictionary[str | int, TokenAutomaton] = WeakValueDictionary()
@@ -233,9 +233,7 @@ class TokenAutomata:
     and drops what an artifact had stored.
     """
 
-    def __init__(
-        self, tables: Callable[[], Tables], limits: Limits, stored: StoredMemo | None = None
-    ) -> None:
+    def __init__(self, tables: Tables, limits: Limits, stored: StoredMemo | None = None) -> None:
         self._tables = tables
         self._limits = limits
         self._stored = stored
@@ -276,7 +274,7 @@ class TokenAutomata:
         """Return a token automaton that has room; a full table is reset."""
         with self._lock:
             if self.get(vocabulary, finish).masks.is_full:
-                self._states = StateTable(self._tables())
+                self._states = StateTable(self._tables)
                 self._stored = None
                 self._automata.clear()
             return self.get(vocabulary, finish)
@@ -285,5 +283,5 @@ class TokenAutomata:
         stored = self._stored.masks(vocabulary) if self._stored else None
         if self._states is None:
             states = self._stored.states() if self._stored else None
-            self._states = StateTable(self._tables(), states)
+            self._states = StateTable(self._tables, states)
         return Masks(self._states, vocabulary, self._limits, stored)

@@ -18,7 +18,6 @@ bytes, finds which are equal for that long; their item sets share one walk.
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -68,9 +67,6 @@ SELF = -1
 
 _FIRST_CAPACITY = 64
 
-_GROWTH = 8
-"""A table that is full gets room for so many times its states."""
-
 INITIAL = 1
 """The state before the first byte."""
 
@@ -109,9 +105,9 @@ class StoredStates(Protocol):
 class StateTable:
     """The state table, a lazy DFA. Shared by engines and threads: growing it holds a lock.
 
-    ``next`` is int32[capacity, byte classes] and ``has_completions`` uint8[capacity]; rows of
-    numbers at or above ``len(table)`` are unused. Both are replaced when they grow, so read them
-    through the attributes. ``given``: of ``Contents.size``, what was stored or carried over.
+    ``explorer`` is the kernel's stepper, which fills it and is faster than the methods here. Rows
+    of ``next`` and ``has_completions`` at or above ``len(table)`` are unused; both are replaced
+    when they grow. ``given``: of ``Contents.size``, what was stored or carried over.
     """
 
     initial = INITIAL
@@ -123,14 +119,23 @@ class StateTable:
         self._known = Contents(tables) if stored is None else None
         self.given = 0
         if stored is not None:
-            self.next = stored.next
-            self.has_completions = stored.has_completions
+            self.explorer = LazyTable(self, stored.next, stored.has_completions)
             return
-        self.next = unwritten(_FIRST_CAPACITY, tables.class_count)
-        self.next[DEAD] = DEAD
-        self.has_completions = np.zeros(_FIRST_CAPACITY, np.uint8)
+        rows = unwritten(_FIRST_CAPACITY, tables.class_count)
+        rows[DEAD] = DEAD
+        self.explorer = LazyTable(self, rows, np.zeros(_FIRST_CAPACITY, np.uint8))
         self.enter([tables.start])
         self.given = self._contents.size
+
+    @property
+    def next(self) -> Ids:
+        """The state after each byte class: int32[capacity, byte classes]."""
+        return self.explorer.next
+
+    @property
+    def has_completions(self) -> npt.NDArray[np.uint8]:
+        """Whether something completed into BOTTOM: uint8[capacity]."""
+        return self.explorer.has_completions
 
     @property
     def grown(self) -> int:
@@ -152,11 +157,6 @@ class StateTable:
     def classes(self) -> npt.NDArray[np.uint8]:
         """The class of each byte, uint8[256]."""
         return self.tables.classes
-
-    @cached_property
-    def explorer(self) -> LazyTable:
-        """The kernel's stepper, which fills this table; faster than the methods here."""
-        return LazyTable(self)
 
     @property
     def _contents(self) -> Contents:
@@ -241,17 +241,6 @@ class StateTable:
     def sources(self, state: int) -> tuple[Pair, ...]:
         """Return the pairs of a state together with the pair that they predict."""
         return self.explorer.sources(state)
-
-    def grow(self) -> None:
-        """Make room for more states, by far: to copy rows takes time, to have none does not."""
-        count, width = self.next.shape
-        longer = unwritten(_GROWTH * count, width)
-        longer[:count] = self.next
-        # Readers hold no lock: the longer array of flags must be there before its rows are.
-        flags = np.zeros(_GROWTH * count, np.uint8)
-        flags[:count] = self.has_completions
-        self.has_completions = flags
-        self.next = longer
 
 
 class Migration:

@@ -7,11 +7,19 @@ and finds nothing. What a grammar can allocate is bounded by its limits of work.
 Held back, the collector would make up for it with the first allocation afterwards, and when it is
 due, by looking through the whole heap of the program, which takes tens of milliseconds. So the new
 objects, and only these, are looked through at the end: older ones wait for the program's own turn.
+
+What grammars and their masks are made of holds nothing that holds it, so that all of it goes with
+its last user: a circle would wait for a pass through the whole heap, and that comes rarely.
 """
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import ParamSpec, TypeVar
+from weakref import WeakMethod
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @contextmanager
@@ -26,3 +34,15 @@ def without_collecting() -> Iterator[None]:
             if gc.get_count()[0] > gc.get_threshold()[0] > 0:
                 gc.collect(0)
             gc.enable()
+
+
+def weakly(method: Callable[P, T]) -> Callable[P, T]:
+    """Return what calls a method of an object that holds the result, and must be alive then."""
+    found = WeakMethod(method)
+
+    def called(*args: P.args, **kwargs: P.kwargs) -> T:
+        alive = found()
+        assert alive is not None  # noqa: S101 - whoever calls this has it from the object
+        return alive(*args, **kwargs)
+
+    return called

@@ -120,7 +120,7 @@ def test_rows_of_a_table_that_has_grown_hold_nothing_but_transitions() -> None:
     assert table.feed(table.initial, b"a" * 900)[1] == 900
     assert len(table.next) > capacity
     # Its own memo is empty, and it works everything out.
-    fresh = LazyTable(table)
+    fresh = LazyTable(table, table.next, table.has_completions)
     for state in range(len(table)):
         for byte_class, after in enumerate(table.next[state].tolist()):
             assert after in (UNKNOWN, fresh.explore(state, byte_class))

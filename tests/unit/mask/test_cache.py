@@ -1,9 +1,16 @@
-"""The bounded memo: it computes once, keeps what is used, and forgets the rest."""
+"""The bounded memo: it computes once, keeps what is used, and forgets the rest.
 
+And what a grammar, its tables and its masks take goes with their last user.
+"""
+
+import gc
+import json
 from concurrent.futures import ThreadPoolExecutor
+from weakref import ref
 
 import pytest
 
+from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.mask.cache import LruDict
 
 
@@ -75,3 +82,25 @@ def test_threads_may_share_it() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(use, range(16)))
+
+
+TOKENS = Vocabulary({value: bytes([value]) for value in range(256)}, eos_token_id=256)
+TOOL = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+TOOLS = {"anyOf": [TOOL | {"title": "one"}, TOOL | {"title": "two", "minProperties": 1}]}
+
+
+@pytest.mark.parametrize("schema", [TOOL, TOOLS], ids=["one", "several"])
+def test_no_pass_of_the_collector_is_needed_to_free_masks(schema: object) -> None:
+    gc.disable()
+    try:
+        grammar = Grammar.from_json_schema(json.dumps(schema))
+        engine = Engine(grammar, TOKENS, Config())
+        engine.compute_allowed_token_ids()
+        automaton, table = engine._automaton, engine._automaton.masks.states
+        assert automaton.words[automaton.beginning].any()
+        assert automaton.masks.union(automaton.masks.viable(automaton.beginning)).any()
+        alive = [ref(each) for each in (grammar, automaton, automaton.masks, table)]
+        del engine, grammar, automaton, table
+        assert [each() for each in alive] == [None] * 4
+    finally:
+        gc.enable()

@@ -518,7 +518,6 @@ def _literals(texts: tuple[str, ...]) -> Dfa:
     return operations.literals(each.encode() for each in texts)
 
 
-@lru_cache(maxsize=16)
 def _expression(lengths: Lengths) -> Regex | None:
     """Return an expression for the words that may be one of few loops; None where it is none."""
     if lengths.ways is None or lengths.ways > MOST_BRANCHES:

@@ -84,6 +84,7 @@ from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.collecting import weakly
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
@@ -712,10 +713,16 @@ class Writer:
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
         self.forms: dict[str, Form] = {}
-        self.rules = Rules(self._names.fresh, self._add, self.schemas.budget)
-        rules = Rules(self._fresh_for_text, self._add_text, self.schemas.budget)
+        self.rules = Rules(self._names.fresh, weakly(self._add), self.schemas.budget)
+        fresh, add = weakly(self._fresh_for_text), weakly(self._add_text)
+        rules = Rules(fresh, add, self.schemas.budget)
         self.scalars = ScalarWriter(
-            self.prelude, rules, options.limits, self.left_out, prefix=prefix, apart=self._is_run
+            self.prelude,
+            rules,
+            options.limits,
+            weakly(self.left_out),
+            prefix=prefix,
+            apart=self._is_run,
         )
         self._parts_known = parts
         self._is_whole = schemas is None and not prefix
@@ -916,7 +923,7 @@ class Writer:
             return None
         return SimpleSchemas(
             self.prelude, self.options, self._settings, self.schemas.budget, document, parts,
-            self._scalar_part, self.use,
+            weakly(self._scalar_part), weakly(self.use),
         )  # fmt: skip
 
     def _scalar_part(self, name: str, contents: dict[str, Json]) -> ir.Part | None:
