@@ -572,8 +572,23 @@ class _CountedMembers:
                 if not fits & met:
                     all_taken = self._taken(taken, count, name, needed=fits > 0)
                     edges.append((sequence(comma, form), (now, after, met | fits, all_taken)))
+            if (passed := self._passed(done)) is not None:
+                # What may end here may end after all that is passed over.
+                return Step(False, [*edges, (EMPTY, (passed, count, met, taken))])
         enough = count >= self._part.low and met == self._all_met
         return Step(enough and not self._missing(done), edges)
+
+    def _passed(self, done: int) -> int | None:
+        """Return what is done where the next member in the declared order is left out.
+
+        None where it is required, or where none is left. Passed over one by one, members need
+        edges in proportion to their number, not to its square.
+        """
+        members = self._layout.members
+        place = done.bit_length()
+        if self._any or place == len(members) or members[place][1]:
+            return None
+        return done | 1 << place
 
     def _taken(self, taken: int, count: int, name: int, *, needed: bool) -> int:
         """Return the names that may not come again; ``name``, a bit, came after ``count`` members.
@@ -596,22 +611,19 @@ class _CountedMembers:
 
         Last comes the single name that the member has, as a bit; 0 for others.
         """
-        for place, (_, required) in self._numbered():
-            if done >> place & 1:
-                continue
-            # In the declared order, whatever is passed over is done with.
-            now = done | 1 << place if self._any else (2 << place) - 1
+        count = len(self._layout.members)
+        places = [place for place in range(count) if not done >> place & 1]
+        for place in places if self._any else places[:1]:
             for form, fits in self._forms(place):
-                yield form, now, fits, 0
-            if required and not self._any:
-                return
-        now = done if self._any else (1 << len(self._layout.members)) - 1
+                yield form, done | 1 << place, fits, 0
+        if places and not self._any:
+            return
         for number in range(len(self._single)):
             if not taken >> number & 1:
-                for form, fits in self._forms(len(self._layout.members) + number):
-                    yield form, now, fits, 1 << number
+                for form, fits in self._forms(count + number):
+                    yield form, done, fits, 1 << number
         for form, fits in self._forms(None):
-            yield form, now, fits, 0
+            yield form, done, fits, 0
 
     def _forms(self, place: int | None) -> list[tuple[Form, int]]:
         """Return the forms of a member, and which of ``present`` fit.
