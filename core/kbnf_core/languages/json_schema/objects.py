@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 
 from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
-    AllOf,
     Excludes,
     Expression,
     both,
+    common,
     is_within,
     other,
 )
@@ -85,10 +84,7 @@ class Objects:
             STEPS * (1 + 4 * len(changed) + len(self.required) + len(more.required)) + len(held)
         )
         for name in changed:
-            one, two = self.lookup(name), more.lookup(name)
-            pairs = product(*(e.parts if isinstance(e, AllOf) else (e,) for e in (one, two)))
-            is_none = any(excludes(*pair) for pair in pairs)
-            held[name] = NOTHING if is_none else both((one, two))
+            held[name] = common(self.lookup(name), more.lookup(name), excludes)
         highs = [high for high in (self.high, more.high) if high is not None]
         return checked(
             Objects(

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, reduce
 from itertools import combinations
-from typing import TypeVar
+from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema import normal_form, type_keywords
@@ -140,6 +140,10 @@ class _Reading:
     parts: list["NormalForm | Expression"] = field(default_factory=list)
 
 
+_FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
+"""By a first member, what it holds, and what it holds together with the next ones, by these."""
+
+
 class Schemas:
     """The schemas of a document and their shapes; ``losses`` are keywords that were dropped.
 
@@ -158,6 +162,7 @@ class Schemas:
         self.budget = Budget(options.limits.work)
         self._readings: dict[Ref, _Reading] = {}
         self._shapes: dict[Expression, NormalForm] = {}
+        self._first_ones: _FirstOnes = {}
         self._too_large: dict[Expression, Problem] = {}
         self._narrowed: dict[Expression, NormalForm] = {}
         self._open: dict[Expression, None] = {}
@@ -298,14 +303,17 @@ class Schemas:
         Of many, what the first ones hold is remembered: where conditions come one by one, all of
         them would else be met for each.
         """
-        shapes = [self.shape(part) for part in members]
         if len(members) <= FEW_PARTS:
-            return self.meet(shapes)
-        lengths = range(len(members) - 1, 0, -1)
-        count = next((n for n in lengths if AllOf(members[:n]) in self._shapes), 0)
-        whole = self._shapes[AllOf(members[:count])] if count else ANY_SHAPE
-        for number, shape in enumerate(shapes[count:], count + 1):
-            whole = self._shapes[AllOf(members[:number])] = self.meet([whole, shape])
+            return self.meet([self.shape(part) for part in members])
+        whole, more, count = ANY_SHAPE, self._first_ones, 0
+        while count < len(members) and members[count] in more:
+            whole, more = more[members[count]]
+            count += 1
+        shapes = [self.shape(part) for part in members[count:]]
+        for member, shape in zip(members[count:], shapes, strict=True):
+            whole = self.meet([whole, shape])
+            more[member] = whole, {}
+            more = more[member][1]
         return whole
 
     def meet(self, parts: list[NormalForm]) -> NormalForm:
@@ -479,7 +487,8 @@ def read_applicator(
         case "$dynamicRef" | "$recursiveRef":
             return document.follow_dynamic(place, keyword)
         case "allOf":
-            return both(_each(place, document, keyword))
+            parts = _each(place, document, keyword)
+            return both(_beside(schemas, part, siblings) for part in parts)
         case "anyOf":
             return either(_each(place, document, keyword))
         case "oneOf":
@@ -496,6 +505,18 @@ def read_applicator(
             return either(_listed_values(place, schemas.limits.states))
         case _:
             return _dependencies(place, document, keyword)
+
+
+def _beside(schemas: "Schemas", part: Expression, siblings: Callable[[], NormalForm]) -> Expression:
+    """Return a schema of ``allOf``; alternatives that it only has are told apart by what is beside.
+
+    They are often told apart by a member that is required there alone.
+    """
+    place = schemas.document.place(part) if isinstance(part, Ref) else None
+    if place is None or place.contents.keys() & _SAYING != {"oneOf"}:
+        return part
+    (alternatives,) = Reader(schemas, place, schemas.options, siblings).read()
+    return cast(Expression, alternatives)
 
 
 def _listed_values(place: Place, most: int) -> Iterator[Expression]:
@@ -638,6 +659,9 @@ def _listed(part: Part) -> tuple[Hashable, ...] | Signs | None:
         return part.values
     return part.finite if isinstance(part, Restricted) else None
 
+
+_SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)
+"""Keywords of which something is to be said, or read."""
 
 _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 
@@ -837,10 +861,17 @@ _NAMES = frozenset((*_TYPES, "integer"))
 class Reader:
     """Reads one schema object."""
 
-    def __init__(self, schemas: "Schemas", place: Place, options: Options) -> None:
+    def __init__(
+        self,
+        schemas: "Schemas",
+        place: Place,
+        options: Options,
+        around: Callable[[], NormalForm] = lambda: ANY_SHAPE,
+    ) -> None:
         self._schemas = schemas
         self._place = place
         self._options = options
+        self._around = around
         if options.lenient and options.standard is Standard.LLGUIDANCE:
             self._ignore_what_llguidance_refuses()
         old = schemas.document.refused(place.contents)
@@ -923,7 +954,8 @@ class Reader:
             return dropped
 
     def _siblings(self) -> NormalForm:
-        return self._local() if self._place.contents.keys() & LOCAL else ANY_SHAPE
+        """Return what is allowed beside applicators, here or where the schema is one of these."""
+        return self._local() if self._place.contents.keys() & LOCAL else self._around()
 
     def _local(self) -> NormalForm:
         if len(self._types) == 1:

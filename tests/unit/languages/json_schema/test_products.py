@@ -13,7 +13,7 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.document import Document, Place, read_json
-from kbnf_core.languages.json_schema.expressions import AllOf, Not, Ref, both, other
+from kbnf_core.languages.json_schema.expressions import AllOf, AnyOf, Not, Ref, both, common, other
 from kbnf_core.languages.json_schema.normal_form import Products, Type
 from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
@@ -75,6 +75,46 @@ def test_exactly_one_of_many_members_is_not_a_product() -> None:
     assert not grammar.diagnostics
     assert accepts(grammar, {"n3": "x"})
     assert not accepts(grammar, {"n3": "x", "n7": "x"})
+
+
+def test_alternatives_in_all_of_are_told_apart_by_what_is_required_beside_them() -> None:
+    inner = {"type": "object", "properties": {"v": STRING}, "additionalProperties": False}
+    kinds = [{"properties": {"a": {"enum": [name]}, "b": inner}} for name in map(str, range(20))]
+    schema = {"type": "object", "required": ["a"], "allOf": [{"required": ["b"]}, {"oneOf": kinds}]}
+    judge = jsonschema_rs.validator_for(schema)
+    grammar = json_schema_grammar(json.dumps(schema))
+    assert not grammar.diagnostics
+    assert len(grammar.rules.rules) < 200
+    for a in ("0", "19", "x", None):
+        for b in ({}, {"v": "x"}, {"w": 1}, None):
+            value = {name: held for name, held in (("a", a), ("b", b)) if held is not None}
+            assert accepts(grammar, value) == judge.is_valid(value), value
+
+
+def test_what_both_sides_allow_has_no_conditions_that_one_side_meets() -> None:
+    kinds = [{"const": "x"}, {"const": "y"}, {"type": "string"}, {"minLength": 1}]
+    document, place = read({"allOf": kinds})
+    x, y, string, some = (document.inside(place, "allOf", str(n)) for n in range(4))
+    excludes = Schemas(document, Options()).excludes
+    assert common(x, other(y), excludes) == x == common(other(y), x, excludes)
+    assert common(both((string, other(y))), both((x, some)), excludes) == both((string, x, some))
+    assert common(AnyOf((x, y)), x, excludes) == x
+    # One of the two must stay.
+    assert common(AnyOf((x, y)), AnyOf((y, x)), excludes) == AnyOf((y, x))
+    assert common(both((string, some)), both((some, string)), excludes) == both((string, some))
+    assert not Schemas(document, Options()).shape(common(x, y, excludes))
+
+
+@pytest.mark.parametrize("bounds", [{"minProperties": 2}, {"maxProperties": 3}], ids=repr)
+def test_counted_members_in_the_declared_order_need_states_in_proportion(
+    bounds: dict[str, int],
+) -> None:
+    def states(count: int) -> int:
+        members = {f"n{number}": STRING for number in range(count)}
+        schema = {"type": "object", "properties": members, "additionalProperties": False, **bounds}
+        return json_schema_grammar(json.dumps(schema)).tables.state_count
+
+    assert states(40) < 2.5 * states(20)
 
 
 def test_lists_of_which_one_fits_share_the_empty_one_alone() -> None:
