@@ -78,15 +78,17 @@ def test_exactly_one_of_many_members_is_not_a_product() -> None:
 
 
 def test_alternatives_in_all_of_are_told_apart_by_what_is_required_beside_them() -> None:
-    inner = {"type": "object", "properties": {"v": STRING}, "additionalProperties": False}
-    kinds = [{"properties": {"a": {"enum": [name]}, "b": inner}} for name in map(str, range(20))]
+    kinds = [
+        {"properties": {"a": {"enum": [name]}, "b": {"type": "object", "required": [f"v{name}"]}}}
+        for name in map(str, range(20))
+    ]
     schema = {"type": "object", "required": ["a"], "allOf": [{"required": ["b"]}, {"oneOf": kinds}]}
     judge = jsonschema_rs.validator_for(schema)
     grammar = json_schema_grammar(json.dumps(schema))
     assert not grammar.diagnostics
     assert len(grammar.rules.rules) < 200
     for a in ("0", "19", "x", None):
-        for b in ({}, {"v": "x"}, {"w": 1}, None):
+        for b in ({}, {"v0": 1}, {"v19": 1}, None):
             value = {name: held for name, held in (("a", a), ("b", b)) if held is not None}
             assert accepts(grammar, value) == judge.is_valid(value), value
 
@@ -105,13 +107,10 @@ def test_what_both_sides_allow_has_no_conditions_that_one_side_meets() -> None:
     assert not Schemas(document, Options()).shape(common(x, y, excludes))
 
 
-@pytest.mark.parametrize("bounds", [{"minProperties": 2}, {"maxProperties": 3}], ids=repr)
-def test_counted_members_in_the_declared_order_need_states_in_proportion(
-    bounds: dict[str, int],
-) -> None:
+def test_counted_members_in_the_declared_order_need_states_in_proportion() -> None:
     def states(count: int) -> int:
         members = {f"n{number}": STRING for number in range(count)}
-        schema = {"type": "object", "properties": members, "additionalProperties": False, **bounds}
+        schema = {"type": "object", "properties": members, "minProperties": 2}
         return json_schema_grammar(json.dumps(schema)).tables.state_count
 
     assert states(40) < 2.5 * states(20)
