@@ -214,11 +214,13 @@ def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
 
     The order of what is left is that of ``both``: members of objects come in it.
     """
-    left, right = ([*each.parts] if isinstance(each, AllOf) else [each] for each in (one, two))
+    left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))
     if any(excludes(*pair) for pair in product(left, right)):
         return NOTHING
-    needed = [part for part in left if part in right or not _follows(part, right, excludes)]
-    return both((*needed, *(part for part in right if not _follows(part, needed, excludes))))
+    if any(isinstance(part, Not | AnyOf) for part in (*left, *right)):
+        left = tuple(p for p in left if p in right or not _follows(p, right, excludes))
+        right = tuple(p for p in right if not _follows(p, left, excludes))
+    return both((*left, *right))
 
 
 def _follows(part: Expression, others: Iterable[Expression], excludes: Excludes) -> bool:

@@ -194,7 +194,7 @@ def restrict(kind: Kind, literals: Iterable[Literal]) -> Restricted | None:
     lists = [atom.values for atom, wanted in kept if wanted and isinstance(atom, OneOf)]
     if lists:
         rest = Restricted(kind, tuple(kept))
-        values = tuple(value for value in lists[0] if rest.holds(value))
+        values = tuple(value for value in min(lists, key=len) if rest.holds(value))
         return Restricted(kind, ((OneOf(values), True),)) if values else None
     return _with_one_length(kind, kept)
 
