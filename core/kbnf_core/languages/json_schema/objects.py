@@ -167,11 +167,24 @@ def checked(found: Objects) -> Objects | None:
     too_few = found.high is not None and found.high < max(found.low, len(found.required))
     if impossible or too_few:
         return None
+    if any(_is_met(found, region) for region in found.present):
+        left = tuple(region for region in found.present if not _is_met(found, region))
+        found = replace(found, present=left)
     if found.present and all(value == NOTHING for _, value in found.regions):
         return _with_single_fits(found)
     # So many members are there anyway.
     is_implied = 0 < found.low <= len(found.required)
     return replace(found, low=0) if is_implied else found
+
+
+def _is_met(found: Objects, region: Region) -> bool:
+    """Tell whether a member that is required certainly fits a region."""
+    keys, value = region
+    return any(
+        is_within(found.lookup(name), value, lambda _one, _two: False)
+        for name in found.required
+        if keys.holds(name)
+    )
 
 
 def _with_single_fits(found: Objects) -> Objects | None:

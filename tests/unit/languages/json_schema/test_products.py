@@ -13,8 +13,18 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.document import Document, Place, read_json
-from kbnf_core.languages.json_schema.expressions import AllOf, AnyOf, Not, Ref, both, common, other
+from kbnf_core.languages.json_schema.expressions import (
+    AllOf,
+    AnyOf,
+    Expression,
+    Not,
+    Ref,
+    both,
+    common,
+    other,
+)
 from kbnf_core.languages.json_schema.normal_form import Products, Type
+from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
@@ -105,6 +115,19 @@ def test_what_both_sides_allow_has_no_conditions_that_one_side_meets() -> None:
     assert common(AnyOf((x, y)), AnyOf((y, x)), excludes) == AnyOf((y, x))
     assert common(both((string, some)), both((some, string)), excludes) == both((string, some))
     assert not Schemas(document, Options()).shape(common(x, y, excludes))
+
+
+def test_a_required_member_is_some_member_that_is_asked_for() -> None:
+    closed = {"properties": {"a": STRING, "b": STRING}, "additionalProperties": False}
+    document, place = read({"allOf": [{"not": closed}, {"type": "object", "required": ["c"]}]})
+    asked, needed = (document.inside(place, "allOf", n) for n in "01")
+    schemas = Schemas(document, Options())
+    assert any(part.present for part in objects_of(schemas, asked))
+    assert not any(part.present for part in objects_of(schemas, both((asked, needed))))
+
+
+def objects_of(schemas: Schemas, expression: Expression) -> list[Objects]:
+    return [part for part in schemas.shape(expression)[Type.OBJECT] if isinstance(part, Objects)]
 
 
 def test_counted_members_in_the_declared_order_need_states_in_proportion() -> None:
