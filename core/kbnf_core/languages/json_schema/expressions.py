@@ -214,6 +214,8 @@ def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
 
     The order of what is left is that of ``both``: members of objects come in it.
     """
+    if NOTHING in (one, two):
+        return NOTHING
     left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))
     if any(excludes(*pair) for pair in product(left, right)):
         return NOTHING

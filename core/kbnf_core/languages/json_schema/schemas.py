@@ -303,7 +303,7 @@ class Schemas:
         Of many, what the first ones hold is remembered: where conditions come one by one, all of
         them would else be met for each.
         """
-        if len(members) <= FEW_PARTS:
+        if len(members) <= 2:
             return self.meet([self.shape(part) for part in members])
         whole, more, count = ANY_SHAPE, self._first_ones, 0
         while count < len(members) and members[count] in more:

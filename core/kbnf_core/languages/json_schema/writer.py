@@ -515,8 +515,8 @@ class _CountedMembers:
         # That members with the required names are there says no more of one other member.
         self._counts_names = self._part.low > len(self._part.required) + 1
         self._single, self._others = self._told_apart()
-        # The same in all states.
-        self._known: dict[int | None, list[tuple[Form, int]]] = {}
+        # The same in all states, but that the first member has no comma before it.
+        self._known: dict[tuple[int | None, bool], list[tuple[Form, int]]] = {}
 
     def _told_apart(self) -> tuple[list[Region], list[Region]]:
         """Return the regions that are single names, and others; note where those may repeat."""
@@ -565,13 +565,12 @@ class _CountedMembers:
         done, count, met, taken = state
         edges: list[tuple[Form, _ObjectState]] = []
         if self._part.high is None or count < self._part.high:
-            comma = self._layout.writer.prelude.comma if count else EMPTY
             after = min(count + 1, self._most)
-            for form, now, fits, name in self._next(done, taken):
+            for form, now, fits, name in self._next(done, taken, count == 0):
                 # What was met before needs no other member; one that comes may fit it or not.
                 if not fits & met:
                     all_taken = self._taken(taken, count, name, needed=fits > 0)
-                    edges.append((sequence(comma, form), (now, after, met | fits, all_taken)))
+                    edges.append((form, (now, after, met | fits, all_taken)))
             if (passed := self._passed(done)) is not None:
                 # What may end here may end after all that is passed over.
                 return Step(False, [*edges, (EMPTY, (passed, count, met, taken))])
@@ -606,7 +605,7 @@ class _CountedMembers:
     def _numbered(self) -> list[tuple[int, Member]]:
         return list(enumerate(self._layout.members))
 
-    def _next(self, done: int, taken: int) -> Iterator[tuple[Form, int, int, int]]:
+    def _next(self, done: int, taken: int, is_first: bool) -> Iterator[tuple[Form, int, int, int]]:
         """Yield the members that may come: what, what is done then, which of ``present`` fit.
 
         Last comes the single name that the member has, as a bit; 0 for others.
@@ -614,28 +613,31 @@ class _CountedMembers:
         count = len(self._layout.members)
         places = [place for place in range(count) if not done >> place & 1]
         for place in places if self._any else places[:1]:
-            for form, fits in self._forms(place):
+            for form, fits in self._forms(place, is_first):
                 yield form, done | 1 << place, fits, 0
         if places and not self._any:
             return
         for number in range(len(self._single)):
             if not taken >> number & 1:
-                for form, fits in self._forms(count + number):
+                for form, fits in self._forms(count + number, is_first):
                     yield form, done, fits, 1 << number
-        for form, fits in self._forms(None):
+        for form, fits in self._forms(None, is_first):
             yield form, done, fits, 0
 
-    def _forms(self, place: int | None) -> list[tuple[Form, int]]:
+    def _forms(self, place: int | None, is_first: bool) -> list[tuple[Form, int]]:
         """Return the forms of a member, and which of ``present`` fit.
 
         Behind the places of named members come those of single names; None is for the others.
         """
-        known = self._known.get(place)
-        if known is None:
+        known = self._known.get((place, is_first))
+        if known is None and is_first:
             every = range(self._all_met + 1)
             forms = [(self._fitting(place, fits), fits) for fits in every]
             known = [(form, fits) for form, fits in forms if form is not None]
-            self._known[place] = known
+        elif known is None:
+            comma = self._layout.writer.prelude.comma
+            known = [(sequence(comma, form), fits) for form, fits in self._forms(place, True)]
+        self._known[place, is_first] = known
         return known
 
     def _chosen(self, fits: int) -> list[Region]:
