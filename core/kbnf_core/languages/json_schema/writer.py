@@ -422,6 +422,12 @@ class _Layout:
             single += [(Restricted(keys.kind, ((OneOf((name,)), True),)), value) for name in listed]
         return single, rest
 
+    def leaves_out_named(self, keys: Restricted) -> bool:
+        """Tell whether some names are all but some that are named."""
+        wanted = any(wanted for _, wanted in keys.literals)
+        listed = all(isinstance(atom, OneOf) for atom, _ in keys.literals)
+        return listed and not wanted and set(keys.excluded).issubset(self._all)
+
     def _of_region(self, region: Region, present: tuple[Region, ...]) -> Form | None:
         keys, value = region
         for more, also in present:
@@ -500,6 +506,10 @@ _ObjectState = tuple[int, int, int, int]
 order counts, the first is a place."""
 
 
+_FittingForm = tuple[Form, int, int]
+"""A member, which of ``present`` it is to fit, and which it fits anyway: as bits."""
+
+
 class _CountedMembers:
     """Objects as an automaton over members: counted, in any order, or with some that must be."""
 
@@ -516,7 +526,7 @@ class _CountedMembers:
         self._counts_names = self._part.low > len(self._part.required) + 1
         self._single, self._others = self._told_apart()
         # The same in all states, but that the first member has no comma before it.
-        self._known: dict[tuple[int | None, bool], list[tuple[Form, int]]] = {}
+        self._known: dict[tuple[int | None, bool], list[_FittingForm]] = {}
 
     def _told_apart(self) -> tuple[list[Region], list[Region]]:
         """Return the regions that are single names, and others; note where those may repeat."""
@@ -566,11 +576,11 @@ class _CountedMembers:
         edges: list[tuple[Form, _ObjectState]] = []
         if self._part.high is None or count < self._part.high:
             after = min(count + 1, self._most)
-            for form, now, fits, name in self._next(done, taken, count == 0):
+            for (form, chosen, sure), now, name in self._next(done, taken, count == 0):
                 # What was met before needs no other member; one that comes may fit it or not.
-                if not fits & met:
-                    all_taken = self._taken(taken, count, name, needed=fits > 0)
-                    edges.append((form, (now, after, met | fits, all_taken)))
+                if not chosen & met:
+                    all_taken = self._taken(taken, count, name, needed=chosen > 0)
+                    edges.append((form, (now, after, met | chosen | sure, all_taken)))
             if (passed := self._passed(done)) is not None:
                 # What may end here may end after all that is passed over.
                 return Step(False, [*edges, (EMPTY, (passed, count, met, taken))])
@@ -605,40 +615,62 @@ class _CountedMembers:
     def _numbered(self) -> list[tuple[int, Member]]:
         return list(enumerate(self._layout.members))
 
-    def _next(self, done: int, taken: int, is_first: bool) -> Iterator[tuple[Form, int, int, int]]:
-        """Yield the members that may come: what, what is done then, which of ``present`` fit.
+    def _next(
+        self, done: int, taken: int, is_first: bool
+    ) -> Iterator[tuple[_FittingForm, int, int]]:
+        """Yield the members that may come, and what is done then.
 
         Last comes the single name that the member has, as a bit; 0 for others.
         """
         count = len(self._layout.members)
         places = [place for place in range(count) if not done >> place & 1]
         for place in places if self._any else places[:1]:
-            for form, fits in self._forms(place, is_first):
-                yield form, done | 1 << place, fits, 0
+            for form in self._forms(place, is_first):
+                yield form, done | 1 << place, 0
         if places and not self._any:
             return
         for number in range(len(self._single)):
             if not taken >> number & 1:
-                for form, fits in self._forms(count + number, is_first):
-                    yield form, done, fits, 1 << number
-        for form, fits in self._forms(None, is_first):
-            yield form, done, fits, 0
+                for form in self._forms(count + number, is_first):
+                    yield form, done, 1 << number
+        for form in self._forms(None, is_first):
+            yield form, done, 0
 
-    def _forms(self, place: int | None, is_first: bool) -> list[tuple[Form, int]]:
-        """Return the forms of a member, and which of ``present`` fit.
+    def _forms(self, place: int | None, is_first: bool) -> list[_FittingForm]:
+        """Return the forms of a member.
 
         Behind the places of named members come those of single names; None is for the others.
         """
         known = self._known.get((place, is_first))
         if known is None and is_first:
-            every = range(self._all_met + 1)
+            sure = self._sure(place)
+            every = (fits for fits in range(self._all_met + 1) if not fits & sure)
             forms = [(self._fitting(place, fits), fits) for fits in every]
-            known = [(form, fits) for form, fits in forms if form is not None]
+            known = [(form, fits, sure) for form, fits in forms if form is not None]
         elif known is None:
             comma = self._layout.writer.prelude.comma
-            known = [(sequence(comma, form), fits) for form, fits in self._forms(place, True)]
+            forms_first = self._forms(place, True)
+            known = [(sequence(comma, form), fits, sure) for form, fits, sure in forms_first]
         self._known[place, is_first] = known
         return known
+
+    def _sure(self, place: int | None) -> int:
+        """Return which of ``present`` a member fits whatever it holds, as bits."""
+        part, excludes = self._part, self._layout.writer.schemas.excludes
+        names: tuple[str, ...] = ()
+        held = [value for _, value in self._others if value != NOTHING]
+        if place is not None and place < len(self._layout.members):
+            names = (self._layout.names[place],)
+            held = [part.lookup(names[0])]
+        elif place is not None:
+            keys, value = self._single[place - len(self._layout.members)]
+            names, held = keys.finite or (), [value]
+        return sum(
+            1 << i
+            for i, (keys, value) in enumerate(part.present)
+            if all(is_within(each, value, excludes) for each in held)
+            and (all(map(keys.holds, names)) if names else self._layout.leaves_out_named(keys))
+        )
 
     def _chosen(self, fits: int) -> list[Region]:
         return [region for i, region in enumerate(self._part.present) if fits >> i & 1]
