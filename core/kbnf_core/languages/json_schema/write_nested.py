@@ -608,10 +608,8 @@ class _CountedMembers:
 
     def _missing(self, done: int) -> bool:
         """Tell whether a required member is still to come."""
-        return any(required and not done >> i & 1 for i, (_, required) in self._numbered())
-
-    def _numbered(self) -> list[tuple[int, Member]]:
-        return list(enumerate(self._layout.members))
+        members = enumerate(self._layout.members)
+        return any(required and not done >> i & 1 for i, (_, required) in members)
 
     def _next(
         self, done: int, taken: int, is_first: bool
