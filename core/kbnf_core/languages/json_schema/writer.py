@@ -156,6 +156,7 @@ class Writer:
         self._owners: dict[str, Expression] = {}
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
+        self._objects: dict[Objects, Form | None] = {}
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
         # Rules whose meaning is known already, and the parts that they are the rules of.
@@ -535,7 +536,9 @@ class Writer:
             case Arrays():
                 return self._array(part, hint)
             case Objects():
-                return write_object(part, self, hint)
+                if part not in self._objects:
+                    self._objects[part] = write_object(part, self, hint)
+                return self._objects[part]
 
     def _scalar(self, part: Restricted, hint: str) -> Form | None:
         try:

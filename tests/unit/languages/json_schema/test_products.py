@@ -139,6 +139,19 @@ def test_counted_members_in_the_declared_order_need_states_in_proportion() -> No
     assert states(40) < 2.5 * states(20)
 
 
+def test_equal_objects_are_written_once() -> None:
+    def rules(*extra: dict[str, Any]) -> int:
+        members = {f"n{number}": STRING for number in range(12)}
+        several = {
+            f"p{n}": {"allOf": [{"$ref": "#/$defs/a"}, more]} for n, more in enumerate(extra)
+        }
+        schema = {"$defs": {"a": {"type": "object", "properties": members}}, "properties": several}
+        return len(json_schema_grammar(json.dumps(schema)).rules.rules)
+
+    same = [{"minProperties": 0}, {"required": []}, {"type": "object"}]
+    assert rules(*same) <= rules(same[0]) + 2 * len(same)
+
+
 def test_lists_of_which_one_fits_share_the_empty_one_alone() -> None:
     lists = [[f"{kind}{number}" for number in range(20)] for kind in "abcdef"]
     kinds = [{"type": "array", "items": {"enum": each}, "maxItems": 25} for each in lists]
