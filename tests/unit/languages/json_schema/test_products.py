@@ -148,7 +148,7 @@ def test_equal_objects_are_written_once() -> None:
         schema = {"$defs": {"a": {"type": "object", "properties": members}}, "properties": several}
         return len(json_schema_grammar(json.dumps(schema)).rules.rules)
 
-    same = [{"minProperties": 0}, {"required": []}, {"type": "object"}]
+    same: list[dict[str, Any]] = [{"minProperties": 0}, {"required": []}, {"type": "object"}]
     assert rules(*same) <= rules(same[0]) + 2 * len(same)
 
 
