@@ -44,6 +44,7 @@ class Lengths:
 
     def __init__(self, dfa: Dfa) -> None:
         self._dfa = dfa
+        self._rows = dfa.rows if dfa.spelled is None else dfa.spelled[0].rows
 
     @cached_property
     def words(self) -> CharacterDfa:
@@ -53,11 +54,10 @@ class Lengths:
     def _levels(self) -> Iterator[set[int]]:
         """Yield the states after no character, after one, and so on, as long as there are some.
 
-        They are states of the automaton over bytes, which is there without ``words``.
+        They are states of the automaton over bytes, which is there without ``words``, or of the one
+        that was spelled in bytes.
         """
-        rows, inside = self._dfa.rows, self._inside
-        if self._dfa.spelled is not None:
-            rows = self._dfa.spelled[0].rows
+        rows, inside = self._rows, self._inside
         here = {0}
         while here:
             yield here
@@ -74,7 +74,7 @@ class Lengths:
             return set()
         rest = itemgetter(*set(self._dfa.classes[0x80:0xC0]))
         dead = rest([DEAD] * class_count(self._dfa.classes))
-        return {state for state, row in enumerate(self._dfa.rows) if rest(row) != dead}
+        return {state for state, row in enumerate(self._rows) if rest(row) != dead}
 
     @cached_property
     def bounds(self) -> Length:
@@ -89,7 +89,7 @@ class Lengths:
             met += len(here)
             if fewest is None and self._ends(here):
                 fewest = count
-            if fewest is not None and met > OFTEN * self._dfa.state_count:
+            if fewest is not None and met > OFTEN * len(self._rows):
                 return Length(fewest, self.longest[0])
         return Length(fewest or 0, most)
 
