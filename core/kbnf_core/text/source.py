@@ -145,37 +145,33 @@ def pointers(text: str) -> Iterator[tuple[str, Span]]:
 
     The span is that of a member's name, or of an item's first token.
     """
-    path: list[str | int] = []
-    opened: list[str] = []
+    # For each of what is open, the pointer of the member or item that comes, and its number; an
+    # object has none. At the bottom is the whole text.
+    path, numbers = [""], [-1]
     named = False
     for match in _TOKEN.finditer(text):
         token = match["token"]
-        span = Span(*match.span("token"))
         if token in "}]":
-            _close(path, opened)
+            if len(path) > 1:
+                del path[-1], numbers[-1]
             named = False
         elif token == ",":
-            if opened and opened[-1] == "[" and isinstance(path[-1], int):
-                path[-1] += 1
+            if numbers[-1] >= 0:
+                numbers[-1] += 1
+                path[-1] = f"{path[-2]}/{numbers[-1]}"
             named = False
         elif token == ":":
             named = True
-        elif opened and opened[-1] == "{" and not named:
-            path[-1] = _name(token)
-            yield _pointer(path), span
+        elif len(path) > 1 and numbers[-1] < 0 and not named:
+            path[-1] = f"{path[-2]}/{_name(token).replace('~', '~0').replace('/', '~1')}"
+            yield path[-1], Span(*match.span("token"))
         else:
             if not named:
-                yield _pointer(path), span
+                yield path[-1], Span(*match.span("token"))
             if token in "{[":
-                opened.append(token)
-                path.append(0 if token == "[" else "")
+                numbers.append(0 if token == "[" else -1)
+                path.append(f"{path[-1]}/0" if token == "[" else f"{path[-1]}/")
                 named = False
-
-
-def _close(path: list[str | int], opened: list[str]) -> None:
-    if opened:
-        opened.pop()
-        path.pop()
 
 
 def _name(token: str) -> str:
@@ -183,8 +179,3 @@ def _name(token: str) -> str:
         return str(json.loads(token))
     except ValueError:
         return token
-
-
-def _pointer(path: list[str | int]) -> str:
-    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in path)
-    return "".join(f"/{step}" for step in steps)

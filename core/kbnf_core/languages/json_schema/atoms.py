@@ -56,7 +56,7 @@ def _finite(values: tuple[str, ...] | tuple[Decimal, ...]) -> Dfa:
     return operations.union(*numbers) if numbers else operations.literals(words)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Matching:
     """Strings that a regular expression of our dialect matches as a whole."""
 
@@ -64,10 +64,14 @@ class Matching:
 
     def holds(self, value: object) -> bool:
         """Tell whether a value is in the set."""
-        return self.dfa().accepts(str(value).encode())
+        return self._dfa.accepts(str(value).encode())
 
     def dfa(self) -> Dfa:
         """Return the automaton of the strings."""
+        return self._dfa
+
+    @cached_property
+    def _dfa(self) -> Dfa:
         compiled = compiled_pattern(self.regex)
         if compiled.dfa is None:
             raise LimitError("states", DEFAULT_LIMITS.regex_states)

@@ -13,6 +13,7 @@ for each scope it is read in.
 import enum
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, TypeAlias
 
 from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
@@ -206,3 +207,23 @@ def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
     if isinstance(whole, AnyOf):
         return any(is_within(part, each, excludes) for each in whole.parts)
     return part == whole or (isinstance(whole, Not) and excludes(part, whole.part))
+
+
+def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
+    """Return what two expressions allow, without what either says of the other anyway.
+
+    The order of what is left is that of ``both``: members of objects come in it.
+    """
+    if NOTHING in (one, two):
+        return NOTHING
+    left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))
+    if any(excludes(*pair) for pair in product(left, right)):
+        return NOTHING
+    if any(isinstance(part, Not | AnyOf) for part in (*left, *right)):
+        left = tuple(p for p in left if p in right or not _follows(p, right, excludes))
+        right = tuple(p for p in right if not _follows(p, left, excludes))
+    return both((*left, *right))
+
+
+def _follows(part: Expression, others: Iterable[Expression], excludes: Excludes) -> bool:
+    return isinstance(part, Not | AnyOf) and any(is_within(o, part, excludes) for o in others)

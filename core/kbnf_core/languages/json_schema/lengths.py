@@ -9,9 +9,11 @@ of their edges, so these sets and the quotes are the symbols of one automaton, w
 before its symbols are spelled in bytes: then it is small.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from functools import cached_property, lru_cache
+from operator import itemgetter
 
+from kbnf_core.automata.alphabet import class_count
 from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import CodePoints, from_ranges, partition
@@ -33,12 +35,63 @@ Counted = tuple[int, int]
 MOST_LETTERS = 1_000
 """Characters of a word that is listed."""
 
+OFTEN = 2
+"""How often states are met on the average, in automata whose words have a bound."""
+
 
 class Lengths:
     """The lengths of the words of an automaton, which is trimmed and has words."""
 
     def __init__(self, dfa: Dfa) -> None:
-        self.words: CharacterDfa = to_characters(dfa)
+        self._dfa = dfa
+        self._rows = dfa.rows if dfa.spelled is None else dfa.spelled[0].rows
+
+    @cached_property
+    def words(self) -> CharacterDfa:
+        """The automaton over characters."""
+        return to_characters(self._dfa)
+
+    def _levels(self) -> Iterator[set[int]]:
+        """Yield the states after no character, after one, and so on, as long as there are some.
+
+        They are states of the automaton over bytes, which is there without ``words``, or of the one
+        that was spelled in bytes.
+        """
+        rows, inside = self._rows, self._inside
+        here = {0}
+        while here:
+            yield here
+            pending, here = here, set()
+            while pending:
+                met = set().union(*(rows[state] for state in pending)) - {DEAD}
+                pending = met & inside
+                here |= met - inside
+
+    @cached_property
+    def _inside(self) -> set[int]:
+        """The states inside of characters: bytes that begin none lead on from them alone."""
+        if self._dfa.spelled is not None:
+            return set()
+        rest = itemgetter(*set(self._dfa.classes[0x80:0xC0]))
+        dead = rest([DEAD] * class_count(self._dfa.classes))
+        return {state for state, row in enumerate(self._rows) if rest(row) != dead}
+
+    @cached_property
+    def bounds(self) -> Length:
+        """The characters of the shortest word and of the longest one, if there is such.
+
+        Levels tell it where no state is met often, and else the graph of ``words``.
+        """
+        fewest: int | None = None
+        met = most = 0
+        for count, here in enumerate(self._levels()):
+            most = count
+            met += len(here)
+            if fewest is None and self._ends(here):
+                fewest = count
+            if fewest is not None and met > OFTEN * len(self._rows):
+                return Length(fewest, self.longest[0])
+        return Length(fewest or 0, most)
 
     @cached_property
     def shortest(self) -> Sequence[int]:
@@ -80,30 +133,32 @@ class Lengths:
 
     def left_of(self, length: Length) -> Length | None:
         """Return what of a restriction the words do not fulfil anyway; None for nothing."""
-        low = 0 if length.low <= self.shortest[0] else length.low
-        longest = self.longest[0]
-        implied = length.high is None or (longest is not None and longest <= length.high)
+        fewest, most = self.bounds.low, self.bounds.high
+        low = 0 if length.low <= fewest else length.low
+        implied = length.high is None or (most is not None and most <= length.high)
         high = None if implied else length.high
         return Length(low, high) if low or high is not None else None
 
     def has_word(self, length: Length, budget: Budget) -> bool:
         """Tell whether a word has a length that is allowed."""
-        here = {0}
-        for count in range(length.low + 1 if length.high is None else length.high + 1):
+        for count, here in enumerate(self._levels()):
             budget.spend(1 + len(here))
-            if count >= length.low and any(self._fits(state, count, length) for state in here):
+            # Every state goes on to the end of some word.
+            if count >= length.low and (length.high is None or self._ends(here)):
                 return True
-            if not here:
-                return False
-            here = {target for state in here for _, target in self.words.edges[state]}
+            if count == length.high:
+                break
         return False
+
+    def _ends(self, states: set[int]) -> bool:
+        return any(self._dfa.accepting[state] for state in states)
 
     def few_words(self, length: Length, most: int, budget: Budget) -> tuple[str, ...] | None:
         """Return the words of some lengths, the shortest first, where they are short.
 
         None where there are more than ``most``, or may be.
         """
-        if length.high is None and self.longest[0] is None:
+        if length.high is None and self.bounds.high is None:
             return None
         found: list[str] = []
         level = [("", 0)]

@@ -3,16 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 
 from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
-    AllOf,
     Excludes,
     Expression,
     both,
+    common,
     is_within,
     other,
 )
@@ -85,10 +84,7 @@ class Objects:
             STEPS * (1 + 4 * len(changed) + len(self.required) + len(more.required)) + len(held)
         )
         for name in changed:
-            one, two = self.lookup(name), more.lookup(name)
-            pairs = product(*(e.parts if isinstance(e, AllOf) else (e,) for e in (one, two)))
-            is_none = any(excludes(*pair) for pair in pairs)
-            held[name] = NOTHING if is_none else both((one, two))
+            held[name] = common(self.lookup(name), more.lookup(name), excludes)
         highs = [high for high in (self.high, more.high) if high is not None]
         return checked(
             Objects(
@@ -171,11 +167,24 @@ def checked(found: Objects) -> Objects | None:
     too_few = found.high is not None and found.high < max(found.low, len(found.required))
     if impossible or too_few:
         return None
+    if any(_is_met(found, region) for region in found.present):
+        left = tuple(region for region in found.present if not _is_met(found, region))
+        found = replace(found, present=left)
     if found.present and all(value == NOTHING for _, value in found.regions):
         return _with_single_fits(found)
     # So many members are there anyway.
     is_implied = 0 < found.low <= len(found.required)
     return replace(found, low=0) if is_implied else found
+
+
+def _is_met(found: Objects, region: Region) -> bool:
+    """Tell whether a member that is required certainly fits a region."""
+    keys, value = region
+    return any(
+        is_within(found.lookup(name), value, lambda _one, _two: False)
+        for name in found.required
+        if keys.holds(name)
+    )
 
 
 def _with_single_fits(found: Objects) -> Objects | None:

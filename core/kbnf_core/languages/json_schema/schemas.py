@@ -10,21 +10,14 @@ part of its values (``Schemas.some``): alternatives are left out only where more
 and what is refused is refused as a whole.
 
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
-
-*What is not evaluated.* ``unevaluatedProperties`` and ``unevaluatedItems`` are read by cases, since
-what a schema evaluates depends on which of its alternatives hold. Each case is a condition and what
-is evaluated where it holds; the cases of a schema cover its values. Where more holds, more is
-evaluated and so more is allowed; that is why alternatives need not exclude each other: the union
-over all sets of alternatives that hold together is exact.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property, reduce
-from itertools import combinations
-from typing import TypeVar
+from functools import cached_property
+from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema import normal_form, type_keywords
@@ -32,6 +25,7 @@ from kbnf_core.languages.json_schema.arguments import pointer_to, take_list, tak
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import INTEGER, Literal, OneOf
 from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -140,6 +134,10 @@ class _Reading:
     parts: list["NormalForm | Expression"] = field(default_factory=list)
 
 
+_FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
+"""By a first member, what it holds, and what it holds together with the next ones, by these."""
+
+
 class Schemas:
     """The schemas of a document and their shapes; ``losses`` are keywords that were dropped.
 
@@ -158,6 +156,7 @@ class Schemas:
         self.budget = Budget(options.limits.work)
         self._readings: dict[Ref, _Reading] = {}
         self._shapes: dict[Expression, NormalForm] = {}
+        self._first_ones: _FirstOnes = {}
         self._too_large: dict[Expression, Problem] = {}
         self._narrowed: dict[Expression, NormalForm] = {}
         self._open: dict[Expression, None] = {}
@@ -298,14 +297,17 @@ class Schemas:
         Of many, what the first ones hold is remembered: where conditions come one by one, all of
         them would else be met for each.
         """
-        shapes = [self.shape(part) for part in members]
-        if len(members) <= FEW_PARTS:
-            return self.meet(shapes)
-        lengths = range(len(members) - 1, 0, -1)
-        count = next((n for n in lengths if AllOf(members[:n]) in self._shapes), 0)
-        whole = self._shapes[AllOf(members[:count])] if count else ANY_SHAPE
-        for number, shape in enumerate(shapes[count:], count + 1):
-            whole = self._shapes[AllOf(members[:number])] = self.meet([whole, shape])
+        if len(members) <= 2:
+            return self.meet([self.shape(part) for part in members])
+        whole, more, count = ANY_SHAPE, self._first_ones, 0
+        while count < len(members) and members[count] in more:
+            whole, more = more[members[count]]
+            count += 1
+        shapes = [self.shape(part) for part in members[count:]]
+        for member, shape in zip(members[count:], shapes, strict=True):
+            whole = self.meet([whole, shape])
+            more[member] = whole, {}
+            more = more[member][1]
         return whole
 
     def meet(self, parts: list[NormalForm]) -> NormalForm:
@@ -479,7 +481,8 @@ def read_applicator(
         case "$dynamicRef" | "$recursiveRef":
             return document.follow_dynamic(place, keyword)
         case "allOf":
-            return both(_each(place, document, keyword))
+            parts = _each(place, document, keyword)
+            return both(_beside(schemas, part, siblings) for part in parts)
         case "anyOf":
             return either(_each(place, document, keyword))
         case "oneOf":
@@ -496,6 +499,18 @@ def read_applicator(
             return either(_listed_values(place, schemas.limits.states))
         case _:
             return _dependencies(place, document, keyword)
+
+
+def _beside(schemas: "Schemas", part: Expression, siblings: Callable[[], NormalForm]) -> Expression:
+    """Return a schema of ``allOf``; alternatives that it only has are told apart by what is beside.
+
+    They are often told apart by a member that is required there alone.
+    """
+    place = schemas.document.place(part) if isinstance(part, Ref) else None
+    if place is None or place.contents.keys() & _SAYING != {"oneOf"}:
+        return part
+    (alternatives,) = Reader(schemas, place, schemas.options, siblings).read()
+    return cast(Expression, alternatives)
 
 
 def _listed_values(place: Place, most: int) -> Iterator[Expression]:
@@ -639,194 +654,8 @@ def _listed(part: Part) -> tuple[Hashable, ...] | Signs | None:
     return part.finite if isinstance(part, Restricted) else None
 
 
-_DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluated:
-    """What is evaluated: names, names by pattern, so many items; or all members, all items.
-
-    ``contained`` are schemas whose values are evaluated wherever they are among the items;
-    ``has_properties`` tells whether there was the keyword ``properties``.
-    """
-
-    names: frozenset[str] = frozenset()
-    patterns: frozenset[str] = frozenset()
-    items: int = 0
-    contained: frozenset[Expression] = frozenset()
-    all_members: bool = False
-    all_items: bool = False
-    has_properties: bool = False
-
-    def join(self, more: "Evaluated") -> "Evaluated":
-        """Return what either evaluates."""
-        return Evaluated(
-            self.names | more.names,
-            self.patterns | more.patterns,
-            max(self.items, more.items),
-            self.contained | more.contained,
-            self.all_members or more.all_members,
-            self.all_items or more.all_items,
-            self.has_properties or more.has_properties,
-        )
-
-
-Case = tuple[Expression, Evaluated]
-
-
-def read_unevaluated(schemas: "Schemas", place: Place, keyword: str) -> Expression:
-    """Return what ``unevaluatedProperties`` or ``unevaluatedItems`` allows beside its siblings."""
-    value = schemas.document.inside(place, keyword)
-    if value == ANYTHING:
-        return ANYTHING
-    reader = _Reader(schemas, pointer_to(place, keyword), items=keyword == "unevaluatedItems")
-    found = []
-    for condition, evaluated in reader.cases(place, (), without=keyword):
-        rest: Expression = ANYTHING
-        if keyword == "unevaluatedItems" and not evaluated.all_items:
-            rest = OthersBehind(
-                evaluated.items, either((value, *sorted(evaluated.contained, key=repr)))
-            )
-        elif keyword == "unevaluatedProperties" and not evaluated.all_members:
-            names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
-            rest = Others(tuple(names), tuple(patterns), value)
-        found.append(both((condition, rest)))
-    return either(found)
-
-
-def read_closed(schemas: "Schemas", place: Place) -> Expression:
-    """Return the values of which no object has members that nothing evaluates.
-
-    Objects stay open in cases without ``properties``, and where something speaks of all members.
-    """
-    found = []
-    for condition, evaluated in _Reader(schemas, place.pointer, items=False).cases(place, ()):
-        rest: Expression = ANYTHING
-        if evaluated.has_properties and not evaluated.all_members:
-            names, patterns = sorted(evaluated.names), sorted(evaluated.patterns)
-            rest = Others(tuple(names), tuple(patterns), NOTHING)
-        found.append(both((condition, rest)))
-    return either(found)
-
-
-class _Reader:
-    """Finds the cases of one keyword; what the keyword itself evaluates is none of its business."""
-
-    def __init__(self, schemas: "Schemas", pointer: str, *, items: bool) -> None:
-        self._schemas = schemas
-        self._pointer = pointer
-        self._items = items
-
-    def of(self, expression: Expression, open_: tuple[Expression, ...]) -> list[Case]:
-        """Return the cases of a schema; of one that is being looked at, nothing is known."""
-        if not isinstance(expression, Ref):
-            return [(expression, Evaluated())]
-        if expression in open_ or len(open_) > self._schemas.limits.applied:
-            raise unsupported("what is evaluated depends on itself", self._pointer)
-        place = self._schemas.document.place(expression)
-        return [
-            (condition if condition == expression else both((expression, condition)), evaluated)
-            for condition, evaluated in self.cases(place, (*open_, expression))
-        ]
-
-    def cases(self, place: Place, open_: tuple[Expression, ...], without: str = "") -> list[Case]:
-        """Return the cases of a schema object, conditions beside the schema itself."""
-        found: list[Case] = [(ANYTHING, self._own(place, without))]
-        for part in self._parts(place, open_):
-            found = self._merged(
-                (both((condition, also)), evaluated.join(more))
-                for condition, evaluated in found
-                for also, more in part
-            )
-        return found
-
-    def _merged(self, cases: Iterable[Case]) -> list[Case]:
-        """Join conditions under which the same is evaluated; of more, only the weakest counts."""
-        by_evaluated: dict[Evaluated, list[Expression]] = {}
-        for condition, evaluated in cases:
-            by_evaluated.setdefault(evaluated, []).append(condition)
-            most = self._schemas.limits.alternatives
-            if len(by_evaluated) > most:
-                raise too_large("combinations of what is evaluated", most, "alternatives")
-        return [(either(conditions), evaluated) for evaluated, conditions in by_evaluated.items()]
-
-    def _own(self, place: Place, without: str) -> Evaluated:
-        contents = place.contents
-        if without != "unevaluatedProperties" and "unevaluatedProperties" in contents:
-            all_members = True
-        else:
-            all_members = "additionalProperties" in contents
-        listed = contents.get("items")
-        prefix = listed if isinstance(listed, list) else contents.get("prefixItems", ())
-        rest = "additionalItems" if isinstance(listed, list) else "items"
-        all_items = rest in contents or (
-            without != "unevaluatedItems" and "unevaluatedItems" in contents
-        )
-        contained: frozenset[Expression] = frozenset()
-        if self._items and "contains" in contents and self._schemas.document.contains_evaluates:
-            contained = frozenset((self._schemas.document.inside(place, "contains"),))
-        return Evaluated(
-            frozenset(contents.get("properties", ())),
-            frozenset(contents.get("patternProperties", ())),
-            len(prefix),
-            contained,
-            all_members,
-            all_items,
-            "properties" in contents,
-        )
-
-    def _parts(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[list[Case]]:
-        """Yield the cases of each applicator."""
-        document, contents = self._schemas.document, place.contents
-        if "$ref" in contents:
-            yield self.of(document.follow(place, "$ref"), open_)
-        for keyword in _DYNAMIC & contents.keys():
-            yield self.of(document.follow_dynamic(place, keyword), open_)
-        for number in range(len(contents.get("allOf", ()))):
-            yield self.of(document.inside(place, "allOf", str(number)), open_)
-        for keyword in ("anyOf", "oneOf"):
-            if keyword in contents:
-                parts = [
-                    self.of(document.inside(place, keyword, str(number)), open_)
-                    for number in range(len(contents[keyword]))
-                ]
-                yield self._sets(parts, most=1 if keyword == "oneOf" else len(parts))
-        if "if" in contents:
-            yield list(self._conditional(place, open_))
-        for keyword in ("dependentSchemas", "dependencies"):
-            for name, value in contents.get(keyword, {}).items():
-                if isinstance(value, dict):
-                    held = self.of(document.inside(place, keyword, name), open_)
-                    absent = WithoutProperty(name)
-                    yield [(absent, Evaluated()), *((both((other(absent), c)), e) for c, e in held)]
-
-    def _sets(self, parts: list[list[Case]], most: int) -> list[Case]:
-        """Return the cases in which some of the alternatives hold, one at least."""
-        plain = [i for i, cases in enumerate(parts) if all(e == Evaluated() for _, e in cases)]
-        telling = [i for i in range(len(parts)) if i not in plain]
-        # Alternatives that evaluate nothing need not be told apart from each other.
-        found: list[Case] = [(c, e) for i in plain for c, e in parts[i]]
-        for count in range(1, min(most, len(telling)) + 1):
-            for chosen in combinations(telling, count):
-                together = reduce(_product, (parts[i] for i in chosen))
-                found = self._merged([*found, *together])
-        return found
-
-    def _conditional(self, place: Place, open_: tuple[Expression, ...]) -> Iterator[Case]:
-        document, contents = self._schemas.document, place.contents
-        condition = document.inside(place, "if")
-        anything: list[Case] = [(AllOf(()), Evaluated())]
-        then = self.of(document.inside(place, "then"), open_) if "then" in contents else anything
-        otherwise = (
-            self.of(document.inside(place, "else"), open_) if "else" in contents else anything
-        )
-        yield from _product(self.of(condition, open_), then)
-        for also, evaluated in otherwise:
-            yield both((other(condition), also)), evaluated
-
-
-def _product(left: list[Case], right: list[Case]) -> list[Case]:
-    return [(both((a, b)), one.join(two)) for a, one in left for b, two in right]
+_SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)
+"""Keywords of which something is to be said, or read."""
 
 
 R = TypeVar("R")
@@ -837,10 +666,17 @@ _NAMES = frozenset((*_TYPES, "integer"))
 class Reader:
     """Reads one schema object."""
 
-    def __init__(self, schemas: "Schemas", place: Place, options: Options) -> None:
+    def __init__(
+        self,
+        schemas: "Schemas",
+        place: Place,
+        options: Options,
+        around: Callable[[], NormalForm] = lambda: ANY_SHAPE,
+    ) -> None:
         self._schemas = schemas
         self._place = place
         self._options = options
+        self._around = around
         if options.lenient and options.standard is Standard.LLGUIDANCE:
             self._ignore_what_llguidance_refuses()
         old = schemas.document.refused(place.contents)
@@ -877,7 +713,7 @@ class Reader:
                 if shape != ANY_SHAPE:
                     yield shape
         if self._place.closing is Closing.WHOLE and not self._place.is_closed_by_parts:
-            yield read_closed(self._schemas, self._place)
+            yield read_closed(self._schemas.document, self._options.limits, self._place)
         # What they leave is known when everything else was read; it says nothing of an order.
         for keyword in UNEVALUATED:
             if keyword in contents:
@@ -895,7 +731,11 @@ class Reader:
             return ANYTHING
         dropped: Expression = ANYTHING
         return self._try(
-            keyword, lambda: read_unevaluated(self._schemas, self._place, keyword), dropped
+            keyword,
+            lambda: read_unevaluated(
+                self._schemas.document, self._options.limits, self._place, keyword
+            ),
+            dropped,
         )
 
     def _applied(self, keyword: str) -> Expression:
@@ -923,7 +763,8 @@ class Reader:
             return dropped
 
     def _siblings(self) -> NormalForm:
-        return self._local() if self._place.contents.keys() & LOCAL else ANY_SHAPE
+        """Return what is allowed beside applicators, here or where the schema is one of these."""
+        return self._local() if self._place.contents.keys() & LOCAL else self._around()
 
     def _local(self) -> NormalForm:
         if len(self._types) == 1:

@@ -193,8 +193,9 @@ def restrict(kind: Kind, literals: Iterable[Literal]) -> Restricted | None:
         return None
     lists = [atom.values for atom, wanted in kept if wanted and isinstance(atom, OneOf)]
     if lists:
-        rest = Restricted(kind, tuple(kept))
-        values = tuple(value for value in lists[0] if rest.holds(value))
+        values = min(lists, key=len)
+        for atom, wanted in kept:
+            values = tuple([value for value in values if atom.holds(value) == wanted])
         return Restricted(kind, ((OneOf(values), True),)) if values else None
     return _with_one_length(kind, kept)
 

@@ -315,7 +315,7 @@ class ScalarWriter:
             bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
             return self._string(bounded, hint)
         most, budget = self._limits.steps, self._rules.budget
-        low, high = max(length.low, lengths.shortest[0]), length.high
+        low, high = max(length.low, lengths.bounds.low), length.high
         bound: Length | None = length
         while bound is None or not self._can_count(lengths, bound, most):
             if high is None or high <= low:

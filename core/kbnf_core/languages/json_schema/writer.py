@@ -1,56 +1,43 @@
 """Writes expressions as rules: one for each definition, object, array and long text.
 
-*Arrays.* Items that are to differ are listed where their values are few.
+An expression gets a name where it is first met, and its rule when its turn in a queue comes: so
+schemas may refer to themselves. Short values are written where they are.
 
-*Objects* have the named members in their order, then all others. A text may repeat a name, and of
-such members readers keep the last. Named members come once. Others may repeat, which matters where
-some number of members is required, or a member that fits: then an automaton remembers which of the
-names came, if they are few. No grammar can tell all names apart, so otherwise they may repeat, and
-a note says so.
+*Parts.* The rules of an object that stands alone depend on its text alone. They are made by a
+writer of their own, with names of their own, and other schemas that have the object use them again.
+
+*Places.* What is refused or left out is said of the schema that is being written then.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from decimal import ROUND_FLOOR, Decimal
 from functools import cached_property
-from itertools import chain, combinations
-from math import comb
+from itertools import chain
 from typing import NoReturn, cast
 
 from kbnf_core import ir
-from kbnf_core.automata.decimals import GREATER, LESS
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import calls
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.atoms import INTEGER, Compared, OneOf
+from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.build_tree import (
-    EMPTY,
     Form,
     Rules,
-    Step,
     alternation,
     call,
     meaning,
-    optional,
-    repeated,
     sequence,
     text,
-    write_linear,
 )
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
-    NOTHING,
-    AllOf,
     AnyOf,
     Expression,
     Ref,
-    both,
-    is_within,
-    other,
 )
 from kbnf_core.languages.json_schema.names import Names, is_definition, last_step
 from kbnf_core.languages.json_schema.normal_form import (
@@ -61,14 +48,13 @@ from kbnf_core.languages.json_schema.normal_form import (
     Plain,
     Type,
 )
-from kbnf_core.languages.json_schema.objects import Objects, Region, without
-from kbnf_core.languages.json_schema.options import Options, Order, Standard
+from kbnf_core.languages.json_schema.objects import Objects
+from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.parts import Key, Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     UNSUPPORTED,
-    NarrowableError,
     Problem,
     ProblemError,
     dropped,
@@ -81,7 +67,7 @@ from kbnf_core.languages.json_schema.problems import (
 from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.simple_schemas import SimpleSchemas
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
-from kbnf_core.languages.json_schema.values import Constant, constant
+from kbnf_core.languages.json_schema.write_nested import write_array, write_object
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.collecting import weakly
@@ -90,562 +76,6 @@ from kbnf_core.text.limits import DEFAULT_LIMITS
 
 FEWEST = 2
 """Schemas that are parts from which on they are lowered apart: one alone is the grammar."""
-
-_ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
-"""Items so far (as far as it matters), how many fit each ``contains``, which values are left."""
-
-_ItemKind = tuple[Expression, tuple[bool, ...]]
-"""What an item is, and which ``contains`` it fits."""
-
-
-def write_array(part: Arrays, writer: "Writer", hint: str) -> Form | None:
-    """Return the JSON texts of a set of arrays; None if there is none."""
-    contains = [each for each in part.contains if each.low or each.high is not None]
-    if (part.unique and not _all_differ(part, writer.schemas)) or contains:
-        return _CountedItems(part, writer, hint).write()
-    return _plain_array(part, writer, hint)
-
-
-MOST_APART = 8
-"""Items of which each is compared with each."""
-
-
-def _all_differ(part: Arrays, schemas: Schemas) -> bool:
-    """Tell whether no two items of an array can be equal, as those of a tuple of several types."""
-    most = len(part.prefix) if part.rest == NOTHING else part.high
-    if part.high is not None and most is not None:
-        most = min(most, part.high)
-    if most is None or most > MOST_APART:
-        return False
-    items = [part.item(place) for place in range(most)]
-    return all(is_unsatisfiable(schemas, both(pair)) for pair in combinations(items, 2))
-
-
-def _plain_array(part: Arrays, writer: "Writer", hint: str) -> Form | None:
-    """Write prefix items, each but the first after a comma, and then the rest."""
-    comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
-    count = len(part.prefix)
-    rest = _rest(part, writer, items)
-    if rest is None:
-        return None
-    whole = rest
-    for place in reversed(range(count if part.high is None else min(count, part.high))):
-        item = writer.place(part.prefix[place], items)
-        if item is None:
-            if place < part.low:
-                return None
-            whole = EMPTY
-            continue
-        whole = sequence(comma if place else EMPTY, item, whole)
-        if place >= part.low:
-            whole = optional(whole)
-    return writer.prelude.enclosed("[", "]", whole)
-
-
-def _rest(part: Arrays, writer: "Writer", hint: str) -> Form | None:
-    """Return what comes after the prefix; None where it must come and cannot."""
-    count = len(part.prefix)
-    low = max(part.low - count, 0)
-    high = None if part.high is None else max(part.high - count, 0)
-    if high == 0 or part.rest == NOTHING:
-        return None if low else EMPTY
-    item = writer.place(part.rest, hint)
-    if item is None:
-        return None if low else EMPTY
-    following = sequence(writer.prelude.comma, item)
-    if count:
-        return repeated(following, low, high)
-    more = repeated(following, max(low - 1, 0), None if high is None else high - 1)
-    whole = sequence(item, more)
-    return whole if low else optional(whole)
-
-
-class _CountedItems:
-    """Arrays as an automaton over items: for ``contains`` and ``uniqueItems``.
-
-    Of many different values each comes or not, in their order: every subset would be a state.
-    """
-
-    def __init__(self, part: Arrays, writer: "Writer", hint: str) -> None:
-        self._part = part
-        self._writer = writer
-        self._hint = hint
-        self._limits = writer.limits
-        self._budget = writer.schemas.budget
-        self._contains = [each for each in part.contains if each.low or each.high is not None]
-        self._values = self._listed() if part.unique else ()
-        self._in_order = len(self._values) > self._limits.distinct
-        self._most = max(len(part.prefix), part.low, part.high or 0)
-        self._known: dict[Expression, list[_ItemKind]] = {}
-        self._forms: dict[Expression, Form | None] = {}
-
-    def _listed(self) -> tuple[Expression, ...]:
-        found = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
-        if found is None:
-            raise unsupported(
-                "`uniqueItems` over values that are not listed", "",
-                "list the values with `enum`, let at most one come (`maxItems`), or leave it out"
-                " and check the value afterwards",
-            )  # fmt: skip
-        if len(found) > self._limits.distinct:
-            message = f"more than {self._limits.distinct} different values come in one order only"
-            self._writer.left_out(message, "uniqueItems")
-        return found
-
-    def write(self) -> Form | None:
-        """Return the whole array."""
-        start: _ArrayState = (0, (0,) * len(self._contains), tuple(range(len(self._values))))
-        content = write_linear(
-            start, self._step, self._writer.rules, f"{self._hint}_items", self._limits.steps
-        )
-        return None if content is None else self._writer.prelude.enclosed("[", "]", content)
-
-    def _step(self, state: _ArrayState) -> Step[_ArrayState]:
-        count, fitting, left = state
-        enough = all(n >= each.low for n, each in zip(fitting, self._contains, strict=True))
-        edges: list[tuple[Form, _ArrayState]] = []
-        if self._part.high is None or count < self._part.high:
-            for item, fits, after in self._choices(count, left):
-                fit = self._count(fitting, fits)
-                form = None if fit is None else self._form(item)
-                if fit is not None and form is not None:
-                    comma = self._writer.prelude.comma if count else EMPTY
-                    edges.append((sequence(comma, form), (self._after(count), fit, after)))
-            if self._in_order and len(left) > 1:
-                edges.append((EMPTY, (count, fitting, left[1:])))
-        return Step(count >= self._part.low and enough, edges)
-
-    def _after(self, count: int) -> int:
-        """Return the next count; one that only says "enough" stays, but never as the first."""
-        return min(count + 1, max(self._most, 1))
-
-    def _choices(
-        self, count: int, left: tuple[int, ...]
-    ) -> list[tuple[Expression, tuple[bool, ...], tuple[int, ...]]]:
-        """Return the kinds of items that may come: what, which ``contains`` fit, what is left."""
-        kinds = self._kinds(self._part.item(count))
-        self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
-        if not self._part.unique:
-            return [(known, fits, left) for known, fits in kinds]
-        return [
-            (both((known, self._values[left[place]])), fits, self._without(left, place))
-            for known, fits in kinds
-            for place in range(min(len(left), 1 if self._in_order else len(left)))
-        ]
-
-    def _kinds(self, item: Expression) -> list[_ItemKind]:
-        if item not in self._known:
-            excludes = self._writer.schemas.excludes
-            kinds: list[_ItemKind] = [(item, ())]
-            for each in self._contains:
-                # Where only a lower bound matters, an item that fits may as well not be counted.
-                unfit = ANYTHING if each.high is None else other(each.item)
-                kinds = [
-                    (both((known, each.item if fits else unfit)), (*before, fits))
-                    for known, before in kinds
-                    for fits in ((True,) if is_within(item, each.item, excludes) else (True, False))
-                ]
-                self._budget.spend(STEPS * len(kinds) * (1 + len(self._contains)))
-            self._known[item] = kinds
-        return self._known[item]
-
-    def _form(self, item: Expression) -> Form | None:
-        if item not in self._forms:
-            self._forms[item] = self._writer.place(item, f"{self._hint}_item")
-        return self._forms[item]
-
-    def _without(self, left: tuple[int, ...], place: int) -> tuple[int, ...]:
-        return left[place + 1 :] if self._in_order else left[:place] + left[place + 1 :]
-
-    def _count(self, fitting: tuple[int, ...], fits: tuple[bool, ...]) -> tuple[int, ...] | None:
-        found = []
-        for n, one, each in zip(fitting, fits, self._contains, strict=True):
-            top = each.low if each.high is None else each.high
-            if one and each.high is not None and n == each.high:
-                return None
-            found.append(min(n + one, top))
-        return tuple(found)
-
-
-MOST_STRINGS = 100
-"""Strings of a pattern that are listed one by one."""
-
-MOST_INTEGERS = 100
-"""Integers between two bounds that are listed one by one."""
-
-
-def list_values(
-    schemas: "Schemas", expressions: Iterable[Expression]
-) -> tuple[Constant, ...] | None:
-    """Return every value that some expression allows, each once; None if they are not listed."""
-    found: dict[Hashable, Constant] = {}
-    for expression in expressions:
-        if expression == ANYTHING or (isinstance(expression, AllOf) and not expression.parts):
-            return None
-        if isinstance(expression, Constant):
-            found[expression.key] = expression
-            continue
-        if isinstance(expression, AnyOf):
-            inner = list_values(schemas, expression.parts)
-            if inner is None:
-                return None
-            found.update((each.key, each) for each in inner)
-            continue
-        try:
-            shape = schemas.shape(expression)
-        except NarrowableError:
-            return None
-        for parts in shape.values():
-            for part in parts:
-                values = _values(part, schemas.budget)
-                if values is None:
-                    return None
-                listed = map(constant, values)
-                found.update((each.key, each) for each in listed)
-    return tuple(found.values())
-
-
-def _values(part: Part, budget: Budget) -> tuple[object, ...] | None:
-    if isinstance(part, Plain):
-        return part.values
-    if not isinstance(part, Restricted):
-        return None
-    if part.finite is not None:
-        return part.finite
-    return _integers(part) if part.kind is Kind.NUMBER else part.few(MOST_STRINGS, budget)
-
-
-def _integers(part: Restricted) -> tuple[object, ...] | None:
-    """Return the integers between two bounds, where they are few."""
-    wanted = [atom for atom, positive in part.literals if positive]
-    bounds = [atom for atom in wanted if isinstance(atom, Compared)]
-    lows = [atom.bound for atom in bounds if atom.wanted & GREATER]
-    highs = [atom.bound for atom in bounds if atom.wanted & LESS]
-    if INTEGER not in wanted or not lows or not highs or min(highs) - max(lows) > MOST_INTEGERS:
-        return None
-    first = int(max(lows).to_integral_value(ROUND_FLOOR))
-    near = map(Decimal, range(first, first + MOST_INTEGERS + 2))
-    return tuple(value for value in near if part.holds(value))
-
-
-FEW = 3
-"""Optional members, none of them required, that are written without rules of their own."""
-
-MOST_NAMES = 64
-"""Names of members without a say of their own that are listed to be told apart."""
-
-MOST_EDGES = 16_384
-"""Edges of the automaton that tells them apart."""
-
-Member = tuple[Form, bool]
-"""A named member, and whether it must be there."""
-
-
-def write_object(part: Objects, writer: "Writer", hint: str) -> Form | None:
-    """Return the JSON texts of a set of objects; None if there is none."""
-    layout = _Layout(part, writer, hint)
-    if layout.impossible:
-        return None
-    if layout.any_order or part.present or part.high is not None or part.low > 1:
-        content = _CountedMembers(layout).write()
-    else:
-        content = _plain_object(layout)
-    return None if content is None else writer.prelude.enclosed("{", "}", content)
-
-
-class _Layout:
-    """The members of an object as forms."""
-
-    def __init__(self, part: Objects, writer: "Writer", hint: str) -> None:
-        self.part = part
-        self.writer = writer
-        self.hint = hint
-        self._budget = writer.schemas.budget
-        self.impossible = False
-        self.names: list[str] = []
-        self.members: list[Member] = []
-        self._used = dict(part.named)
-        needed = frozenset(part.required)
-        # Without a required member each gets a rule.
-        if not needed and len(self._used) > writer.limits.rules:
-            most = writer.limits.rules
-            raise too_large("rules", most, "rules", writer.pointer("properties"))
-        unnamed = [name for name in part.required if name not in self._used]
-        self._all = (*self._used, *unnamed)
-        for name in self._all:
-            required = name in needed
-            form = self.member(name, part.lookup(name))
-            if form is not None:
-                self.names.append(name)
-                self.members.append((form, required))
-            elif required:
-                self.impossible = True
-
-    @cached_property
-    def any_order(self) -> bool:
-        """Whether the named members come in any order; a note tells of objects with too many."""
-        if self.writer.options.order is Order.DECLARED or not self.names:
-            return False
-        most = self.writer.limits.orders
-        if len(self.names) > most:
-            message = f"objects with more than {most} properties have them in the declared order"
-            pointer = self.writer.pointer("properties")
-            self.writer.schemas.notes.append(narrowed(message, pointer))
-        return len(self.names) <= most
-
-    def member(self, name: str, value: Expression) -> Form | None:
-        """Return a named member; None if it cannot be."""
-        return None if value == NOTHING else self.writer.member(name, value)
-
-    def unnamed(self, present: Iterable[Region] = ()) -> Form | None:
-        """Return any member that is not named, and fits ``present``; None if there is none."""
-        if not self._all and not present and self.part.regions == Objects().regions:
-            return self.writer.prelude.use("member")
-        return self.of_regions(self.part.regions, present)
-
-    def of_regions(self, regions: Iterable[Region], present: Iterable[Region] = ()) -> Form | None:
-        """Return any member of some regions that is not named, and fits ``present``."""
-        forms = [self._of_region(region, tuple(present)) for region in regions]
-        found = [form for form in forms if form is not None]
-        return alternation(found) if found else None
-
-    def single_names(self) -> tuple[list[Region], list[Region]]:
-        """Return the regions with few names as one for each name, and the others."""
-        single: list[Region] = []
-        rest: list[Region] = []
-        for keys, value in self.part.regions:
-            few = MOST_NAMES + len(self._all)
-            names = None if value == NOTHING else keys.few(few, self._budget)
-            if names is None:
-                rest.append((keys, value))
-                continue
-            listed = (name for name in names if name not in self._all)
-            single += [(Restricted(keys.kind, ((OneOf((name,)), True),)), value) for name in listed]
-        return single, rest
-
-    def _of_region(self, region: Region, present: tuple[Region, ...]) -> Form | None:
-        keys, value = region
-        for more, also in present:
-            shared = keys.meet(more, self._budget)
-            if shared is None:
-                return None
-            keys, value = shared, both((value, also))
-        # A finite set is written as listed names; others leave the named ones out.
-        self._budget.spend(STEPS * (1 + len(self._all)))
-        left = [name for name in self._all if keys.holds(name)]
-        keys_left = keys.meet(without(keys, tuple(left)), self._budget)
-        form = None if value == NOTHING else self.writer.place(value, f"{self.hint}_value")
-        if form is None or keys_left is None:
-            return None
-        key = self._key(keys_left)
-        return None if key is None else sequence(key, self.writer.prelude.colon, form)
-
-    def _key(self, keys: Restricted) -> Form | None:
-        """Return the JSON texts of names; LLGuidance leaves names out as they are spelt."""
-        key = self.writer.key(keys, f"{self.hint}_key")
-        if self.writer.options.standard is not Standard.LLGUIDANCE or key is None:
-            return key
-        needless = self.writer.prelude.spelling.with_needless
-        takes_any = not any(wanted for _, wanted in keys.literals)
-        if not takes_any or needless is None or not (self._all or keys.literals):
-            return key
-        return alternation([key, self.writer.prelude.use("other_name")])
-
-
-def _plain_object(layout: _Layout) -> Form | None:
-    """Write an object in which only the named members are counted."""
-    extra = layout.unnamed()
-    comma = layout.writer.prelude.comma
-    first = next((i for i, (_, required) in enumerate(layout.members) if required), None)
-    if first is not None:
-        return _around(layout.members, first, extra, comma)
-    content = _some(layout, extra, comma)
-    if content is None:
-        return None if layout.part.low else EMPTY
-    return content if layout.part.low else optional(content)
-
-
-def _around(members: list[Member], first: int, extra: Form | None, comma: Form) -> Form:
-    """Write members of which one is required: those before it have commas after them."""
-    before = [optional(sequence(form, comma)) for form, _ in members[:first]]
-    after = [
-        sequence(comma, form) if required else optional(sequence(comma, form))
-        for form, required in members[first + 1 :]
-    ]
-    more = EMPTY if extra is None else repeated(sequence(comma, extra), 0, None)
-    return sequence(*before, members[first][0], *after, more)
-
-
-def _some(layout: _Layout, extra: Form | None, comma: Form) -> Form | None:
-    """Write one or more optional members: the last, or one before it and maybe more."""
-    more: Form | None = None
-    if extra is not None:
-        more = sequence(extra, repeated(sequence(comma, extra), 0, None))
-    rules = layout.writer.rules
-    for place, (form, _) in reversed(list(enumerate(layout.members))):
-        if more is None:
-            more = form
-            continue
-        if len(layout.members) > FEW:
-            name = rules.fresh(f"{layout.hint}_from_{layout.names[place]}")
-            rules.add(name, alternation([form, sequence(optional(sequence(form, comma)), more)]))
-            more = call(name)
-        else:
-            more = alternation([form, sequence(optional(sequence(form, comma)), more)])
-    return more
-
-
-_ObjectState = tuple[int, int, int, int]
-"""Which named members are done, how many members there are (as far as it matters), which of
-``present`` are met, and which single names may not come again: all but the second as bits. Where
-order counts, the first is a place."""
-
-
-class _CountedMembers:
-    """Objects as an automaton over members: counted, in any order, or with some that must be."""
-
-    def __init__(self, layout: _Layout) -> None:
-        self._layout = layout
-        self._part = layout.part
-        self._any = layout.any_order
-        limits = layout.writer.limits
-        if len(self._part.present) > limits.orders:
-            raise unsupported("too many members that must be there", layout.writer.pointer())
-        self._most = max(self._part.low, self._part.high or 0, 1)
-        self._all_met = (1 << len(self._part.present)) - 1
-        # That members with the required names are there says no more of one other member.
-        self._counts_names = self._part.low > len(self._part.required) + 1
-        self._single, self._others = self._told_apart()
-        # The same in all states.
-        self._known: dict[int | None, list[tuple[Form, int]]] = {}
-
-    def _told_apart(self) -> tuple[list[Region], list[Region]]:
-        """Return the regions that are single names, and others; note where those may repeat."""
-        together: tuple[list[Region], list[Region]] = [], list(self._part.regions)
-        if not self._counts_names and all(value == ANYTHING for _, value in self._part.present):
-            return together
-        single, others = self._layout.single_names()
-        if not self._is_small(len(single)):
-            single, others = together
-        if any(self._may_hurt(region) for region in others):
-            self._layout.writer.may_repeat()
-        return single, others
-
-    def _is_small(self, names: int) -> bool:
-        """Tell whether an automaton that tells so many names apart is certainly small."""
-        members, present = len(self._layout.members), len(self._part.present)
-        claimed = present + (self._part.low if self._counts_names else 1) - 1
-        sets = sum(comb(names, count) for count in range(min(claimed, names) + 1))
-        states = (sets << members if self._any else sets + members) * (self._most + 1) << present
-        few = states <= self._layout.writer.limits.steps
-        return few and states * (names + members) <= MOST_EDGES
-
-    def _may_hurt(self, region: Region) -> bool:
-        """Tell whether it may matter that a name of a region comes twice."""
-        if self._layout.of_regions([region]) is None:
-            return False
-        if self._counts_names:
-            return True
-        keys, held = region
-        schemas = self._layout.writer.schemas
-        return any(
-            keys.meet(more, schemas.budget) is not None
-            and not is_unsatisfiable(schemas, both((held, other(value))))
-            for more, value in self._part.present
-        )
-
-    def write(self) -> Form | None:
-        """Return the members."""
-        writer = self._layout.writer
-        return write_linear(
-            (0, 0, 0, 0), self._step, writer.rules, f"{self._layout.hint}_members",
-            writer.limits.steps,
-        )  # fmt: skip
-
-    def _step(self, state: _ObjectState) -> Step[_ObjectState]:
-        done, count, met, taken = state
-        edges: list[tuple[Form, _ObjectState]] = []
-        if self._part.high is None or count < self._part.high:
-            comma = self._layout.writer.prelude.comma if count else EMPTY
-            after = min(count + 1, self._most)
-            for form, now, fits, name in self._next(done, taken):
-                # What was met before needs no other member; one that comes may fit it or not.
-                if not fits & met:
-                    all_taken = self._taken(taken, count, name, needed=fits > 0)
-                    edges.append((sequence(comma, form), (now, after, met | fits, all_taken)))
-        enough = count >= self._part.low and met == self._all_met
-        return Step(enough and not self._missing(done), edges)
-
-    def _taken(self, taken: int, count: int, name: int, *, needed: bool) -> int:
-        """Return the names that may not come again; ``name``, a bit, came after ``count`` members.
-
-        They are those that were counted, until enough are, and those of members that must be.
-        """
-        is_counted = self._counts_names and count < self._part.low
-        found = taken | name if is_counted or needed else taken
-        return 0 if count + 1 >= self._part.low and not self._part.present else found
-
-    def _missing(self, done: int) -> bool:
-        """Tell whether a required member is still to come."""
-        return any(required and not done >> i & 1 for i, (_, required) in self._numbered())
-
-    def _numbered(self) -> list[tuple[int, Member]]:
-        return list(enumerate(self._layout.members))
-
-    def _next(self, done: int, taken: int) -> Iterator[tuple[Form, int, int, int]]:
-        """Yield the members that may come: what, what is done then, which of ``present`` fit.
-
-        Last comes the single name that the member has, as a bit; 0 for others.
-        """
-        for place, (_, required) in self._numbered():
-            if done >> place & 1:
-                continue
-            # In the declared order, whatever is passed over is done with.
-            now = done | 1 << place if self._any else (2 << place) - 1
-            for form, fits in self._forms(place):
-                yield form, now, fits, 0
-            if required and not self._any:
-                return
-        now = done if self._any else (1 << len(self._layout.members)) - 1
-        for number in range(len(self._single)):
-            if not taken >> number & 1:
-                for form, fits in self._forms(len(self._layout.members) + number):
-                    yield form, now, fits, 1 << number
-        for form, fits in self._forms(None):
-            yield form, now, fits, 0
-
-    def _forms(self, place: int | None) -> list[tuple[Form, int]]:
-        """Return the forms of a member, and which of ``present`` fit.
-
-        Behind the places of named members come those of single names; None is for the others.
-        """
-        known = self._known.get(place)
-        if known is None:
-            every = range(self._all_met + 1)
-            forms = [(self._fitting(place, fits), fits) for fits in every]
-            known = [(form, fits) for form, fits in forms if form is not None]
-            self._known[place] = known
-        return known
-
-    def _chosen(self, fits: int) -> list[Region]:
-        return [region for i, region in enumerate(self._part.present) if fits >> i & 1]
-
-    def _fitting(self, place: int | None, fits: int) -> Form | None:
-        if place is None and not self._single:
-            return self._layout.unnamed(self._chosen(fits))
-        if place is None:
-            return self._layout.of_regions(self._others, self._chosen(fits))
-        if place >= len(self._layout.members):
-            single = self._single[place - len(self._layout.members)]
-            return self._layout.of_regions([single], self._chosen(fits))
-        if not fits:
-            return self._layout.members[place][0]
-        name = self._layout.names[place]
-        chosen = self._chosen(fits)
-        if not all(keys.holds(name) for keys, _ in chosen):
-            return None
-        value = both([self._part.lookup(name), *(value for _, value in chosen)])
-        return self._layout.member(name, value)
 
 
 _SPELLED = {None: "null", True: "true", False: "false"}
@@ -733,6 +163,7 @@ class Writer:
         self._owners: dict[str, Expression] = {}
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
+        self._objects: dict[Objects, Form | None] = {}
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
         # Rules whose meaning is known already, and the parts that they are the rules of.
@@ -1112,7 +543,9 @@ class Writer:
             case Arrays():
                 return self._array(part, hint)
             case Objects():
-                return write_object(part, self, hint)
+                if part not in self._objects:
+                    self._objects[part] = write_object(part, self, hint)
+                return self._objects[part]
 
     def _scalar(self, part: Restricted, hint: str) -> Form | None:
         try:

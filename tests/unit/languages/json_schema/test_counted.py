@@ -41,6 +41,20 @@ def test_they_are_the_texts_of_the_words_of_these_lengths(
     assert found.state_count == plain.state_count
 
 
+@pytest.mark.parametrize(
+    "pattern", [WORDS, "", "[a-c]{2,5}x|é{3}|漢", '(?:ab|\\d)*(?:x|"y")', "(?:漢[é😀]){1,3}", "a?"]
+)
+def test_levels_of_bytes_tell_how_many_characters_words_have(pattern: str) -> None:
+    lengths = Lengths(Matching(pattern).dfa())
+    least, most = lengths.shortest[0], lengths.longest[0]
+    assert lengths.bounds == Length(least, most)
+    for low in range(8):
+        for high in (*range(low, 9), None):
+            bound = Length(low, high)
+            found = operations.intersect(Matching(pattern).dfa(), bound.dfa())
+            assert lengths.has_word(bound, Budget(10**6)) != found.is_empty, bound
+
+
 def test_too_many_states_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths = Lengths(Matching(WORDS).dfa())
     with pytest.raises(LimitError):

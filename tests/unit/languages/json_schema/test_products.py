@@ -13,8 +13,18 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.document import Document, Place, read_json
-from kbnf_core.languages.json_schema.expressions import AllOf, Not, Ref, both, other
+from kbnf_core.languages.json_schema.expressions import (
+    AllOf,
+    AnyOf,
+    Expression,
+    Not,
+    Ref,
+    both,
+    common,
+    other,
+)
 from kbnf_core.languages.json_schema.normal_form import Products, Type
+from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
@@ -75,6 +85,71 @@ def test_exactly_one_of_many_members_is_not_a_product() -> None:
     assert not grammar.diagnostics
     assert accepts(grammar, {"n3": "x"})
     assert not accepts(grammar, {"n3": "x", "n7": "x"})
+
+
+def test_alternatives_in_all_of_are_told_apart_by_what_is_required_beside_them() -> None:
+    kinds = [
+        {"properties": {"a": {"enum": [name]}, "b": {"type": "object", "required": [f"v{name}"]}}}
+        for name in map(str, range(20))
+    ]
+    schema = {"type": "object", "required": ["a"], "allOf": [{"required": ["b"]}, {"oneOf": kinds}]}
+    judge = jsonschema_rs.validator_for(schema)
+    grammar = json_schema_grammar(json.dumps(schema))
+    assert not grammar.diagnostics
+    assert len(grammar.rules.rules) < 200
+    for a in ("0", "19", "x", None):
+        for b in ({}, {"v0": 1}, {"v19": 1}, None):
+            value = {name: held for name, held in (("a", a), ("b", b)) if held is not None}
+            assert accepts(grammar, value) == judge.is_valid(value), value
+
+
+def test_what_both_sides_allow_has_no_conditions_that_one_side_meets() -> None:
+    kinds = [{"const": "x"}, {"const": "y"}, {"type": "string"}, {"minLength": 1}]
+    document, place = read({"allOf": kinds})
+    x, y, string, some = (document.inside(place, "allOf", str(n)) for n in range(4))
+    excludes = Schemas(document, Options()).excludes
+    assert common(x, other(y), excludes) == x == common(other(y), x, excludes)
+    assert common(both((string, other(y))), both((x, some)), excludes) == both((string, x, some))
+    assert common(AnyOf((x, y)), x, excludes) == x
+    # One of the two must stay.
+    assert common(AnyOf((x, y)), AnyOf((y, x)), excludes) == AnyOf((y, x))
+    assert common(both((string, some)), both((some, string)), excludes) == both((string, some))
+    assert not Schemas(document, Options()).shape(common(x, y, excludes))
+
+
+def test_a_required_member_is_some_member_that_is_asked_for() -> None:
+    closed = {"properties": {"a": STRING, "b": STRING}, "additionalProperties": False}
+    document, place = read({"allOf": [{"not": closed}, {"type": "object", "required": ["c"]}]})
+    asked, needed = (document.inside(place, "allOf", n) for n in "01")
+    schemas = Schemas(document, Options())
+    assert any(part.present for part in objects_of(schemas, asked))
+    assert not any(part.present for part in objects_of(schemas, both((asked, needed))))
+
+
+def objects_of(schemas: Schemas, expression: Expression) -> list[Objects]:
+    return [part for part in schemas.shape(expression)[Type.OBJECT] if isinstance(part, Objects)]
+
+
+def test_counted_members_in_the_declared_order_need_states_in_proportion() -> None:
+    def states(count: int) -> int:
+        members = {f"n{number}": STRING for number in range(count)}
+        schema = {"type": "object", "properties": members, "minProperties": 2}
+        return json_schema_grammar(json.dumps(schema)).tables.state_count
+
+    assert states(40) < 2.5 * states(20)
+
+
+def test_equal_objects_are_written_once() -> None:
+    def rules(*extra: dict[str, Any]) -> int:
+        members = {f"n{number}": STRING for number in range(12)}
+        several = {
+            f"p{n}": {"allOf": [{"$ref": "#/$defs/a"}, more]} for n, more in enumerate(extra)
+        }
+        schema = {"$defs": {"a": {"type": "object", "properties": members}}, "properties": several}
+        return len(json_schema_grammar(json.dumps(schema)).rules.rules)
+
+    same: list[dict[str, Any]] = [{"minProperties": 0}, {"required": []}, {"type": "object"}]
+    assert rules(*same) <= rules(same[0]) + 2 * len(same)
 
 
 def test_lists_of_which_one_fits_share_the_empty_one_alone() -> None:
