@@ -8,6 +8,7 @@ bytes. Its blocks are the symbols of the automata that regular expressions becom
 all code points that the same sets hold. What no set holds belongs to no block.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -21,7 +22,18 @@ ASCII: CodePoints = ((0, 0x7F),)
 
 def from_ranges(ranges: Iterable[Range]) -> CodePoints:
     """Return the set that covers ``ranges``, which may overlap and hold surrogates."""
-    return intersect(_merge(ranges), ANY)
+    merged = _merge(ranges)
+    return merged if _is_scalar(merged) else intersect(merged, ANY)
+
+
+def _is_scalar(points: CodePoints) -> bool:
+    """Tell whether ranges in order have no surrogates, and nothing beyond the last code point."""
+    if not points or points[-1][1] <= 0xD7FF:
+        return True
+    at = bisect_left(points, (0xD800,))
+    before = at == 0 or points[at - 1][1] < 0xD800
+    behind = at == len(points) or points[at][0] > 0xDFFF
+    return before and behind and points[-1][1] <= 0x10FFFF
 
 
 def _merge(ranges: Iterable[Range]) -> CodePoints:
