@@ -161,21 +161,12 @@ def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
 def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
     """Return an automaton without the symbols of counts."""
     first = builder.alphabet.first_count
-    columns = [_ids(column) for column in (piece.source, piece.symbol, piece.target)]
-    if not (columns[1] >= first).any():
+    if not (_ids(piece.symbol) >= first).any():
         return piece
-    builder.budget.spend(len(columns[0]))
-    rows: list[list[tuple[int, int]]] = [[] for _ in piece.accepting]
-    for source, symbol, target in zip(*(column.tolist() for column in columns), strict=True):
-        rows[source].append((symbol, target))
-    accepting = list(map(bool, piece.accepting))
-    rows, accepting, loops = fold(name, rows, accepting, first, list(builder.counts))
-    edges = [(source, *edge) for source, row in enumerate(rows) for edge in row]
-    source_, symbol_, target_ = np.array(edges, np.int32).reshape(-1, 3).T
-    return Piece(
-        source_.tobytes(), symbol_.tobytes(), target_.tobytes(), bytes(accepting),
-        [()] * len(rows), loops,
-    )  # fmt: skip
+    edges = piece.source, piece.symbol, piece.target
+    builder.budget.spend(len(_ids(piece.symbol)))
+    *columns, accepting, loops = fold(name, *edges, piece.accepting, first, list(builder.counts))
+    return Piece(*columns, accepting, [()] * len(accepting), loops)
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:

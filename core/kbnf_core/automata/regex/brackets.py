@@ -140,7 +140,7 @@ def _take_posix(reader: Reader, level: _Level) -> bool:
 
 
 def _take_run(reader: Reader, level: _Level) -> bool:
-    """Read plain members and ranges of them, as far as they are right; False where there is none."""
+    """Read plain members and ranges of them; False where the next one is none, or wrong."""
     start, text = reader.index, reader.text
     if reader.flags.verbose or not reader.flags.unicode:
         return False
