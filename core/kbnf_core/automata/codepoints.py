@@ -22,18 +22,15 @@ ASCII: CodePoints = ((0, 0x7F),)
 
 def from_ranges(ranges: Iterable[Range]) -> CodePoints:
     """Return the set that covers ``ranges``, which may overlap and hold surrogates."""
-    merged = _merge(ranges)
-    return merged if _is_scalar(merged) else intersect(merged, ANY)
+    return _without_surrogates(_merge(ranges))
 
 
-def _is_scalar(points: CodePoints) -> bool:
-    """Tell whether ranges in order have no surrogates, and nothing beyond the last code point."""
-    if not points or points[-1][1] <= 0xD7FF:
-        return True
-    at = bisect_left(points, (0xD800,))
-    before = at == 0 or points[at - 1][1] < 0xD800
-    behind = at == len(points) or points[at][0] > 0xDFFF
-    return before and behind and points[-1][1] <= 0x10FFFF
+def _without_surrogates(points: CodePoints) -> CodePoints:
+    """Return ranges in order without surrogates: few are looked at."""
+    first = bisect_left(points, (0xD800,))
+    first -= first > 0 and points[first - 1][1] >= 0xD800
+    last = bisect_left(points, (0xE000,), first)
+    return points[:first] + intersect(points[first:last], ANY) + points[last:]
 
 
 def _merge(ranges: Iterable[Range]) -> CodePoints:
@@ -82,8 +79,9 @@ def complement(points: CodePoints) -> CodePoints:
         if low < first:
             gaps.append((low, first - 1))
         low = last + 1
-    gaps.append((low, 0x10FFFF))
-    return intersect(tuple(gaps), ANY)
+    if low <= 0x10FFFF:
+        gaps.append((low, 0x10FFFF))
+    return _without_surrogates(tuple(gaps))
 
 
 def difference(left: CodePoints, right: CodePoints) -> CodePoints:

@@ -34,7 +34,6 @@ _ESCAPE = re.compile(rf"\\(?:{_PAIR.pattern}|{_UNIT.pattern}|{_CONTROL.pattern}|
 
 # Characters and ranges of them by number, of which long classes consist; no halves of pairs.
 _NUMBERS = re.compile(r"(?:\\u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}-?)+")
-_NUMBER = re.compile(r"u(....)")
 
 
 _LOOK_AHEAD = re.compile(r"\(\?([=!])")
@@ -162,7 +161,8 @@ def _translate(pattern: str) -> tuple[str, bool]:
         char = pattern[index]
         numbers = _NUMBERS.match(pattern, index)
         if numbers:
-            written.append(_NUMBER.sub(r"u{\1}", numbers[0]))
+            each = numbers[0].split("\\u")[1:]
+            written += [f"\\u{{{number[:4]}}}{number[4:]}" for number in each]
             index = numbers.end()
             continue
         escape = _ESCAPE.match(pattern, index)
