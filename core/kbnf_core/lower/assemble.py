@@ -26,6 +26,8 @@ from kbnf_core.text.limits import Limits
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
 
+NO_UNIONS: Mapping[str, tuple[list[str], Node | None]] = {}
+
 
 def number_symbols(
     grammar: Grammar, analysis: Analysis, inlined: Inlined, around: Around = ALONE
@@ -75,10 +77,11 @@ def build_pieces(
     limits: Limits,
     budget: Budget,
     around: Around = ALONE,
+    unions: Mapping[str, tuple[list[str], Node | None]] = NO_UNIONS,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Not those of ``around.shared``. Raises TooManyStatesError when all together pass
+    Not those of ``around.shared``; ``unions`` are those of ``around``. Raises TooManyStatesError when all together pass
     ``limits.grammar_states``, WorkLimitError where ``budget`` is used up, and UncountableError.
     """
     alphabet = number_symbols(grammar, analysis, inlined, around)
@@ -90,7 +93,6 @@ def build_pieces(
         if not isinstance(rules[name], Regular):
             builder.fragments[name] = _finished(name, builder, finish).fragment
     known = {name: part for part in around.parts.values() for name in part.pieces}
-    unions = around.unions(grammar)
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
         name: _folded(name, _finished(name, builder, finish), builder)

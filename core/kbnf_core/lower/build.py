@@ -96,9 +96,10 @@ def _lower_parts(
     found: dict[str, Lowered] = {}
     fresh: list[Part] = []
     for name, part in grammar.parts.items():
-        if isinstance(part.lowered, Lowered) and part.lowered.limits == limits:
-            budget.spend(part.lowered.steps)
-            found[name] = part.lowered
+        known = part.lowered
+        if isinstance(known, Lowered) and (known.limits is limits or known.limits == limits):
+            budget.spend(known.steps)
+            found[name] = known
         else:
             fresh.append(part)
     if fresh:
@@ -157,11 +158,14 @@ def _build(
     split = split_large(grammar, analysis)
     if split is not grammar:
         grammar, analysis = split, around.analyse(split, budget)
+    unions = around.unions(grammar)
     if inlined is None:
-        kept = {**around.called, **around.starts, **around.unions(grammar)}
+        kept = {**around.called, **around.starts, **unions}
         callers = around.callers(name for name in analysis.order if name in grammar.rules)
         inlined = choose_inlined(grammar, analysis, budget, kept, callers)
-    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget, around)
+    alphabet, pieces = build_pieces(
+        grammar, analysis, inlined, compact, limits, budget, around, unions
+    )
     return grammar, analysis, alphabet, pieces
 
 

@@ -103,48 +103,57 @@ cdef void _put(Ints* columns, int32_t source, int32_t symbol, int32_t target) no
 
 
 def carry(
-    bytes source, bytes symbol, bytes target, const uint8_t[::1] classes, calls,
-    const uint8_t[::1] finer,
+    bytes source, bytes symbol, bytes target, bytes classes, bytes calls, bytes finer
 ):
     """See ``parts``."""
     cdef Ints found[3]
-    cdef vector[Ints] letters
+    # Letters by their class: those of class c are letters[begins[c]] .. letters[begins[c + 1] - 1].
+    cdef int32_t begins[257]
+    cdef int32_t letters[256]
     # By letter, its class; by class, where an edge leads.
-    cdef Ints coarse, to, others
+    cdef Ints coarse, to
+    cdef const int32_t* others = _numbers(calls)
     cdef vector[Ends] row
+    cdef const uint8_t* old = _letters(classes)
     cdef const int32_t* sources = _numbers(source)
     cdef const int32_t* symbols = _numbers(symbol)
     cdef const int32_t* targets = _numbers(target)
-    cdef Py_ssize_t i = 0, k, end, wide, count = len(source) // sizeof(int32_t), last = -1
-    cdef int32_t here, letter, own
+    cdef Py_ssize_t i = 0, k, end, wide, count = len(source) // sizeof(int32_t)
+    cdef int32_t here, letter, own = 0
+    cdef bytes same
     for k in range(256):
-        if classes[k] >= letters.size():
-            letters.resize(classes[k] + 1)
-        if finer[k] > last:
-            # The first byte of each class: they are numbered so.
-            last = finer[k]
-            letters[classes[k]].push_back(<int32_t> last)
-            coarse.push_back(classes[k])
-    own = <int32_t> letters.size()
-    for call in calls:
-        others.push_back(call)
-    if <Py_ssize_t> coarse.size() == own:
-        # The classes are the same, and so are their numbers.
+        own = max(own, old[k] + 1)
+    if classes == finer:
+        # Only calls have other numbers.
+        same = _room(count)
         for k in range(count):
-            found[1].push_back(symbols[k] if symbols[k] < own else others[symbols[k] - own])
-        return source, _bytes(found[1]), target
+            _cells(same)[k] = symbols[k] if symbols[k] < own else others[symbols[k] - own]
+        return source, same, target
+    for k in range(257):
+        begins[k] = 0
+    for k in range(256):
+        if _letters(finer)[k] == <Py_ssize_t> coarse.size():
+            # The first byte of each class: they are numbered so.
+            coarse.push_back(old[k])
+            begins[old[k] + 1] += 1
+    for k in range(256):
+        begins[k + 1] += begins[k]
+    to.assign(begins, begins + own)
+    for k in range(<Py_ssize_t> coarse.size()):
+        letters[to[coarse[k]]] = <int32_t> k
+        to[coarse[k]] += 1
     for k in range(3):
         found[k].reserve(count + count // 2)
     to.assign(own, DEAD)
     while i < count:
         here, end, wide = sources[i], i, 0
         while end < count and sources[end] == here and symbols[end] < own:
-            wide += <Py_ssize_t> letters[symbols[end]].size() - 1
+            wide += begins[symbols[end] + 1] - begins[symbols[end]] - 1
             end += 1
         if wide == 0:
             # First letters are in the order of their classes.
             for k in range(i, end):
-                _put(found, here, letters[symbols[k]][0], targets[k])
+                _put(found, here, letters[begins[symbols[k]]], targets[k])
         elif end - i > WIDE and _is_strict(symbols, i, end):
             # To look at all letters in their order is quicker than to sort.
             for k in range(i, end):
@@ -157,8 +166,8 @@ def carry(
         else:
             row.clear()
             for k in range(i, end):
-                for letter in letters[symbols[k]]:
-                    row.push_back(Ends(letter, targets[k]))
+                for letter in range(begins[symbols[k]], begins[symbols[k] + 1]):
+                    row.push_back(Ends(letters[letter], targets[k]))
             sort(row.begin(), row.end())
             for k in range(<Py_ssize_t> row.size()):
                 _put(found, here, row[k].first, row[k].second)

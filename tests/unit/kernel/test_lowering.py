@@ -196,7 +196,7 @@ def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) ->
     classes = bytes(sorted(set(classes)).index(each) for each in classes)
     finer = join([classes, separate(chance.sample(range(256), chance.choice([0, 3, 40])))])
     called, first = chance.randrange(3), max(finer) + 1
-    calls = chance.sample(range(first, first + 5), called)
+    calls = array("i", chance.sample(range(first, first + 5), called)).tobytes()
     pieces = []
     for _ in range(chance.randrange(1, 5)):
         wide = chance.choice([1, 6])
