@@ -34,7 +34,8 @@ def number_symbols(
 ) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    held = [*reached, *(name for name in around.shared if name in inlined.names)]
+    # Those that are shared as well: so parts have the classes of the grammars that they come in.
+    held = [*reached, *around.shared]
     classes, written, found = leaves_of([analysis.nodes[name] for name in held])
     classes += dict.fromkeys(part.classes for part in around.parts.values())
     names = {name: None for name in (*reached, *around.shared) if name not in inlined.names}
@@ -81,8 +82,9 @@ def build_pieces(
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Not those of ``around.shared``; ``unions`` are those of ``around``. Raises TooManyStatesError when all together pass
-    ``limits.grammar_states``, WorkLimitError where ``budget`` is used up, and UncountableError.
+    Not those of ``around.shared``; ``unions`` are those of ``around``. Raises TooManyStatesError
+    when all together pass ``limits.grammar_states``, WorkLimitError where ``budget`` is used up,
+    and UncountableError.
     """
     alphabet = number_symbols(grammar, analysis, inlined, around)
     names = list(alphabet.nonterminals)
