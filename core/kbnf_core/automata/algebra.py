@@ -11,10 +11,11 @@ spares every start the time to generate the code for it).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, Never, TypeVar
 
 from kbnf_core.automata import traversal
+from kbnf_core.text.records import dataclass
 
 N = TypeVar("N")
 N_co = TypeVar("N_co", covariant=True)

@@ -8,7 +8,6 @@ handles as well.
 
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
@@ -16,6 +15,7 @@ from kbnf_core.automata.nfa import Closures
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.records import dataclass
 
 
 @dataclass(slots=True, eq=False)
