@@ -69,7 +69,7 @@ def _comparison(names: list[str], frozen: bool) -> _Methods:
         def values(self: object) -> tuple[Any, ...]:
             return tuple([getattr(self, name) for name in names])
 
-    def is_equal(self: object, other: object) -> bool:
+    def is_equal(self: object, other: object) -> Any:
         if other.__class__ is not self.__class__:
             return NotImplemented
         return values(self) == values(other)
