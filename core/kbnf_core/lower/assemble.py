@@ -15,7 +15,7 @@ from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTer
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
-from kbnf_core.lower.facts import Analysis
+from kbnf_core.lower.facts import Analysis, parts_of
 from kbnf_core.lower.inline import Inlined, counting_of
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.parts import ALONE, Around, Carrier, united
@@ -35,8 +35,9 @@ def number_symbols(
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
     # Those that are shared as well: so parts have the classes of the grammars that they come in.
-    held = [*reached, *around.shared]
-    classes, written, found = leaves_of([analysis.nodes[name] for name in held])
+    shared = (parts_of(body)[0] for body in around.shared.values())
+    held = [*(analysis.nodes[name] for name in reached), *shared]
+    classes, written, found = leaves_of(held)
     classes += dict.fromkeys(part.classes for part in around.parts.values())
     names = {name: None for name in (*reached, *around.shared) if name not in inlined.names}
     names.update((name, None) for part in around.parts.values() for name in part.pieces)
@@ -169,8 +170,8 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
         return piece
     edges = piece.source, piece.symbol, piece.target
     builder.budget.spend(len(_ids(piece.symbol)))
-    *columns, accepting, loops = fold(name, *edges, piece.accepting, first, list(builder.counts))
-    return Piece(*columns, accepting, [()] * len(accepting), loops)
+    found = fold(name, *edges, piece.accepting, first, list(builder.counts))
+    return Piece(*found[:4], [()] * len(found[3]), found[4])
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import pickle
 from collections.abc import Callable
+from functools import partial
 from itertools import product
 from typing import Any, ClassVar
 
@@ -58,9 +59,9 @@ def test_records_are_the_librarys(form: dict[str, Any]) -> None:
         found += [[one == other for other in items] for one in items]
         found += [items[0] == 1, outcome(made), made(3, last=1).two]
         if form["eq"]:
-            found += [outcome(lambda item=item: hash(item)) for item in items]
-        found += [outcome(lambda item=items[0]: setattr(item, "one", 9)), repr(items[0])]
-        found += [outcome(lambda item=items[1]: delattr(item, "two"))]
+            found += [outcome(partial(hash, item)) for item in items]
+        found += [outcome(partial(setattr, items[0], "one", 9)), repr(items[0])]
+        found += [outcome(partial(delattr, items[1], "two"))]
         found += [repr(copy.copy(item)) for item in items[2:]]
         found += [repr(dataclasses.replace(item, two="new")) for item in items[2:]]
         items[4].many.append(items[4])
