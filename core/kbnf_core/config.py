@@ -5,11 +5,10 @@ import. Those that configure its internals mean nothing here; each says so.
 """
 
 import enum
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import dataclass
 
 
 class Finish(enum.Enum):

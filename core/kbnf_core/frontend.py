@@ -5,7 +5,7 @@ known of a text in any of them. So converting is writing what was read: ``b.writ
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +29,6 @@ from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:

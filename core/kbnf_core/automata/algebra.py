@@ -11,11 +11,10 @@ spares every start the time to generate the code for it).
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Generic, Never, TypeVar
 
 from kbnf_core.automata import traversal
-from kbnf_core.text.records import dataclass
 
 N = TypeVar("N")
 N_co = TypeVar("N_co", covariant=True)

@@ -6,13 +6,12 @@ The operators are those of ``expression``, with a span.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata.algebra import children, postorder, rebuild
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import Span
 
 __all__ = [

@@ -8,7 +8,7 @@ that it does not keep of the old one.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -18,7 +18,6 @@ from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:

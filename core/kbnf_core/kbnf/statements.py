@@ -12,14 +12,13 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import Source, Span
 
 CLOSERS = {

@@ -4,7 +4,7 @@
 nonterminal and every position apart, for explanations.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -23,7 +23,6 @@ from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.records import dataclass
 
 MANY_EDGES = 100_000
 """Edges from which on what was needed to make them is worth giving back: some 50 bytes each.

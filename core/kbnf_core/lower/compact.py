@@ -8,6 +8,7 @@ handles as well.
 
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
@@ -15,7 +16,6 @@ from kbnf_core.automata.nfa import Closures
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 
 @dataclass(slots=True, eq=False)

@@ -31,6 +31,7 @@ built anew with every count a state.
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import Call, Counted, Grammar, Node, Repeat, children, rebuild
@@ -38,7 +39,6 @@ from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.nfa import Bounds
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.records import dataclass
 
 LEAST = 128
 """The bound from which on a repetition is counted; tokens are seldom as long."""

@@ -5,7 +5,7 @@ changes at most once, so the least fixpoint costs three times the size of the gr
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 from typing import NamedTuple
@@ -28,7 +28,6 @@ from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import dataclass
 
 
 class Facts(NamedTuple):

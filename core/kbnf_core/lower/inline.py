@@ -10,6 +10,7 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -18,7 +19,6 @@ from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 NOBODY: frozenset[str] = frozenset()
 

@@ -1,12 +1,12 @@
 """What is remembered of parts that were lowered (``lower.parts``), and grammars without those."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kbnf_core.ir import Grammar, Node
 from kbnf_core.lower.facts import Analysis, Facts, analyse, parts_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,6 +8,7 @@ are kept in columns, so that whole automata are copied, and epsilon edges remove
 
 from collections.abc import Iterable, Mapping, MutableMapping
 from collections.abc import Sequence as Several
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
 
@@ -34,7 +35,6 @@ from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import Span
 
 Ids = npt.NDArray[np.int32]

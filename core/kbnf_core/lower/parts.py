@@ -17,7 +17,7 @@ alike; what they have alone is the smallest already.
 
 from array import array
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain
 
 import numpy as np
@@ -32,7 +32,6 @@ from kbnf_core.lower.facts import Analysis, Facts, analyse
 from kbnf_core.lower.known import Lowered, rules_outside
 from kbnf_core.lower.nfa import Alphabet, Place
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 MOST_TOGETHER = 4
 """States in sets of several, for each state of the automata that are united."""

@@ -5,6 +5,7 @@ people who work on their own files do, and a service does not.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from posixpath import dirname, join, normpath
 from typing import TypeAlias
 
@@ -12,7 +13,6 @@ from kbnf_core.text.diagnostics import decode
 from kbnf_core.text.errors import SourceError
 from kbnf_core.text.files import read_file
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import dataclass
 
 Load: TypeAlias = Callable[[str], str | None]
 """Returns the text of a file, None if it cannot be read."""

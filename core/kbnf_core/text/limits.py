@@ -1,6 +1,6 @@
 """Named bounds on everything that a grammar, a vocabulary or an input can make large."""
 
-from kbnf_core.text.records import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
-
-from kbnf_core.text.records import dataclass
 
 
 class Span(NamedTuple):

@@ -13,13 +13,13 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.files import cache_folder, make_room
-from kbnf_core.text.records import dataclass
 from kbnf_core.version import __version__
 from kbnf_core.vocab.formats import FILES_BESIDE
 

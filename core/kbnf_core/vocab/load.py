@@ -12,13 +12,13 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NoReturn
 
 from kbnf_core.text.errors import KbnfError, SourceError, VocabularyError
 from kbnf_core.text.files import opened, read_up_to
-from kbnf_core.text.records import dataclass
 from kbnf_core.vocab.cache import Entry, find_entry
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,

@@ -11,6 +11,7 @@ Neither need be what the model's own tokenizer makes of the same bytes.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -20,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.text.records import dataclass
 
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _Int32 = npt.NDArray[np.int32]

@@ -1,10 +1,10 @@
 """Checks of what a vocabulary is made from; what is legal, yet worth knowing, of its tokens."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from operator import index
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.text.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Reading a pattern character by character, with the flags in force and the problems found."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from kbnf_core.text.limits import Limits
-from kbnf_core.text.records import dataclass
 
 SYNTAX = "E201"
 UNSUPPORTED = "E202"

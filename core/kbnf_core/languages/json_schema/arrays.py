@@ -1,14 +1,13 @@
 """Sets of arrays, closed under intersection, with complements as unions."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
 from kbnf_core.languages.json_schema.problems import NarrowableError, unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ string, or over the decimal texts of a number (see ``automata.decimals``).
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
@@ -15,7 +16,6 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import dataclass
 
 V = TypeVar("V", str, Decimal)
 

@@ -4,7 +4,7 @@ An automaton over expressions becomes right-linear rules, one for each state tha
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from kbnf_core import ir
@@ -17,7 +17,6 @@ from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.lower.translate import meaning_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 Form = tree.Expression

@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kbnf_core.automata.codepoints import CodePoints, difference, from_ranges, intersect
 from kbnf_core.automata.expression import print_characters
-from kbnf_core.text.records import dataclass
 
 ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)])
 """What cannot stand for itself: JSON's escaped characters, and DEL."""

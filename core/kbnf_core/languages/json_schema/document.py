@@ -11,7 +11,7 @@ may differ from position to position, say nothing.
 
 import json
 from collections.abc import Hashable, Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -53,7 +53,6 @@ from kbnf_core.languages.json_schema.problems import (
 from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.languages.json_schema.values import constant, key_of
 from kbnf_core.text.json_text import Json, NoJsonError, parse_json
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:

@@ -12,11 +12,11 @@ for each scope it is read in.
 
 import enum
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
 from kbnf_core.languages.json_schema.values import Constant
-from kbnf_core.text.records import dataclass
 
 Scope = tuple[tuple[str, str], ...]
 """For each mark that was met, in the order of marks, the pointer of the schema that has it."""

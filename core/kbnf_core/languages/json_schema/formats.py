@@ -14,12 +14,12 @@ is a subset of its format, and of the strings that are short enough.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.json_schema.regex_syntax import LEFT_OUT, REGEX
-from kbnf_core.text.records import dataclass
 
 _MONTHS = r"(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)"
 _LEAP_YEAR = r"(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)"

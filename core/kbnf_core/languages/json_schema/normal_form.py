@@ -7,7 +7,7 @@ Where pairs are too many, narrow products take the first ones: part of the value
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, TypeAlias, cast
 
@@ -17,7 +17,6 @@ from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import too_many_kinds
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 
 class Type(enum.Enum):

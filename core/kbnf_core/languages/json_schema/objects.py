@@ -1,7 +1,7 @@
 """Sets of objects, closed under intersection, with complements as unions."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -18,7 +18,6 @@ from kbnf_core.languages.json_schema.expressions import (
 )
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 KEYS = Restricted(Kind.STRING)
 """All names."""

@@ -2,13 +2,12 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, get_type_hints
 
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

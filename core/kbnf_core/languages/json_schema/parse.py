@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
@@ -39,7 +39,6 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 T = TypeVar("T")

@@ -1,7 +1,8 @@
 """Problems of a schema: errors, and losses of the conversion, by JSON Pointer."""
 
+from dataclasses import dataclass
+
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import Span
 
 UNSUPPORTED = "E801"

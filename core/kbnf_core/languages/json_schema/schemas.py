@@ -20,7 +20,7 @@ over all sets of alternatives that hold together is exact.
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, reduce
 from itertools import combinations
@@ -88,7 +88,6 @@ from kbnf_core.languages.json_schema.type_keywords import read_others
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 
 def constant_shape(constant_: Constant) -> NormalForm:

@@ -3,6 +3,7 @@
 import enum
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -11,7 +12,6 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
 from kbnf_core.languages.json_schema.lengths import lengths_of
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.records import dataclass
 
 SMALL = 512
 """Pairs of states up to which what automata have in common is remembered."""

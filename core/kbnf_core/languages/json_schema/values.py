@@ -2,10 +2,9 @@
 
 import json
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
-
-from kbnf_core.text.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

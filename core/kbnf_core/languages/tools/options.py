@@ -1,11 +1,11 @@
 """Options of a list of tools: which calls are written, and how."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from kbnf_core.languages.json_schema.options import LIMITS, options_of
 from kbnf_core.text.errors import ConfigError
-from kbnf_core.text.records import dataclass
 
 CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call")
 """The options of the list itself; the others are those of the schemas in it."""

@@ -4,11 +4,10 @@ The findings of decoding a file are here, too.
 """
 
 import codecs
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from kbnf_core.text.diagnostics.catalogue import CATALOGUE, Rule, Severity
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.records import dataclass
 from kbnf_core.text.source import Source, Span, half_of_pair
 
 

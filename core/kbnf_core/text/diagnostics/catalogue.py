@@ -13,10 +13,9 @@ A code is never reused for another meaning.
 
 import enum
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-from kbnf_core.text.records import dataclass
 
 _PAGES = Path(__file__).parent / "pages"
 _PAGES_OF_LINTS = Path(__file__).parents[2] / "lint" / "rules"

@@ -5,7 +5,7 @@ Only ``kbnf_core.vocab.load`` reads the vocabulary file and decides which of the
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -13,7 +13,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.text.files import read_file
-from kbnf_core.text.records import dataclass
 
 _T = TypeVar("_T")
 

@@ -18,12 +18,12 @@ WordPiece's first word) is left: it is no part of a piece. The steps are those o
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.text.records import dataclass
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,
