@@ -126,3 +126,43 @@ def test_moore_finds_equal_states() -> None:
     twins = Dfa(bytes(256), [[1], [0]], [True, True])
     assert len(moore_classes(twins)) == 1
     assert op.intersect(twins, twins).state_count == 1
+
+
+# Borders of one, two, three and four bytes, of surrogates, and what has a meaning in a class.
+POINTS = st.one_of(
+    st.sampled_from([0x2D, 0x5B, 0x5D, 0x5E, 0x7E, 0x26, 0x7F, 0x80, 0x7FF, 0x800, 0xD7FF, 0xE000]),
+    st.integers(0x20, 0x24F),
+    st.integers(0x20, 0xD7FF),
+    st.integers(0xE000, 0x10FFFF),
+)
+PRINTED = st.sampled_from([r"\x{{{:x}}}", r"\u{{{:04X}}}"])
+
+
+@st.composite
+def members(draw: st.DrawFn) -> tuple[str, str, set[int]]:
+    """Draw a member of a class, as we and as Python write it, and code points near its ends."""
+    low, high = sorted((draw(POINTS), draw(POINTS)))
+    if draw(st.booleans()):
+        high = low
+    ends = (low,) if low == high else (low, high)
+    plain = [chr(end) for end in ends]
+    ours = [
+        re.escape(char) if char in "-[]^~&\\" else draw(PRINTED).format(end) if escaped else char
+        for end, char, escaped in ((ord(char), char, draw(st.booleans())) for char in plain)
+    ]
+    near = {end + step for end in ends for step in (-1, 0, 1)}
+    return "-".join(ours), "-".join(map(re.escape, plain)), near
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(members(), min_size=1, max_size=300), st.booleans())
+def test_long_classes_agree_with_python(
+    drawn: list[tuple[str, str, set[int]]], negated: bool
+) -> None:
+    sign = "^" * negated
+    dfa = compiled(f"[{sign}{''.join(ours for ours, _, _ in drawn)}]")
+    expected = re.compile(f"[{sign}{''.join(theirs for _, theirs, _ in drawn)}]")
+    for point in set().union(*(near for _, _, near in drawn)):
+        if 0 <= point <= 0x10FFFF and not 0xD800 <= point <= 0xDFFF:
+            word = chr(point)
+            assert dfa.accepts(word.encode()) == (expected.fullmatch(word) is not None), word

@@ -343,15 +343,14 @@ def join(parts):
     cdef const uint8_t[::1] classes
     cdef int16_t numbers[256][256]
     cdef uint8_t found[256]
-    cdef int32_t byte, count = 1, before
+    cdef int32_t byte, count, before
     for byte in range(256):
         found[byte] = 0
     for part in parts:
         classes = part
         # The number of each pair of a class so far and one of this partition, by first byte.
-        for before in range(count):
-            for byte in range(256):
-                numbers[before][byte] = DEAD
+        for byte in range(256):
+            numbers[found[byte]][classes[byte]] = DEAD
         count = 0
         for byte in range(256):
             before = found[byte]

@@ -8,6 +8,7 @@ bytes. Its blocks are the symbols of the automata that regular expressions becom
 all code points that the same sets hold. What no set holds belongs to no block.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -21,7 +22,15 @@ ASCII: CodePoints = ((0, 0x7F),)
 
 def from_ranges(ranges: Iterable[Range]) -> CodePoints:
     """Return the set that covers ``ranges``, which may overlap and hold surrogates."""
-    return intersect(_merge(ranges), ANY)
+    return _without_surrogates(_merge(ranges))
+
+
+def _without_surrogates(points: CodePoints) -> CodePoints:
+    """Return ranges in order without surrogates: few are looked at."""
+    first = bisect_left(points, (0xD800,))
+    first -= first > 0 and points[first - 1][1] >= 0xD800
+    last = bisect_left(points, (0xE000,), first)
+    return points[:first] + intersect(points[first:last], ANY) + points[last:]
 
 
 def _merge(ranges: Iterable[Range]) -> CodePoints:
@@ -70,8 +79,9 @@ def complement(points: CodePoints) -> CodePoints:
         if low < first:
             gaps.append((low, first - 1))
         low = last + 1
-    gaps.append((low, 0x10FFFF))
-    return intersect(tuple(gaps), ANY)
+    if low <= 0x10FFFF:
+        gaps.append((low, 0x10FFFF))
+    return _without_surrogates(tuple(gaps))
 
 
 def difference(left: CodePoints, right: CodePoints) -> CodePoints:

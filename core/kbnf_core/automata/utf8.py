@@ -7,7 +7,7 @@ accept the same exactly when they need as many continuation bytes and lead to th
 """
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -112,7 +112,8 @@ class _Expansion:
 
     def add_state(self, row: Sequence[int]) -> None:
         """Add the next state of the dfa, with its successor for every block."""
-        slots, pattern = _first_occurrences(row)
+        slots, places = _first_occurrences(row)
+        pattern = tuple(places)
         layout = self._layouts.get(pattern)
         if layout is None:
             self._budget.spend(len(self._partition.starts))
@@ -132,12 +133,11 @@ class _Expansion:
         shapes = dict.fromkeys(shape for shape, _ in parts)
         classes = join(shapes)
         firsts = first_bytes(classes)
-        chosen = {shape: [shape[byte] for byte in firsts] for shape in shapes}
         rows: list[list[int]] = []
         for shape, children in parts:
             # Of 255 places for children the last, 255, is dead.
             following = [*children, *([DEAD] * (_DEAD_CHILD + 1 - len(children)))]
-            rows.append([following[place] for place in chosen[shape]])
+            rows.append([following[place] for place in firsts.translate(shape)])
         return classes, rows
 
 
@@ -146,17 +146,15 @@ def _pad(shape: bytes) -> bytes:
     return b"\xff" * 0x80 + shape + b"\xff" * 0x40
 
 
-def _as_bytes(shape: Sequence[int]) -> bytes:
-    return bytes([_DEAD_CHILD if child == DEAD else child for child in shape])
-
-
-def _first_occurrences(row: Sequence[int]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _first_occurrences(
+    row: Sequence[int], dead: int = DEAD
+) -> tuple[tuple[int, ...], Iterator[int]]:
     """Return the distinct elements of ``row`` but DEAD, and ``row`` written with their places."""
-    numbers: dict[int, int] = {}
-    pattern = tuple(
-        [DEAD if item == DEAD else numbers.setdefault(item, len(numbers)) for item in row]
-    )
-    return tuple(numbers), pattern
+    items = dict.fromkeys(row)
+    items.pop(DEAD, None)
+    places = {item: place for place, item in enumerate(items)}
+    places[DEAD] = dead
+    return tuple(items), map(places.__getitem__, row)
 
 
 def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
@@ -170,7 +168,7 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
             slots.append(slot)
     first = bisect_right(starts, 0x80) - 1
     used, local = _first_occurrences(slots[first:])
-    template = _template((0x80, *starts[first + 1 :]), local)
+    template = _template((0x80, *starts[first + 1 :]), tuple(local))
     # The template renumbers its slots, and its nodes after them; translate both.
     slot_count = max(slots) + 1
     numbers = [*used, *range(slot_count, slot_count + len(template.nodes))]
@@ -181,8 +179,8 @@ def _layout(partition: Partition, pattern: tuple[int, ...]) -> _Layout:
     leads = {byte: numbers[child] for byte, child in template.leads}
     row = _spread(starts, slots, 0, 0x80)
     row += [leads.get(byte, DEAD) for byte in range(0x80, 0x100)]
-    children, shape = _first_occurrences(row)
-    return _Layout(nodes, _Node(_as_bytes(shape), children))
+    children, shape = _first_occurrences(row, _DEAD_CHILD)
+    return _Layout(nodes, _Node(bytes(shape), children))
 
 
 def _spread(starts: Sequence[int], slots: Sequence[int], low: int, high: int) -> list[int]:
@@ -247,16 +245,16 @@ class _Nodes:
 
     def template(self, leads: list[tuple[int, int]]) -> _Template:
         """Return the nodes that ``leads`` reach, renumbered without gaps."""
-        rows = {number: row for row, number in self._numbers.items() if number != DEAD}
         wanted = {child for _, child in leads}
-        for number in reversed(rows):
-            if number in wanted:
-                wanted.update(rows[number])
+        made: list[tuple[int, bytes, tuple[int, ...]]] = []
+        for row, number in reversed(self._numbers.items()):
+            if number in wanted and number != DEAD:
+                children, places = _first_occurrences(row, _DEAD_CHILD)
+                made.append((number, bytes(places), children))
+                wanted.update(children)
         number_of = {slot: slot for slot in range(self.slots)} | {DEAD: DEAD}
         nodes: list[_Node] = []
-        for number, row in rows.items():
-            if number in wanted:
-                children, shape = _first_occurrences([number_of[child] for child in row])
-                number_of[number] = self.slots + len(nodes)
-                nodes.append(_Node(_as_bytes(shape), children))
+        for number, shape, children in reversed(made):
+            number_of[number] = self.slots + len(nodes)
+            nodes.append(_Node(shape, tuple([number_of[child] for child in children])))
         return _Template(tuple(nodes), tuple((byte, number_of[child]) for byte, child in leads))

@@ -15,7 +15,7 @@ from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTer
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
-from kbnf_core.lower.facts import Analysis
+from kbnf_core.lower.facts import Analysis, parts_of
 from kbnf_core.lower.inline import Inlined, counting_of
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.parts import ALONE, Around, Carrier, united
@@ -26,14 +26,18 @@ from kbnf_core.text.limits import Limits
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
 
+NO_UNIONS: Mapping[str, tuple[list[str], Node | None]] = {}
+
 
 def number_symbols(
     grammar: Grammar, analysis: Analysis, inlined: Inlined, around: Around = ALONE
 ) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    held = [*reached, *(name for name in around.shared if name in inlined.names)]
-    classes, written, found = leaves_of([analysis.nodes[name] for name in held])
+    # Those that are shared as well: so parts have the classes of the grammars that they come in.
+    shared = (parts_of(body)[0] for body in around.shared.values())
+    held = [*(analysis.nodes[name] for name in reached), *shared]
+    classes, written, found = leaves_of(held)
     classes += dict.fromkeys(part.classes for part in around.parts.values())
     names = {name: None for name in (*reached, *around.shared) if name not in inlined.names}
     names.update((name, None) for part in around.parts.values() for name in part.pieces)
@@ -75,11 +79,13 @@ def build_pieces(
     limits: Limits,
     budget: Budget,
     around: Around = ALONE,
+    unions: Mapping[str, tuple[list[str], Node | None]] = NO_UNIONS,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Not those of ``around.shared``. Raises TooManyStatesError when all together pass
-    ``limits.grammar_states``, WorkLimitError where ``budget`` is used up, and UncountableError.
+    Not those of ``around.shared``; ``unions`` are those of ``around``. Raises TooManyStatesError
+    when all together pass ``limits.grammar_states``, WorkLimitError where ``budget`` is used up,
+    and UncountableError.
     """
     alphabet = number_symbols(grammar, analysis, inlined, around)
     names = list(alphabet.nonterminals)
@@ -90,7 +96,6 @@ def build_pieces(
         if not isinstance(rules[name], Regular):
             builder.fragments[name] = _finished(name, builder, finish).fragment
     known = {name: part for part in around.parts.values() for name in part.pieces}
-    unions = around.unions(grammar)
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
         name: _folded(name, _finished(name, builder, finish), builder)
@@ -161,21 +166,12 @@ def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
 def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
     """Return an automaton without the symbols of counts."""
     first = builder.alphabet.first_count
-    columns = [_ids(column) for column in (piece.source, piece.symbol, piece.target)]
-    if not (columns[1] >= first).any():
+    if not (_ids(piece.symbol) >= first).any():
         return piece
-    builder.budget.spend(len(columns[0]))
-    rows: list[list[tuple[int, int]]] = [[] for _ in piece.accepting]
-    for source, symbol, target in zip(*(column.tolist() for column in columns), strict=True):
-        rows[source].append((symbol, target))
-    accepting = list(map(bool, piece.accepting))
-    rows, accepting, loops = fold(name, rows, accepting, first, list(builder.counts))
-    edges = [(source, *edge) for source, row in enumerate(rows) for edge in row]
-    source_, symbol_, target_ = np.array(edges, np.int32).reshape(-1, 3).T
-    return Piece(
-        source_.tobytes(), symbol_.tobytes(), target_.tobytes(), bytes(accepting),
-        [()] * len(rows), loops,
-    )  # fmt: skip
+    edges = piece.source, piece.symbol, piece.target
+    builder.budget.spend(len(_ids(piece.symbol)))
+    found = fold(name, *edges, piece.accepting, first, list(builder.counts))
+    return Piece(*found[:4], [()] * len(found[3]), found[4])
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:

@@ -16,7 +16,7 @@ from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import Inlined, choose_inlined
-from kbnf_core.lower.known import Lowered, analyse_unknown
+from kbnf_core.lower.known import Lowered, analyse_unknown, size_of
 from kbnf_core.lower.nfa import Alphabet, Place
 from kbnf_core.lower.parts import ALONE, Around, group_of, rest_of
 from kbnf_core.lower.split import split_large
@@ -25,7 +25,10 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 MANY_EDGES = 100_000
-"""Edges from which on what was needed to make them is worth giving back: some 50 bytes each."""
+"""Edges from which on what was needed to make them is worth giving back: some 50 bytes each.
+
+Not where most parts were known: that is less, and the next request will need it again.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +58,9 @@ def build_tables(
     ``lower.counts``; without, every count is a state.
     """
     budget = budget or Budget(limits.work)
+    new = sum(part.lowered is None for part in grammar.parts.values())
     tables = _tables(grammar, limits, analysis, budget, inlined, counted)
-    if len(tables.edge_class) >= MANY_EDGES:
+    if len(tables.edge_class) >= MANY_EDGES and 2 * new >= len(grammar.parts):
         give_back()
     return tables
 
@@ -96,9 +100,10 @@ def _lower_parts(
     found: dict[str, Lowered] = {}
     fresh: list[Part] = []
     for name, part in grammar.parts.items():
-        if isinstance(part.lowered, Lowered) and part.lowered.limits == limits:
-            budget.spend(part.lowered.steps)
-            found[name] = part.lowered
+        known = part.lowered
+        if isinstance(known, Lowered) and (known.limits is limits or known.limits == limits):
+            budget.spend(known.steps)
+            found[name] = known
         else:
             fresh.append(part)
     if fresh:
@@ -112,7 +117,7 @@ def _lower_parts(
             called = tuple(name for name in own if name not in pieces)
             facts = analysis.facts[part.start]
             found[part.start] = part.lowered = Lowered(
-                limits, facts, alphabet.columns, names, inside, called, steps
+                limits, facts, alphabet.columns, names, inside, called, steps, size_of(inside)
             )
     return {name: found[name] for name in grammar.parts}
 
@@ -157,11 +162,14 @@ def _build(
     split = split_large(grammar, analysis)
     if split is not grammar:
         grammar, analysis = split, around.analyse(split, budget)
+    unions = around.unions(grammar)
     if inlined is None:
-        kept = {**around.called, **around.starts, **around.unions(grammar)}
+        kept = {**around.called, **around.starts, **unions}
         callers = around.callers(name for name in analysis.order if name in grammar.rules)
         inlined = choose_inlined(grammar, analysis, budget, kept, callers)
-    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget, around)
+    alphabet, pieces = build_pieces(
+        grammar, analysis, inlined, compact, limits, budget, around, unions
+    )
     return grammar, analysis, alphabet, pieces
 
 

@@ -18,11 +18,12 @@ from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, con
 from kbnf_core.text.budget import Budget
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Piece:
     """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state.
 
-    It is deterministic unless it would have grown too much.
+    It is deterministic unless it would have grown too much. It is never changed (that it is not
+    frozen makes it quicker to make: there are hundreds in a set of tools).
     """
 
     source: Column

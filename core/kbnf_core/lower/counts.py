@@ -29,9 +29,11 @@ only an automaton with a state for each is deterministic. There ``fold`` gives u
 built anew with every count a state.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import Call, Counted, Grammar, Node, Repeat, children, rebuild
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
@@ -141,17 +143,31 @@ class _Marker:
         return Call(name, body.span)
 
 
+@compiled
 def fold(
-    name: str, rows: Rows, accepting: list[bool], first_symbol: int, bounds: list[Bounds]
-) -> tuple[Rows, list[bool], list[Loop]]:
+    name: str,
+    source: Column,
+    symbol: Column,
+    target: Column,
+    accepting: bytes,
+    first_symbol: int,
+    bounds: list[Bounds],
+) -> tuple[Column, Column, Column, bytes, list[Loop]]:
     """Take the symbols of counts out of an automaton; state 0 is its start.
 
     The bounds numbered k have the symbols from ``first_symbol + 3 * k`` on: enter, again, exit.
-    Returns states and edges by symbol, trimmed, whether they accept, and the loops. Raises
+    Returns the edges by state and symbol, trimmed, what accepts, and the loops. Raises
     UncountableError.
     """
-    folder = _Folder(name, rows, accepting, first_symbol)
-    return folder.fold(bounds)
+    rows: Rows = [[] for _ in accepting]
+    columns = (memoryview(column).cast("i") for column in (source, symbol, target))
+    for here, *edge in zip(*columns, strict=True):
+        rows[here].append((edge[0], edge[1]))
+    folder = _Folder(name, rows, list(map(bool, accepting)), first_symbol)
+    rows, flags, loops = folder.fold(bounds)
+    edges = [(here, *edge) for here, row in enumerate(rows) for edge in row]
+    found = [array("i", [edge[column] for edge in edges]).tobytes() for column in range(3)]
+    return found[0], found[1], found[2], bytes(flags), loops
 
 
 class _Folder:
@@ -163,7 +179,7 @@ class _Folder:
         self._enter, self._again, self._exit = (
             [self._special(row, kind) for row in rows] for kind in range(3)
         )
-        self._accepting = list(accepting)
+        self._accepting = accepting
 
     def _special(self, row: Row, kind: int) -> list[tuple[int, int]]:
         """Return (number of bounds, target) for the edges of one kind."""
@@ -175,7 +191,6 @@ class _Folder:
             raise UncountableError(self._name)
 
     def fold(self, bounds: list[Bounds]) -> tuple[Rows, list[bool], list[Loop]]:
-        """See ``fold``."""
         heads = sorted({head for again in self._again for _, head in again})
         found = {head: self._loop(head, bounds) for head in heads}
         for state, enter in enumerate(self._enter):

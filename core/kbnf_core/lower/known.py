@@ -20,7 +20,8 @@ class Lowered:
     """What a part is lowered to, with these limits.
 
     Symbols of the ``pieces``, of which the first is that of the start, are ``classes`` of bytes
-    and, behind them, ``names``. ``called`` are those of other rules. ``steps`` were taken.
+    and, behind them, ``names``. ``called`` are those of other rules. ``steps`` were taken. ``size``
+    is in bytes, nearly.
     """
 
     limits: Limits
@@ -30,11 +31,12 @@ class Lowered:
     pieces: "Mapping[str, Piece]"
     called: tuple[str, ...]
     steps: int
+    size: int
 
-    @property
-    def size(self) -> int:
-        """Bytes that it takes, nearly."""
-        return 2_000 + sum(_BYTES + piece.size for piece in self.pieces.values())
+
+def size_of(pieces: "Mapping[str, Piece]") -> int:
+    """Return the bytes that a part takes, nearly."""
+    return 2_000 + sum(_BYTES + piece.size for piece in pieces.values())
 
 
 _BYTES = 500

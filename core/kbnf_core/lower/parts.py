@@ -15,6 +15,7 @@ what comes behind it is copied as it is. That is not the smallest automaton, as 
 alike; what they have alone is the smallest already.
 """
 
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
@@ -88,10 +89,16 @@ class Around:
         found: dict[str, tuple[list[str], Node | None]] = {}
         for name, body in grammar.rules.items() if self.parts else ():
             branches = body.branches if isinstance(body, Choice) else (body,)
-            united = [part for part in map(self._united, branches) if part is not None]
+            united: list[str] = []
+            rest: list[Node] = []
+            for branch in branches:
+                part = self._united(branch)
+                if part is None:
+                    rest.append(branch)
+                else:
+                    united.append(part)
             if united:
-                rest = tuple(branch for branch in branches if self._united(branch) is None)
-                found[name] = united, Choice(rest, body.span) if rest else None
+                found[name] = united, Choice(tuple(rest), body.span) if rest else None
         return found
 
     def _united(self, branch: Node) -> str | None:
@@ -146,7 +153,7 @@ class Carrier:
     def __init__(self, alphabet: Alphabet) -> None:
         self._alphabet = alphabet
         # By what parts that were lowered together share.
-        self._calls: dict[int, list[int]] = {}
+        self._calls: dict[int, Column] = {}
 
     def carry(self, part: Lowered, name: str) -> Piece:
         """Return the automaton of a rule of a part."""
@@ -154,7 +161,8 @@ class Carrier:
         if calls is None:
             symbols = self._alphabet.call_symbols
             # Those that the rule calls have symbols.
-            calls = self._calls[id(part.names)] = [symbols.get(each, -1) for each in part.names]
+            numbers = array("i", [symbols.get(each, -1) for each in part.names])
+            calls = self._calls[id(part.names)] = numbers.tobytes()
         piece, finer = part.pieces[name], self._alphabet.columns
         columns = carry(piece.source, piece.symbol, piece.target, part.classes, calls, finer)
         return Piece(*columns, piece.accepting, piece.places, piece.loops, piece.is_deterministic)
@@ -166,7 +174,7 @@ def carry(
     symbol: Column,
     target: Column,
     classes: ByteClasses,
-    calls: list[int],
+    calls: Column,
     finer: ByteClasses,
 ) -> tuple[Column, Column, Column]:
     """Return columns of edges over other symbols: ``finer`` classes, and ``calls`` behind them.
@@ -177,7 +185,7 @@ def carry(
     for letter, byte in enumerate(first_bytes(finer)):
         letters[classes[byte]].append(letter)
     own = len(letters)
-    letters += [[call] for call in calls]
+    letters += [[call] for call in np.frombuffer(calls, np.int32).tolist()]
     edges = np.frombuffer(source + symbol + target, np.int32).reshape(3, -1).T.tolist()
     found = [(here, old, each, there) for here, old, there in edges for each in letters[old]]
     found.sort(key=lambda edge: (edge[0], *((0, *edge[2:]) if edge[1] < own else (1, 0, 0))))

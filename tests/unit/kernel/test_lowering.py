@@ -4,7 +4,7 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import astuple, replace
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -21,10 +21,12 @@ from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
 from kbnf_core.lower.chosen_kernel import PLAIN
 from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.counts import UncountableError
 from kbnf_core.lower.nfa import NfaBuilder, TooManyStatesError
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_testing.counts import counted_pair
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
 
@@ -194,7 +196,7 @@ def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) ->
     classes = bytes(sorted(set(classes)).index(each) for each in classes)
     finer = join([classes, separate(chance.sample(range(256), chance.choice([0, 3, 40])))])
     called, first = chance.randrange(3), max(finer) + 1
-    calls = chance.sample(range(first, first + 5), called)
+    calls = array("i", chance.sample(range(first, first + 5), called)).tobytes()
     pieces = []
     for _ in range(chance.randrange(1, 5)):
         wide = chance.choice([1, 6])
@@ -212,6 +214,30 @@ def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) ->
             united = Piece(source, symbol, target, accepting, [()])
             words = ({word_of(each, chance.randrange) for each in pieces} for _ in range(20))
             assert all(accepts(united, word) for some in words for word in some if word)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_take_counts_out_of_automata_alike(
+    compiled: ModuleType, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outcomes: list[object] = []
+
+    def compare_folds(name: str, *arguments: Any) -> object:
+        found: list[object] = []
+        folds: tuple[Any, Any] = compiled.fold, PLAIN["fold"]
+        for fold in folds:
+            try:
+                columns = fold(name, *arguments)
+                found.append((columns[:4], list(map(astuple, columns[4]))))
+            except UncountableError as error:
+                found.append((str(error), []))
+        assert found[0] == found[1]
+        outcomes.append(found[0])
+        return compiled.fold(name, *arguments)
+
+    monkeypatch.setattr("kbnf_core.lower.assemble.fold", compare_folds)
+    counted_pair(Random(seed), 9)
+    assert outcomes
 
 
 COLUMNS = ("source", "symbol", "target")

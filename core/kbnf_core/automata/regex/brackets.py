@@ -1,5 +1,10 @@
-"""Character classes in brackets: ranges, nesting, named sets, and the operators on sets."""
+"""Character classes in brackets: ranges, nesting, named sets, and the operators on sets.
 
+Classes of thousands of members are common in schemas (letters and digits of Unicode, listed), so
+runs of plain members are read at once; whatever is not plain, or wrong, is read one by one.
+"""
+
+import re
 from collections.abc import Callable
 
 from kbnf_core.automata.codepoints import (
@@ -23,6 +28,9 @@ _OPERATORS: dict[str, _Operator] = {
     "--": difference,
     "~~": symmetric_difference,
 }
+# What may begin an operator is not plain.
+_PLAIN = r"(?:([^\\\[\]&~-])|\\[xuU]\{([0-9A-Fa-f]{1,8})\}|\\([!-/:-@\[-`{-~]))"
+_MEMBER = re.compile(rf"{_PLAIN}(?:-{_PLAIN}|(?!-))")
 
 
 class _Level:
@@ -76,7 +84,7 @@ def read_brackets(reader: Reader) -> CodePoints:
             reader.index += 2
             level.left = level.close_operand(reader.flags)
             level.operator = operator
-        else:
+        elif not _take_run(reader, level):
             _read_item(reader, level)
 
 
@@ -129,6 +137,23 @@ def _take_posix(reader: Reader, level: _Level) -> bool:
         report_invalid_utf8(reader, "this class", start, reader.index)
     level.sets.append(complement(points) if negated else points)
     return True
+
+
+def _take_run(reader: Reader, level: _Level) -> bool:
+    """Read plain members and ranges of them; False where the next one is none, or wrong."""
+    start, text = reader.index, reader.text
+    if reader.flags.verbose or not reader.flags.unicode:
+        return False
+    while found := _MEMBER.match(text, reader.index):
+        char, digits, sign, last, last_digits, last_sign = found.groups()
+        low = high = int(digits, 16) if digits else ord(char or sign)
+        if last or last_digits or last_sign:
+            high = int(last_digits, 16) if last_digits else ord(last or last_sign)
+        if low > high or high > 0x10FFFF or 0xD800 <= low <= 0xDFFF or 0xD800 <= high <= 0xDFFF:
+            break
+        level.ranges.append((low, high))
+        reader.index = found.end()
+    return reader.index > start
 
 
 def _read_item(reader: Reader, level: _Level) -> None:

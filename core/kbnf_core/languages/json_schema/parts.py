@@ -49,13 +49,17 @@ class Parts(Remembered[Key, Part]):
         """Remember a part, which need not be new: one may have several keys."""
         self.made += is_new
         super().keep(key, value)
-        self._used.add(key)
+        if value.lowered is None:
+            self._used.add(key)
 
     def settle(self) -> None:
         """Count what was lowered of the parts that were kept or found since this was called."""
         used, self._used = self._used, set()
-        known = self._known
-        self.recount(key for key in used if key in known and known[key][0].lowered is not None)
+        with self._lock:
+            for key in used:
+                part, counted = self._known.get(key, (None, 0))
+                if part is not None and isinstance(part.lowered, Lowered):
+                    self._count(key, part, counted + part.lowered.size, counted)
 
 
 def _size_of(key: Key, part: Part) -> int:

@@ -32,6 +32,10 @@ _UNIT = re.compile(r"u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})")
 _ESCAPE = re.compile(rf"\\(?:{_PAIR.pattern}|{_UNIT.pattern}|{_CONTROL.pattern}|(?P<other>[\s\S]))")
 
 
+# Characters and ranges of them by number, of which long classes consist; no halves of pairs.
+_NUMBERS = re.compile(r"(?:\\u(?![dD][89a-fA-F])[0-9A-Fa-f]{4}-?)+")
+
+
 _LOOK_AHEAD = re.compile(r"\(\?([=!])")
 _STEP = re.compile(r"\\[\s\S]|\[\^?\]?(?:\\[\s\S]|[^\]\\])*\]|[\s\S]")
 
@@ -155,6 +159,12 @@ def _translate(pattern: str) -> tuple[str, bool]:
     in_set = alternatives = False
     while index < len(pattern):
         char = pattern[index]
+        numbers = _NUMBERS.match(pattern, index)
+        if numbers:
+            each = numbers[0].split("\\u")[1:]
+            written += [f"\\u{{{number[:4]}}}{number[4:]}" for number in each]
+            index = numbers.end()
+            continue
         escape = _ESCAPE.match(pattern, index)
         if escape:
             written.append(_escape(escape, in_set))

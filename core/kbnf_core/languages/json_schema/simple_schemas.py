@@ -138,6 +138,8 @@ class SimpleSchemas:
         self._known_parts = known
         self._scalar = scalar
         self._use = use
+        # Those of this schema, also the ones that are too large to be known to others.
+        self._scalars: dict[str, ir.Part] = {}
         # By identity, and which objects are closed. None for what is not simple, and for what is
         # being looked at: a schema within itself.
         self._known: dict[tuple[int, bool, bool], Value | None] = {}
@@ -313,7 +315,7 @@ class SimpleSchemas:
         key = repr(contents)
         digest.update(key.encode(errors="surrogatepass"))
         name = f"{type_}_{digest.hexdigest()}"
-        found = self._known_parts.find(f"{name} {key}")
+        found = self._scalars.get(name) or self._known_parts.find(f"{name} {key}")
         if found is None:
             found = self._scalar(name, contents)
             if found is None:
@@ -321,6 +323,7 @@ class SimpleSchemas:
             self._known_parts.keep(f"{name} {key}", found)
         else:
             self._budget.spend(found.work)
+        self._scalars[name] = found
         return Value(name, ir.Call(name, NOWHERE), _ONE_TYPE[type_], parts=(found,))
 
     def _array(self, schema: dict[str, Json], below: bool, depth: int) -> Value | None:

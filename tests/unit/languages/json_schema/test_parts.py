@@ -196,3 +196,22 @@ def test_device_tables_are_the_same_whatever_is_known(tmp_path: Path) -> None:
         TokenTable.build(grammar, BYTES, max_states=150, partial=True).save(file)
         found.add(file.read_bytes())
     assert len(found) == 1
+
+
+def test_parts_that_are_split_call_what_all_share() -> None:
+    many = {f"{'long' * 10}{number}": {} for number in range(20)}
+    definitions = {
+        "none": {"properties": {}},
+        "many": {"properties": many},
+        "held": {"properties": {"many": {"$ref": "#/definitions/many"}}},
+    }
+    properties = {
+        "none": {"$ref": "#/definitions/none"},
+        "inner": {"properties": {"held": {"$ref": "#/definitions/held"}}},
+        "open": {"patternProperties": {}},
+    }
+    grammar = Grammar.from_json_schema({"definitions": definitions, "properties": properties})
+    first, *_, last = many
+    value = f'{{"many": {{"{first}": [1], "{last}": {{"a": null}}}}}}'
+    assert accepts(grammar, f'{{"inner": {{"held": {value}}}}}')
+    assert not accepts(grammar, f'{{"inner": {{"held": {{"many": {{"{first}": [1}}}}}}}}')

@@ -1,0 +1,386 @@
+# What is asked of the nodes of rules: their facts, which are inlined, which are large.
+#
+# The parts of a body are a list, parts before wholes. So whatever is found of a node from its parts
+# is found by one pass over that list with a stack of values, and without recursion.
+
+def meaning_of(root, leaf, defined, budget):
+    """See ``translate``."""
+    cdef list wholes = [], stack = [root], values = []
+    cdef Py_ssize_t first
+    while stack:
+        node = stack.pop()
+        wholes.append(node)
+        kind = type(node)
+        if kind is _Items:
+            stack.extend(node.items)
+        elif kind is _Alternation:
+            stack.extend(node.branches)
+        elif kind is _Repetition or kind is _Bracket:
+            stack.append(node.body)
+    budget.spend(len(wholes))
+    for node in reversed(wholes):
+        kind = type(node)
+        if kind is _Items:
+            first = len(values) - len(<tuple> node.items)
+            values[first:] = [_Sequence(tuple(values[first:]), node.span)]
+        elif kind is _Alternation:
+            first = len(values) - len(<tuple> node.branches)
+            values[first:] = [choice_of(values[first:], node.span, budget)]
+        elif kind is _Repetition:
+            values.append(_Repeat(values.pop(), node.low, node.high, node.span))
+        elif kind is _Bracket:
+            if node.kind is _OPTIONAL:
+                values.append(_Repeat(values.pop(), 0, 1, node.span))
+            elif node.kind is _REPEATED:
+                values.append(_Repeat(values.pop(), 0, None, node.span))
+        elif kind is _Reference and node.name.value in defined:
+            values.append(_Call(node.name.value, node.span))
+        elif kind is _Terminal:
+            values.append(_Literal(node.text.value.encode(), node.span))
+        else:
+            values.append(leaf(node))
+    return values.pop()
+
+
+def parts_of(root):
+    """See ``facts``."""
+    cdef list found = [], stack = [root], callees = []
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        kind = type(node)
+        if kind is _Sequence:
+            stack.extend(node.parts)
+        elif kind is _Choice:
+            stack.extend(node.branches)
+        elif kind is _Repeat or kind is _Counted:
+            stack.append(node.body)
+        elif kind is _Call:
+            callees.append(node.nonterminal)
+    found.reverse()
+    callees.reverse()
+    return found, callees
+
+
+cdef int _both(const vector[int]& values, Py_ssize_t first) noexcept:
+    """Return the facts of a sequence."""
+    cdef Py_ssize_t i
+    cdef int found = NULLABLE
+    for i in range(first, <Py_ssize_t> values.size()):
+        if values[i] == 0:
+            return 0
+        found = (found & values[i] & NULLABLE) | ((found | values[i]) & FILLED)
+    return found
+
+
+cdef int _of_automaton(dfa) except -1:
+    if not dfa.accepting:
+        return 0
+    cdef int found = NULLABLE if dfa.accepting[0] else 0
+    if dfa.state_count > 1:
+        # The start leads to the others.
+        return found | FILLED
+    for target in dfa.rows[0]:
+        if target != DEAD:
+            return found | FILLED
+    return found
+
+
+def facts_of(nodes, known):
+    """See ``facts``."""
+    return _facts()[_facts_in(nodes, known)]
+
+
+cdef tuple _facts():
+    """Return all facts there are, by their flags."""
+    global _FACTS
+    if _FACTS is None:
+        table = import_module("kbnf_core.lower.facts").FACTS
+        _FACTS = tuple([table[flags & NULLABLE][flags >> 1] for flags in range(4)])
+    return _FACTS
+
+
+cdef int _facts_in(nodes, known) except -1:
+    cdef vector[int] values
+    cdef Py_ssize_t first, i
+    cdef int found
+    for node in nodes:
+        kind = type(node)
+        first = values.size()
+        if kind is _Call:
+            of_call = known[node.nonterminal]
+            found = (NULLABLE if of_call[0] else 0) | (FILLED if of_call[1] else 0)
+        elif kind is _Literal:
+            found = FILLED if node.data else NULLABLE
+        elif kind is _Sequence:
+            first -= len(<tuple> node.parts)
+            found = _both(values, first)
+        elif kind is _Choice:
+            first -= len(<tuple> node.branches)
+            found = 0
+            for i in range(first, <Py_ssize_t> values.size()):
+                found |= values[i]
+        elif kind is _Repeat or kind is _Counted:
+            first -= 1
+            if node.high == 0:
+                found = NULLABLE
+            else:
+                found = values[first] | (NULLABLE if node.low == 0 else 0)
+        elif kind is _Regular:
+            found = _of_automaton(node.dfa)
+        else:
+            found = FILLED
+        values.resize(first)
+        values.push_back(found)
+    return values.back()
+
+
+def solve(dict nodes, dict callees, given, budget):
+    """See ``facts``: ``ir.analysis.fixpoint``."""
+    cdef dict values = dict(given), callers = {}
+    cdef tuple facts = _facts()
+    cdef list queue = _order(callees, callees), again
+    cdef set waiting = set(queue)
+    cdef Py_ssize_t at = 0
+    for name, called in callees.items():
+        for callee in dict.fromkeys(called):
+            again = <list> callers.get(callee)
+            if again is None:
+                callers[callee] = [name]
+            else:
+                again.append(name)
+    for name in callees:
+        values[name] = facts[0]
+    while at < len(queue):
+        name = queue[at]
+        at += 1
+        waiting.discard(name)
+        budget.part = name
+        budget.spend(len(<list> nodes[name]))
+        value = facts[_facts_in(nodes[name], values)]
+        if value is not values[name]:
+            values[name] = value
+            for caller in callers.get(name, ()):
+                if caller not in waiting:
+                    waiting.add(caller)
+                    queue.append(caller)
+    return values
+
+
+def order_from(roots, callees):
+    """See ``facts``."""
+    return _order(roots, callees)
+
+
+cdef list _order(roots, callees):
+    """Return names and all that they lead to, in depth-first postorder."""
+    cdef list order = [], names = [], pending = []
+    cdef set seen = set()
+    for root in roots:
+        if root in seen:
+            continue
+        seen.add(root)
+        names.append(root)
+        pending.append(iter(callees[root]))
+        while names:
+            for callee in pending[len(pending) - 1]:
+                if callee not in seen and callee in callees:
+                    seen.add(callee)
+                    names.append(callee)
+                    pending.append(iter(callees[callee]))
+                    break
+            else:
+                order.append(names.pop())
+                pending.pop()
+    return order
+
+
+def large_ones(names, nodes, Py_ssize_t most, states):
+    """See ``split``."""
+    cdef list found = [], parts
+    for name in names:
+        parts = nodes[name]
+        if type(parts[len(parts) - 1]) is not _Regular and (
+            _has_long_run(parts, most) or estimate_size(parts, {}, ()) > states
+        ):
+            found.append(name)
+    return found
+
+
+cdef bint _has_long_run(list nodes, Py_ssize_t most) except -1:
+    for node in nodes:
+        kind = type(node)
+        if kind is _Sequence:
+            if len(<tuple> node.parts) > most:
+                return True
+        elif kind is _Repeat and max(node.low, node.high or 1) > most:
+            return True
+    return False
+
+
+def with_counts(names, nodes, least):
+    """See ``counts``."""
+    cdef list found = []
+    for name in names:
+        for node in <list> nodes[name]:
+            if type(node) is _Repeat and max(node.low, node.high or 0) >= least:
+                found.append(name)
+                break
+    return found
+
+
+def counting_of(names, nodes):
+    """See ``inline``."""
+    cdef list found = []
+    for name in names:
+        if _is_counting(nodes[name]):
+            found.append(name)
+    return found
+
+
+cdef bint _is_counting(list nodes) except -1:
+    for node in nodes:
+        if type(node) is _Counted:
+            return True
+    return False
+
+
+def estimate_size(nodes, sizes, inlined):
+    """See ``inline``."""
+    cdef vector[int64_t] values
+    cdef Py_ssize_t first
+    cdef int64_t size
+    for node in nodes:
+        kind = type(node)
+        first = values.size()
+        if kind is _Literal:
+            size = len(<bytes> node.data)
+        elif kind is _Regular:
+            size = node.dfa.state_count
+        elif kind is _Call:
+            name = node.nonterminal
+            size = sizes[name] if name in inlined else 1
+        elif kind is _Counted:
+            first -= 1
+            size = values[first] * COUNTED_COPIES
+        elif kind is _Repeat:
+            first -= 1
+            size = min(max(node.low, node.high or 1, 1) * values[first], HUGE)
+        elif kind is _Token:
+            size = 1
+        else:
+            first -= len(<tuple> (node.parts if kind is _Sequence else node.branches))
+            size = 1
+            for i in range(first, <Py_ssize_t> values.size()):
+                size += values[i]
+        values.resize(first)
+        values.push_back(min(size, <int64_t> HUGE))
+    return values.back()
+
+
+cdef bint _is_free_text(dfa) except -1:
+    """See ``inline``; what many bytes leave as it is, or nothing can, is known without cycles."""
+    cdef int32_t sizes[256]
+    cdef bytes classes = dfa.classes
+    cdef int32_t state = 0, column, kept, leaving
+    cdef bint is_wide = False
+    cdef Py_ssize_t i
+    for i in range(256):
+        sizes[i] = 0
+    for i in range(256):
+        sizes[_letters(classes)[i]] += 1
+    for row in dfa.rows:
+        column, kept, leaving = 0, 0, 0
+        for target in row:
+            if <int32_t> target == state:
+                kept += sizes[column]
+            if <int32_t> target != DEAD:
+                leaving += sizes[column]
+            column += 1
+        if kept >= FREE_TEXT:
+            return True
+        is_wide |= leaving >= FREE_TEXT
+        state += 1
+    return is_wide and import_module("kbnf_core.lower.inline").is_free_text(dfa)
+
+
+cdef bint _has_free_text(nodes) except -1:
+    for node in nodes:
+        if type(node) is _Regular and _is_free_text(node.dfa):
+            return True
+    return False
+
+
+def choose(order, nodes, callees, uses, rules, kept, budget):
+    """See ``inline``."""
+    cdef dict sizes = {}, inlined = {}
+    cdef set flat = set()
+    cdef list parts
+    cdef bint is_flat
+    for name in order:
+        parts = nodes[name]
+        budget.part = name
+        budget.spend(len(parts))
+        size = sizes[name] = estimate_size(parts, sizes, inlined)
+        is_flat = flat.issuperset(callees[name])
+        if is_flat:
+            flat.add(name)
+        if "#" in name or name in kept or _is_counting(parts):
+            continue
+        times = uses.get(name, 0)
+        if (times == 1 and size <= LARGE and name in rules) or (
+            is_flat and size * times <= SMALL_TOTAL and not _has_free_text(parts)
+        ):
+            inlined[name] = None
+    return list(inlined)
+
+
+def count_uses(names, nodes, callees):
+    """See ``inline``."""
+    cdef dict uses = {}
+    cdef list stack
+    for name in names:
+        found = nodes[name]
+        for node in found:
+            if type(node) is _Repeat or type(node) is _Counted:
+                break
+        else:
+            for callee in callees[name]:
+                uses[callee] = uses.get(callee, 0) + 1
+            continue
+        stack = [(found[len(found) - 1], 1)]
+        while stack:
+            node, times = stack.pop()
+            kind = type(node)
+            if kind is _Call:
+                uses[node.nonterminal] = uses.get(node.nonterminal, 0) + times
+            elif kind is _Counted:
+                stack.append((node.body, times * COUNTED_COPIES))
+            elif kind is _Repeat:
+                stack.append((node.body, times * max(node.low, node.high or 1, 1)))
+            elif kind is _Sequence or kind is _Choice:
+                for part in <tuple> (node.parts if kind is _Sequence else node.branches):
+                    stack.append((part, times))
+    return uses
+
+
+def leaves_of(bodies):
+    """See ``assemble``."""
+    cdef dict classes = {}, terminals = {}
+    cdef uint8_t seen[256]
+    cdef bytes data
+    cdef Py_ssize_t i
+    for i in range(256):
+        seen[i] = 0
+    for nodes in bodies:
+        for node in nodes:
+            kind = type(node)
+            if kind is _Literal:
+                data = node.data
+                for i in range(len(data)):
+                    seen[_letters(data)[i]] = 1
+            elif kind is _Regular:
+                classes[node.dfa.classes] = None
+            elif kind is _Token:
+                terminals[node.terminal] = None
+    return list(classes), bytes([i for i in range(256) if seen[i]]), list(terminals)
