@@ -21,12 +21,17 @@ ASCII: CodePoints = ((0, 0x7F),)
 
 
 def from_ranges(ranges: Iterable[Range]) -> CodePoints:
-    """Return the set that covers ``ranges``, which may overlap and hold surrogates."""
+    """Return the set that covers ``ranges``; they may overlap, and a reversed one is empty.
+
+    What they have beyond Unicode's characters, surrogates too, is left out.
+    """
     return _without_surrogates(_merge(ranges))
 
 
 def _without_surrogates(points: CodePoints) -> CodePoints:
-    """Return ranges in order without surrogates: few are looked at."""
+    """Return of ranges in order what are characters: few are looked at."""
+    if points and points[-1][1] > 0x10FFFF:
+        return intersect(points, ANY)
     first = bisect_left(points, (0xD800,))
     first -= first > 0 and points[first - 1][1] >= 0xD800
     last = bisect_left(points, (0xE000,), first)
@@ -38,7 +43,7 @@ def _merge(ranges: Iterable[Range]) -> CodePoints:
     for low, high in sorted(ranges):
         if merged and low <= merged[-1][1] + 1:
             merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-        else:
+        elif low <= high:
             merged.append((low, high))
     return tuple(merged)
 

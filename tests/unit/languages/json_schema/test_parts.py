@@ -199,7 +199,7 @@ def test_device_tables_are_the_same_whatever_is_known(tmp_path: Path) -> None:
 
 
 def test_parts_that_are_split_call_what_all_share() -> None:
-    many = {f"{'long' * 10}{number}": {} for number in range(20)}
+    many: dict[str, dict[str, str]] = {f"{'long' * 10}{number}": {} for number in range(20)}
     definitions = {
         "none": {"properties": {}},
         "many": {"properties": many},
