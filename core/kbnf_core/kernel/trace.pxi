@@ -1,0 +1,1007 @@
+# Texts over position automata, and their trees.
+#
+# A text is read back from its end, along the only source or the best way through a region. Nodes of
+# the tree are written when their beginning is found, which is their preorder backwards.
+
+cdef enum:
+    # Kinds of events: a rule has begun, or has ended.
+    _OPENS = 0
+    _CLOSES = 1
+
+cdef struct _Event:
+    int32_t kind
+    int32_t label
+    int32_t offset
+
+cdef struct _Progress:
+    # A configuration of a region, or so many events of one of its links.
+    int32_t node
+    int32_t link
+    int32_t done
+
+
+class TooManyReadings(Exception):
+    """A text has more derivations side by side than may be followed."""
+
+
+cdef class Trace:
+    """A text, read over position automata, and its derivations.
+
+    Places of it are counted in steps: bytes, and tokens that are matched by id. ``most`` bounds the
+    configurations that are followed side by side.
+    """
+
+    cdef readonly Derivations known
+    cdef vector[int32_t] states
+    cdef vector[int32_t] symbols
+    # By place, its byte offset; empty where these are the same.
+    cdef vector[int32_t] offsets
+    # By place, the token that was read to it, or _NOTHING; empty without tokens.
+    cdef vector[int32_t] tokens
+    cdef size_t most
+    # The tree in the making, backwards, and the calls that are open to the right.
+    cdef vector[int32_t] labels
+    cdef vector[int32_t] starts
+    cdef vector[int32_t] ends
+    cdef vector[int32_t] below
+    cdef vector[_Opened] opened
+    cdef int64_t mark
+    cdef int32_t end
+    cdef bint is_open
+    # What is certain: a place that all derivations go through, the events before it, those said.
+    cdef _Place cut
+    cdef size_t before_cut
+    cdef readonly size_t said
+    # The step to a place that was asked for last; to 0 there is none.
+    cdef size_t step_at
+    cdef _Step* last_step
+    # Up to which byte nothing begins or ends in any derivation but what was said.
+    cdef readonly int32_t front
+
+    def __init__(self, Derivations known, size_t most):
+        self.known = known
+        self.most = most
+        self.states.push_back(known.initial)
+        self.cut = _Place(-1, _BEGIN, 0, ~0)
+
+    def __len__(self):
+        return self.symbols.size()
+
+    @property
+    def settled(self):
+        """The place that what is certain is looked for from: all derivations go through it."""
+        return max(self.cut.at, 0)
+
+    @property
+    def size(self):
+        """The number of bytes read."""
+        return self.offset(self.symbols.size())
+
+    cdef inline int32_t offset(self, size_t at) noexcept:
+        return at if self.offsets.empty() else self.offsets[at]
+
+    cdef Trace _copy(self):
+        cdef Trace twin = Trace(self.known, self.most)
+        twin.states, twin.symbols = self.states, self.symbols
+        twin.offsets, twin.tokens = self.offsets, self.tokens
+        twin.cut, twin.before_cut, twin.said = self.cut, self.before_cut, self.said
+        twin.front = self.front
+        return twin
+
+    def __copy__(self):
+        return self._copy()
+
+    def read(self, const uint8_t[::1] data):
+        """Read bytes as far as they fit; return how many did."""
+        cdef LazyTable explorer = self.known.explorer
+        cdef int32_t state = self.states.back()
+        cdef Py_ssize_t i
+        cdef uint8_t symbol
+        self.known.acquire()
+        try:
+            explorer._wake()
+            self.states.reserve(self.states.size() + data.shape[0])
+            self.symbols.reserve(self.symbols.size() + data.shape[0])
+            for i in range(data.shape[0]):
+                symbol = explorer.classes[data[i]]
+                state = explorer.step_alone(state, symbol)
+                if state == DEAD:
+                    return i
+                self._push(state, symbol, 1, _NOTHING)
+            return data.shape[0]
+        finally:
+            self.known.release()
+
+    def read_token(self, terminals, int32_t token_id, int32_t size):
+        """Read a token that matches some terminals, of so many bytes; tell whether it fits."""
+        cdef int32_t state = self.known.explorer.step_token(self.states.back(), terminals)
+        cdef size_t i
+        if state == DEAD:
+            return False
+        if self.tokens.empty():
+            for i in range(self.states.size()):
+                self.offsets.push_back(i)
+                self.tokens.push_back(_NOTHING)
+        self._push(state, self.known.symbol_of(terminals), size, token_id)
+        return True
+
+    cdef inline int _push(self, int32_t state, int32_t symbol, int32_t size, int32_t token) except -1:
+        self.states.push_back(state)
+        self.symbols.push_back(symbol)
+        if not self.tokens.empty():
+            self.offsets.push_back(self.offsets.back() + size)
+            self.tokens.push_back(token)
+        return 0
+
+    def cut_to(self, size_t size):
+        """Forget all but the first steps, and what was certain."""
+        self.step_at = 0
+        self.states.resize(size + 1)
+        self.symbols.resize(size)
+        if not self.tokens.empty():
+            self.offsets.resize(size + 1)
+            self.tokens.resize(size + 1)
+        self.cut = _Place(-1, _BEGIN, 0, ~0)
+        self.before_cut = self.said = 0
+        self.front = 0
+
+    def expected(self):
+        """Return the byte classes that fit next."""
+        return self.known.explorer.live_classes(self.states.back())
+
+    def is_complete(self):
+        """Tell whether what was read is a whole text."""
+        return self._ends()
+
+    cdef bint _ends(self) except -1:
+        if self.symbols.empty():
+            return self.known.positions.empty is not None
+        self.known.acquire()
+        try:
+            return self._step(self.symbols.size()).complete.size() > 0
+        finally:
+            self.known.release()
+
+    cdef inline _Step* _step(self, size_t at) except NULL:
+        # The same one is asked for several times in a row; those that are known stay where they are.
+        if at != self.step_at:
+            self.last_step = self.known.step_of(
+                self.states[at - 1], self.symbols[at - 1], self.states[at]
+            )
+            self.step_at = at
+        return self.last_step
+
+    cdef inline _Sources* _sources(self, size_t at) except NULL:
+        return self.known.sources_of(self.states[at])
+
+    # The ways back from a configuration.
+
+    cdef int _ways(self, _Place here, _Region* region, vector[_Way]& found) except -1:
+        """Find the configurations that may come before one; ``region`` is NULL outside of any."""
+        cdef _Step* step
+        cdef _Sources* sources
+        cdef _Item item, caller
+        cdef _Option option
+        cdef _Caller each
+        cdef _Frame frame
+        cdef int32_t number, rule
+        cdef size_t i
+        found.clear()
+        if here.kind == _ORIGIN:
+            if here.at and self.states[here.at] >= 0:
+                step = self._step(here.at)
+                for number in step.complete:
+                    found.push_back(_Way(_Place(here.at, _NODE, number, here.frame), _LAST, 0))
+            if self.is_open:
+                sources = self._sources(here.at)
+                for i in range(sources.items.size()):
+                    if self.known.reads(sources.items[i].state):
+                        found.push_back(_Way(_Place(here.at, _ITEM, i, here.frame), _LAST, 0))
+            return 0
+        if here.kind == _NODE:
+            step = self._step(here.at)
+            for option in step.options[here.index]:
+                if option.kind == _READ:
+                    found.push_back(
+                        _Way(
+                            _Place(here.at - 1, _ITEM, option.index, here.frame), _READ, option.edge
+                        )
+                    )
+                else:
+                    number = here.frame
+                    if region is not NULL:
+                        number = self._frame_number(region, here, option.index)
+                    found.push_back(_Way(_Place(here.at, _NODE, option.index, number), _RETURN, 0))
+            return 0
+        sources = self._sources(here.at)
+        item = sources.items[here.index]
+        if not self.known.is_entry[item.state]:
+            step = self._step(here.at)
+            for number in step.of_item[here.index]:
+                found.push_back(_Way(_Place(here.at, _NODE, number, here.frame), _SAME, 0))
+            return 0
+        rule = self.known.rule_of[item.state]
+        for each in sources.callers[here.index]:
+            caller = sources.items[each.item]
+            if self.known.items.call_tail[each.call]:
+                found.push_back(
+                    _Way(_Place(here.at, _ITEM, each.item, here.frame), _TAIL, each.call)
+                )
+            elif not self._top(here.frame, region, &frame):
+                if self.is_open:
+                    found.push_back(
+                        _Way(_Place(here.at, _ITEM, each.item, here.frame), _CALL, each.call)
+                    )
+            elif (
+                frame.called == rule
+                and frame.stack
+                == (SELF if caller.pair == sources.predicted else sources.nodes[caller.pair])
+                and frame.report == caller.report
+                and frame.state == self.known.items.call_return[each.call]
+            ):
+                if here.frame < 0:
+                    found.push_back(
+                        _Way(_Place(here.at, _ITEM, each.item, here.frame + 1), _CALL, each.call)
+                    )
+                else:
+                    for number in region.around[here.frame]:
+                        found.push_back(
+                            _Way(_Place(here.at, _ITEM, each.item, number), _CALL, each.call)
+                        )
+        if (
+            here.at == 0
+            and item.report == rule == self.known.start
+            and item.pair != sources.predicted
+            and not self._top(here.frame, region, &frame)
+        ):
+            found.push_back(_Way(_Place(-1, _BEGIN, 0, here.frame), _FIRST, 0))
+        return 0
+
+    cdef bint _top(self, int32_t number, _Region* region, _Frame* frame) noexcept:
+        """Fetch the innermost open call; tell whether there is one.
+
+        Those of a region have numbers from 0 on; ``~n`` are the first ``n`` of ``opened``.
+        """
+        if number >= 0:
+            frame[0] = region.frames[number]
+            return True
+        if ~number == 0:
+            return False
+        frame[0] = self.opened[~number - 1].frame
+        return True
+
+    cdef int32_t _frame_number(
+        self, _Region* region, _Place after, int32_t complete
+    ) except? -1:
+        """The call that returned to a node of a step from another one."""
+        cdef _Step* step = self._step(after.at)
+        cdef _Frame frame = _call_of(step, after.index, complete)
+        cdef Triple key = Triple(
+            after.at, Pair(after.index, 2 * frame.called + (frame.stack == SELF))
+        )
+        cdef int32_t number
+        if not region.frame_numbers.count(key):
+            region.frame_numbers[key] = region.frames.size()
+            region.frames.push_back(frame)
+            region.returned.push_back(Pair(after.at, after.index))
+            region.around.push_back(vector[int32_t]())
+        number = region.frame_numbers[key]
+        if not _has(region.around[number], after.frame):
+            region.around[number].push_back(after.frame)
+        return number
+
+    # Regions.
+
+    cdef int32_t _number(self, _Region* region, _Place place, bint* is_new) except -1:
+        cdef uint64_t hashed = _hash_bytes(0, &place, sizeof(_Place))
+        cdef int32_t number
+        is_new[0] = False
+        for number in region.known[hashed]:
+            if memcmp(&region.places[number], &place, sizeof(_Place)) == 0:
+                return number
+        number = region.places.size()
+        if region.places.size() >= self.most:
+            raise TooManyReadings
+        region.places.push_back(place)
+        region.links.push_back(vector[_Link]())
+        region.known[hashed].push_back(number)
+        is_new[0] = True
+        return number
+
+    cdef int32_t _follow_back(
+        self, _Region* region, _Place origin, int32_t floor, bint to_begin
+    ) except -1:
+        """Follow all ways back until they meet; return where, as a number of the region.
+
+        With ``to_begin`` they are followed to the place ``floor``, and 0 is returned.
+        """
+        cdef vector[int32_t] here, below
+        cdef vector[_Way] ways
+        cdef _Way way
+        cdef bint is_new
+        cdef int32_t number = self._number(region, origin, &is_new)
+        cdef int32_t target
+        here.push_back(number)
+        while True:
+            if here.empty():
+                if below.empty():
+                    return 0
+                here.swap(below)
+            if (
+                not to_begin
+                and number != here.back()
+                and here.size() + below.size() == 1
+                and _is_settled(region, region.places[here.back()].frame)
+            ):
+                return here.back()
+            number = here.back()
+            here.pop_back()
+            if region.places[number].kind == _BEGIN:
+                if to_begin:
+                    continue
+                return number
+            self._ways(region.places[number], region, ways)
+            for way in ways:
+                if way.place.at < floor:
+                    continue
+                target = self._number(region, way.place, &is_new)
+                region.links[target].push_back(_Link(number, way.kind, way.edge))
+                if is_new:
+                    if way.place.at == region.places[number].at:
+                        here.push_back(target)
+                    else:
+                        below.push_back(target)
+            number = _NOTHING
+
+    cdef int64_t _preference(
+        self, _Region* region, int32_t source, _Link link, vector[_Level]& levels, int32_t level
+    ) except -2:
+        """How much a link is preferred among those of one configuration; the least is the most."""
+        cdef int32_t at, index
+        if link.kind == _READ:
+            return self.known.preference[link.edge]
+        if link.kind == _CALL or link.kind == _TAIL:
+            return (
+                self.known.preference[self.known.calls_at + link.edge] >> _FIRST_BITS
+            ) << _FIRST_BITS
+        if link.kind == _RETURN:
+            level = _calling(levels, level)
+            if level != _NOTHING:
+                at, index = region.places[source].at, region.places[source].index
+                step = self._step(at)
+                return self.known.preference_of(
+                    levels[level].caller,
+                    step.arrivals[index].report,
+                    step.arrivals[region.places[link.target].index].state,
+                ) & 0xFFFFFFFF
+        return 0
+
+    cdef int _choose(
+        self, _Region* region, int32_t begin, int32_t origin, vector[_Way]& chosen
+    ) except -1:
+        """Find the preferred way from ``begin`` to ``origin``; ``chosen`` are its steps, backwards."""
+        cdef unordered_set[int32_t] dead
+        cdef size_t known = 0
+        while not self._chosen_without(region, begin, origin, dead, chosen, False):
+            # Rules that derive themselves: what led round in a circle is tried no more.
+            if dead.size() == known:
+                # It was needed elsewhere, with other calls open.
+                dead.clear()
+                self._chosen_without(region, begin, origin, dead, chosen, True)
+                break
+            known = dead.size()
+        return 0
+
+    cdef bint _chosen_without(
+        self,
+        _Region* region,
+        int32_t begin,
+        int32_t origin,
+        unordered_set[int32_t]& dead,
+        vector[_Way]& chosen,
+        bint goes_back,
+    ) except -1:
+        """Find the preferred way that avoids ``dead``; tell whether that led to ``origin``.
+
+        Where it did not, its last configurations are dead, none if it did not even begin. With
+        ``goes_back`` the next best choice is taken instead, and it always leads there.
+        """
+        # Threads by number, side by side: all of them prefer the same so far, so that they share
+        # their levels. A thread is a configuration and what it may have come from, each with the
+        # number of the link.
+        cdef vector[int32_t] threads
+        cdef vector[vector[Pair]] origins
+        cdef vector[_Level] levels
+        cdef vector[_Moment] moments
+        cdef vector[Pair] ways
+        cdef unordered_set[int32_t] seen
+        cdef unordered_map[int32_t, int32_t] reached
+        cdef int32_t number, node, level
+        cdef int64_t best, preference
+        cdef size_t i, tries = 0
+        cdef _Link link
+        threads.push_back(begin)
+        origins.push_back(vector[Pair]())
+        seen.insert(begin)
+        _push_moment(moments, 0, 1, _NOTHING)
+        while threads.back() != origin:
+            best = _NOTHING
+            ways.clear()
+            level = moments.back().level
+            for number in range(moments.back().first, moments.back().after):
+                node = threads[number]
+                for i in range(region.links[node].size()):
+                    link = region.links[node][i]
+                    if dead.count(link.target) or (
+                        seen.count(link.target)
+                        and _is_circle(region, threads, origins, number, link.target)
+                    ):
+                        continue
+                    if link.kind == _RETURN and not _returns(
+                        region, node, link.target, levels, level
+                    ):
+                        continue
+                    preference = self._preference(region, node, link, levels, level)
+                    if preference <= moments.back().tried:
+                        continue
+                    if best == _NOTHING or preference < best:
+                        best = preference
+                        ways.clear()
+                    if preference == best:
+                        ways.push_back(Pair(number, i))
+            if ways.empty() and not goes_back:
+                if moments.size() > 1:
+                    for number in range(moments.back().first, moments.back().after):
+                        dead.insert(threads[number])
+                return False
+            if ways.empty():
+                tries += 1
+                if tries > _TRIES or moments.size() == 1:
+                    raise TooManyReadings
+                threads.resize(moments.back().first)
+                origins.resize(moments.back().first)
+                moments.pop_back()
+                continue
+            moments.back().tried = best
+            level = self._enter(region, threads, ways, levels, level)
+            number = threads.size()
+            reached.clear()
+            for way in ways:
+                node = region.links[threads[way.first]][way.second].target
+                if not reached.count(node):
+                    reached[node] = threads.size()
+                    threads.push_back(node)
+                    origins.push_back(vector[Pair]())
+                    seen.insert(node)
+                origins[reached[node]].push_back(way)
+            if threads.size() > self.most:
+                raise TooManyReadings
+            _push_moment(moments, number, threads.size(), level)
+        self._retrace(region, threads, origins, chosen)
+        return True
+
+    cdef int32_t _enter(
+        self,
+        _Region* region,
+        vector[int32_t]& threads,
+        vector[Pair]& ways,
+        vector[_Level]& levels,
+        int32_t level,
+    ) except -2:
+        """Return the level that what was chosen leads to."""
+        cdef int32_t node = threads[ways[0].first]
+        cdef _Link link = region.links[node][ways[0].second]
+        cdef _Place place = region.places[node]
+        if link.kind == _CALL or link.kind == _TAIL:
+            levels.resize(levels.size() + 1)
+            levels.back().outer = level
+            levels.back().caller = _NOTHING
+            if link.kind == _CALL:
+                levels.back().caller = self._sources(place.at).items[place.index].state
+                for way in ways:
+                    node = threads[way.first]
+                    link = region.links[node][way.second]
+                    levels.back().around[region.places[link.target].frame].push_back(
+                        region.places[node].frame
+                    )
+            return levels.size() - 1
+        if link.kind == _RETURN:
+            level = _calling(levels, level)
+            return _NOTHING if level == _NOTHING else levels[level].outer
+        return level
+
+    cdef int _retrace(
+        self,
+        _Region* region,
+        vector[int32_t]& threads,
+        vector[vector[Pair]]& origins,
+        vector[_Way]& chosen,
+    ) except -1:
+        """Find one way among the threads, from the last one backwards."""
+        cdef int32_t number = threads.size() - 1, source, frame
+        cdef vector[int32_t] frames
+        cdef Pair way
+        cdef _Link link
+        chosen.clear()
+        while not origins[number].empty():
+            way = origins[number][0]
+            link = region.links[threads[way.first]][way.second]
+            if link.kind == _RETURN:
+                frames.push_back(region.places[threads[number]].frame)
+            elif link.kind == _CALL and not frames.empty():
+                frame = frames.back()
+                frames.pop_back()
+                for way in origins[number]:
+                    if region.places[threads[way.first]].frame == frame:
+                        break
+                link = region.links[threads[way.first]][way.second]
+            source = threads[way.first]
+            chosen.push_back(_Way(region.places[source], link.kind, link.edge))
+            number = way.first
+        return 0
+
+    # The tree.
+
+    def tree(self):
+        """Return the preferred derivation: labels, starts, ends and nodes below, in preorder.
+
+        Labels from ``len(names)`` on are token ids. What was read must be a whole text.
+        """
+        cdef vector[_Way] ways, chosen
+        cdef _Region* region
+        cdef _Place here
+        cdef int32_t meeting
+        cdef size_t i
+        if self.symbols.empty():
+            return self._empty_tree()
+        self.is_open = False
+        self.known.acquire()
+        try:
+            self._clear()
+            here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+            while here.kind != _BEGIN:
+                if here.kind == _ITEM:
+                    self._skip_back(&here)
+                here.frame = ~(<int32_t> self.opened.size())
+                self._ways(here, NULL, ways)
+                if ways.size() == 1:
+                    self._apply(here, ways[0])
+                    here = ways[0].place
+                    continue
+                if ways.empty():
+                    raise AssertionError(f"no way back from place {here.at} of a text")
+                region = new _Region()
+                try:
+                    meeting = self._follow_back(region, here, -1, False)
+                    self._choose(region, meeting, 0, chosen)
+                finally:
+                    del region
+                for i in range(chosen.size()):
+                    self._apply(here, chosen[i])
+                    here = chosen[i].place
+            return self._result()
+        finally:
+            self.known.release()
+
+    cdef int _skip_back(self, _Place* here) except -1:
+        """Go back over what was read inside of a rule, where nothing is to be chosen or written."""
+        cdef _Sources* sources
+        cdef _Step* step
+        cdef _Option option
+        cdef int32_t number
+        if not self.tokens.empty():
+            return 0
+        while here.at > 0:
+            sources = self._sources(here.at)
+            if self.known.is_entry[sources.items[here.index].state]:
+                return 0
+            step = self._step(here.at)
+            if step.of_item[here.index].size() != 1:
+                return 0
+            number = step.of_item[here.index][0]
+            if step.options[number].size() != 1:
+                return 0
+            option = step.options[number][0]
+            if (
+                option.kind != _READ
+                or self.known.arrive[step.arrivals[number].state]
+                or self.known.before[option.edge]
+            ):
+                return 0
+            here.at -= 1
+            here.index = option.index
+        return 0
+
+    # All derivations.
+
+    def derivations(self, size_t most):
+        """Return how many derivations a whole text has, at most ``most`` of them, and another tree.
+
+        The tree is that of another derivation than ``tree`` returns, the same up to the first choice
+        in which there are two; None where there is one only.
+        """
+        cdef _Region* region
+        cdef vector[_Way] chosen
+        cdef vector[int64_t] counts
+        cdef _Place here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+        cdef int32_t begin, i
+        if self.symbols.empty():
+            return 1, None
+        self.is_open = False
+        self.known.acquire()
+        region = new _Region()
+        try:
+            self._clear()
+            self._follow_back(region, here, -1, True)
+            begin = 0
+            for i in range(<int32_t> region.places.size()):
+                if region.places[i].kind == _BEGIN:
+                    begin = i
+            self._choose(region, begin, 0, chosen)
+            counts.resize(region.places.size(), _NOTHING)
+            if not self._count(region, begin, most, counts):
+                return most, None
+            if counts[begin] == 1:
+                return 1, None
+            number = counts[begin]
+            self._turn_off(region, begin, chosen)
+            self._choose(region, begin, 0, chosen)
+            for i in range(<int32_t> chosen.size()):
+                self._apply(here, chosen[i])
+                here = chosen[i].place
+            return number, self._result()
+        finally:
+            del region
+            self.known.release()
+
+    cdef bint _count(
+        self, _Region* region, int32_t begin, int64_t most, vector[int64_t]& counts
+    ) except -1:
+        """Count the ways from each configuration to the end of the call that it is in.
+
+        False where they are endless.
+        """
+        cdef vector[int32_t] pending, needed
+        cdef unordered_set[int32_t] entered
+        cdef int32_t number, other
+        cdef int64_t total
+        cdef bint is_ready
+        cdef _Link link
+        pending.push_back(begin)
+        while not pending.empty():
+            number = pending.back()
+            if counts[number] != _NOTHING:
+                pending.pop_back()
+                continue
+            is_ready, total = True, 0
+            if region.places[number].kind == _ORIGIN:
+                total = 1
+            for link in region.links[number]:
+                if link.kind == _RETURN:
+                    total = 1
+                    break
+                needed.clear()
+                needed.push_back(link.target)
+                if link.kind == _CALL:
+                    needed.push_back(self._after_call(region, number, link.target))
+                for other in needed:
+                    if counts[other] == _NOTHING:
+                        if entered.count(other):
+                            return False
+                        is_ready = False
+                        pending.push_back(other)
+                if is_ready:
+                    total += counts[link.target] * (
+                        counts[needed.back()] if needed.size() > 1 else 1
+                    )
+                    total = min(total, most)
+            if is_ready:
+                counts[number] = total
+                entered.erase(number)
+                pending.pop_back()
+            else:
+                entered.insert(number)
+        return True
+
+    cdef int32_t _after_call(self, _Region* region, int32_t caller, int32_t entry) except -1:
+        """The configuration at which a call returns, in the calls that its caller is in."""
+        cdef bint is_new
+        cdef Pair back = region.returned[region.places[entry].frame]
+        cdef _Place place = _Place(back.first, _NODE, back.second, region.places[caller].frame)
+        return self._number(region, place, &is_new)
+
+    cdef int _turn_off(self, _Region* region, int32_t begin, vector[_Way]& chosen) except -1:
+        """Take the links of the chosen derivation away where it first could have taken others."""
+        cdef vector[_Link] kept
+        cdef size_t i = chosen.size()
+        cdef int32_t number = begin, target
+        cdef bint is_new
+        cdef _Link link
+        while i:
+            i -= 1
+            number = self._number(region, chosen[i].place, &is_new)
+            if region.links[number].size() > 1 and region.links[number][0].kind != _RETURN:
+                target = 0
+                if i:
+                    target = self._number(region, chosen[i - 1].place, &is_new)
+                for link in region.links[number]:
+                    if link.target != target:
+                        kept.push_back(link)
+                region.links[number].swap(kept)
+                return 0
+        return 0
+
+    # What is certain.
+
+    def certain_events(self):
+        """Return the events that have become certain: (whether a rule ends, label, offset).
+
+        They are those with which all derivations begin that are still possible, less what was
+        returned before; in the order of the text. For tables without tail calls.
+        """
+        cdef _Region* region
+        cdef vector[_Event] found
+        cdef _Event event
+        cdef _Place origin = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+        self.is_open = True
+        self.known.acquire()
+        region = new _Region()
+        try:
+            self._follow_back(region, origin, self.cut.at, True)
+            self._agree(region, found)
+            return [(event.kind == _CLOSES, event.label, event.offset) for event in found]
+        finally:
+            del region
+            self.known.release()
+
+    cdef int _agree(self, _Region* region, vector[_Event]& found) except -1:
+        """Find the events that all ways to the end of a region begin with, after those said.
+
+        All go through ``cut``, after ``before_cut`` events; it is moved on where they meet again.
+        """
+        cdef vector[_Progress] current, after
+        cdef vector[_Event] events
+        cdef _Event event
+        cdef size_t i, count = self.before_cut
+        self.front = self.offset(self.symbols.size())
+        for i in range(region.places.size()):
+            if _is_same(region.places[i], self.cut):
+                current.push_back(_Progress(i, _NOTHING, 0))
+        while self._go_to_events(region, current, count):
+            for i in range(current.size()):
+                self._events_of(region, current[i], events)
+                if i == 0:
+                    event = events[current[0].done]
+                elif memcmp(&event, &events[current[i].done], sizeof(_Event)) != 0:
+                    self._end_at(region, current)
+                    return 0
+            count += 1
+            if count > self.said:
+                self.said = count
+                found.push_back(event)
+            for i in range(current.size()):
+                current[i].done += 1
+        return 0
+
+    cdef bint _go_to_events(
+        self, _Region* region, vector[_Progress]& current, size_t count
+    ) except -1:
+        """Take all ways to their next event; tell whether each has one.
+
+        The one that is least far goes on, so that all are seen where they are at one place.
+        """
+        cdef vector[_Progress] reached
+        cdef vector[_Event] events
+        cdef unordered_set[int32_t] seen
+        cdef _Progress one
+        cdef size_t i, first
+        cdef int32_t link
+        for one in current:
+            if one.link == _NOTHING:
+                seen.insert(one.node)
+        while not current.empty():
+            if reached.empty() and self._is_one_place(region, current):
+                self.cut = region.places[current[0].node]
+                self.cut.frame = ~0
+                self.before_cut = count
+            first = 0
+            for i in range(1, current.size()):
+                if _is_before(region.places[current[i].node], region.places[current[first].node]):
+                    first = i
+            one = current[first]
+            current[first] = current.back()
+            current.pop_back()
+            if one.link != _NOTHING:
+                self._events_of(region, one, events)
+                if one.done < <int32_t> events.size():
+                    reached.push_back(one)
+                    continue
+                one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0)
+                if seen.insert(one.node).second:
+                    current.push_back(one)
+                continue
+            if region.places[one.node].kind == _ORIGIN:
+                # The others have an event to come, or are at the end as well.
+                self._end_at(region, reached)
+                return False
+            for link in range(<int32_t> region.links[one.node].size()):
+                current.push_back(_Progress(one.node, link, 0))
+        current.swap(reached)
+        return not current.empty()
+
+    cdef int _end_at(self, _Region* region, vector[_Progress]& waiting) except -1:
+        """Let what is certain end at the first event that some ways wait for."""
+        cdef vector[_Event] events
+        cdef _Progress one
+        for one in waiting:
+            self._events_of(region, one, events)
+            self.front = min(self.front, events[one.done].offset)
+        return 0
+
+    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) except -1:
+        """Whether all ways have just read the same, whatever is open to its right.
+
+        A way reads to each place of the text once, so it cannot be there again with another call
+        open.
+        """
+        cdef _Place place = region.places[current[0].node]
+        cdef size_t i
+        if place.kind != _NODE:
+            return False
+        for i in range(current.size()):
+            if current[i].link != _NOTHING:
+                return False
+            if not _is_same(region.places[current[i].node], place):
+                return False
+        return self._step(place.at).options[place.index][0].kind == _READ
+
+    cdef int _events_of(self, _Region* region, _Progress one, vector[_Event]& events) except -1:
+        """Find the events of a link, in order."""
+        cdef _Link link = region.links[one.node][one.link]
+        cdef _Place source = region.places[one.node]
+        cdef _Place target = region.places[link.target]
+        cdef int32_t rule
+        cdef _Step* step
+        events.clear()
+        if link.kind == _CALL or link.kind == _FIRST:
+            if link.kind == _CALL:
+                self._add_passed(
+                    self.known.before[self.known.calls_at + link.edge], source.at, events
+                )
+            rule = self.known.rule_of[self._sources(target.at).items[target.index].state]
+            self._add_event(_OPENS, self.known.labels[rule], target.at, events)
+        elif link.kind == _READ or link.kind == _RETURN:
+            step = self._step(target.at)
+            if link.kind == _READ:
+                self._add_passed(self.known.before[link.edge], source.at, events)
+            else:
+                rule = step.arrivals[source.index].report
+                self._add_event(_CLOSES, self.known.labels[rule], target.at, events)
+            self._add_passed(
+                self.known.arrive[step.arrivals[target.index].state], target.at, events
+            )
+        elif link.kind == _LAST and source.kind == _NODE:
+            self._add_event(_CLOSES, self.known.labels[self.known.start], target.at, events)
+        return 0
+
+    cdef int _add_event(
+        self, int32_t kind, int32_t label, int32_t at, vector[_Event]& events
+    ) except -1:
+        if label != _NOTHING:
+            events.push_back(_Event(kind, label, self.offset(at)))
+        return 0
+
+    cdef int _add_passed(self, int32_t number, int32_t at, vector[_Event]& events) except -1:
+        cdef vector[Pair]* nodes = &self.known.passed[number]
+        cdef vector[Pair] opened
+        cdef size_t i
+        for i in range(nodes.size() + 1):
+            while not opened.empty() and opened.back().second < <int32_t> i:
+                self._add_event(_CLOSES, opened.back().first, at, events)
+                opened.pop_back()
+            if i < nodes.size():
+                self._add_event(_OPENS, deref(nodes)[i].first, at, events)
+                opened.push_back(Pair(deref(nodes)[i].first, i + deref(nodes)[i].second))
+        return 0
+
+    cdef int _clear(self) except -1:
+        self.labels.clear()
+        self.starts.clear()
+        self.ends.clear()
+        self.below.clear()
+        self.opened.clear()
+        self.mark, self.end = 0, self.offset(self.symbols.size())
+        return 0
+
+    def _empty_tree(self):
+        nodes = self.known.positions.empty
+        columns = [label for label, _ in nodes], [0] * len(nodes), [0] * len(nodes)
+        return (*(_column(each) for each in columns), _column([below for _, below in nodes]))
+
+    cdef object _result(self):
+        columns = (
+            _backwards(self.labels),
+            _backwards(self.starts),
+            _backwards(self.ends),
+            _backwards(self.below),
+        )
+        return columns
+
+    cdef int _apply(self, _Place here, _Way way) except -1:
+        """Write what lies between a configuration and one before it."""
+        cdef int32_t at = self.offset(here.at) if here.at >= 0 else 0
+        cdef _Step* step
+        cdef _Opened opened
+        cdef int32_t state
+        if way.kind == _READ or way.kind == _RETURN:
+            step = self._step(here.at)
+            state = step.arrivals[here.index].state
+            if self.known.arrive[state]:
+                self._write_passed(self.known.arrive[state], at)
+            if way.kind == _READ:
+                if not self.tokens.empty() and self.tokens[here.at] != _NOTHING:
+                    self._write(
+                        self.tokens[here.at] + len(self.known.positions.names),
+                        self.offset(here.at - 1),
+                        at,
+                        0,
+                    )
+                if self.known.before[way.edge]:
+                    self._write_passed(self.known.before[way.edge], self.offset(here.at - 1))
+            else:
+                opened.frame = _call_of(step, here.index, way.place.index)
+                opened.mark, opened.end = self.mark, self.end
+                self.opened.push_back(opened)
+                self.mark, self.end = self.labels.size(), at
+        elif way.kind == _CALL or way.kind == _TAIL or way.kind == _FIRST:
+            state = self._sources(here.at).items[here.index].state
+            self._write_rule(self.known.rule_of[state], at)
+            if way.kind == _CALL:
+                self.mark, self.end = self.opened.back().mark, self.opened.back().end
+                self.opened.pop_back()
+            if way.kind != _FIRST and self.known.before[self.known.calls_at + way.edge]:
+                self._write_passed(self.known.before[self.known.calls_at + way.edge], at)
+        return 0
+
+    cdef int _write_rule(self, int32_t rule, int32_t at) except -1:
+        cdef int32_t label = self.known.labels[rule]
+        if label != _NOTHING:
+            self._write(label, at, self.end, self.labels.size() - self.mark)
+        return 0
+
+    cdef int _write_passed(self, int32_t number, int32_t at) except -1:
+        cdef vector[Pair]* nodes = &self.known.passed[number]
+        cdef size_t i = nodes.size()
+        while i:
+            i -= 1
+            self._write(deref(nodes)[i].first, at, at, deref(nodes)[i].second)
+        return 0
+
+    cdef inline int _write(
+        self, int32_t label, int32_t start, int32_t end, int32_t below
+    ) except -1:
+        self.labels.push_back(label)
+        self.starts.push_back(start)
+        self.ends.push_back(end)
+        self.below.push_back(below)
+        return 0
+
+
+cdef object _column_of(vector[int32_t]& values):
+    cdef cnp.npy_intp size = values.size()
+    cdef cnp.ndarray found = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INT32)
+    if size:
+        memcpy(cnp.PyArray_DATA(found), values.data(), size * sizeof(int32_t))
+    return found
+
+
+cdef object _backwards(vector[int32_t]& values):
+    reverse(values.begin(), values.end())
+    found = _column_of(values)
+    values.clear()
+    return found
+
+
+cdef object _column(values):
+    cdef vector[int32_t] column = values
+    return _column_of(column)
