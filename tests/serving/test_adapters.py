@@ -209,7 +209,9 @@ class _Failing(Engine):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._automaton.masks.__dict__.update(_is_plain=False, _find_viable=_fail)
+        masks = self._automaton.masks
+        masks.assembler.is_plain = False
+        masks.__dict__.update(_find_viable=_fail)
 
     def fill_draft_bitmask(self, out: Any, row: Any, draft: Any) -> int:
         del out, row, draft

@@ -293,7 +293,9 @@ def _fail(state: int) -> None:
 def failing() -> Engine:
     """Return an engine whose masks cannot be made."""
     made = Engine("start ::= #'[a-h]+';", VOCABULARY, finish="eos", stop_token_ids=EOS)
-    made._automaton.masks.__dict__.update(_is_plain=False, _find_viable=_fail)
+    masks = made._automaton.masks
+    masks.assembler.is_plain = False
+    masks.__dict__.update(_find_viable=_fail)
     return made
 
 

@@ -23,7 +23,7 @@ cdef class MaskAssembler:
     cdef size_t capacity
     cdef bint has_stored
     # Whether rows are all that a mask is made of.
-    cdef bint is_plain
+    cdef public bint is_plain
     cdef double share_from
     cdef readonly Py_ssize_t walk_count
     cdef unordered_map[uint64_t, Walked] walks
@@ -48,7 +48,7 @@ cdef class MaskAssembler:
         self.byte_limit = masks.byte_limit
         self.capacity = masks.mask_capacity
         self.has_stored = masks.has_stored
-        self.is_plain = masks.is_plain
+        self.is_plain = not (masks.has_stored or masks.terminals)
         self.share_from = masks.share_from
 
     def __len__(self):

@@ -119,8 +119,6 @@ class Masks:
         edges = len(states.tables.edge_target)
         self.has_stored = stored is not None
         self.share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
-        # Rows are then all that a mask is made of.
-        self.is_plain = stored is None and not self.terminals
         self.assembler = MaskAssembler(self)
 
     @property
@@ -188,7 +186,9 @@ class Masks:
 
     def viable(self, state: int) -> Rows:
         """Return the viable tokens: those that keep the text a viable prefix."""
-        return self.assembler.rows_of(state) if self.is_plain else self._find_viable(state).rows
+        if self.assembler.is_plain:
+            return self.assembler.rows_of(state)
+        return self._find_viable(state).rows
 
     def viable_or_eos(self, state: int) -> Rows:
         """Return the viable tokens and those that end the sequence."""
@@ -196,7 +196,7 @@ class Masks:
 
     def prefix_free(self, state: int) -> Rows:
         """Return the viable tokens that do not extend a complete text."""
-        if self.is_plain:
+        if self.assembler.is_plain:
             return self.assembler.prefix_free(state)
         return self.cut_off(*self._find_viable(state), state)
 
