@@ -1,4 +1,4 @@
-# Walks that other grammars made: positions in strings, numbers and values are in most of them.
+# Walks that other grammars made: positions in strings are in most of them.
 #
 # What a walk from an item set above BOTTOM finds depends on the rows that can be reached from it, on
 # nothing else of the grammar. So its *structure* gets a name in which no number of a row or of a byte
@@ -65,12 +65,12 @@ cdef class Names:
     cdef bint find(self, int32_t item_set, Name* name) except -1:
         """Find the name of the structure of an item set; tell whether it has one.
 
-        It has where all items report the same nonterminal, nothing is counted, no token terminal
-        can come, and it is small.
+        It has where all items report the same nonterminal, nothing is called or counted, no token
+        terminal can come, and it is small.
         """
         cdef ItemSets items = self.items
         cdef vector[int64_t]* members = items.of(item_set)
-        cdef int32_t edges = 0, done, edge, call, row, entry, last, after = 0
+        cdef int32_t edges = 0, done = 0, edge, row, last, after = 0
         cdef Name total
         cdef size_t i
         if members.empty() or items.edge_count(members[0][0] // items.radix) < _LEAST_EDGES:
@@ -82,8 +82,8 @@ cdef class Names:
                 return False
             if self._number(members[0][i] // items.radix) == 0:
                 return False
-        name[0] = _row_keys[members.size() % _MOST_ROWS]
-        done = 0
+        # There are at most so many rows, so at most so many items.
+        name[0] = _row_keys[members.size()]
         while done < self.count:
             row = self.rows[done]
             done += 1

@@ -42,7 +42,8 @@ def weakly(method: Callable[P, T]) -> Callable[P, T]:
 
     def called(*args: P.args, **kwargs: P.kwargs) -> T:
         alive = found()
-        assert alive is not None  # noqa: S101 - whoever calls this has it from the object
+        if alive is None:
+            raise ReferenceError("the object whose method this calls is gone")
         return alive(*args, **kwargs)
 
     return called

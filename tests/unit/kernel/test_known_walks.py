@@ -1,7 +1,7 @@
 """Walks that grammars share: found again under another numbering, and never where they differ."""
 
 from contextlib import suppress
-from itertools import product
+from itertools import combinations, product
 from random import Random
 
 import numpy as np
@@ -108,3 +108,21 @@ def test_what_differs_in_one_thing_is_walked_by_itself(twins: tuple[str, str]) -
             f"{split(SURROUNDINGS[1][0])} text ::= '\"' {pattern};", mine, Config(finish="eos")
         )
         assert allowed_after(engine, '["') == accepted_after(engine, '["')
+
+
+def test_more_walks_than_are_kept() -> None:
+    mine = vocabulary()
+    engines = [
+        Engine(
+            f"{split(SURROUNDINGS[1][0])} text ::= '\"' #'[^{left_out}]+a';",
+            mine,
+            Config(finish="eos"),
+        )
+        for left_out in map("".join, combinations("abcdefghijklmnopqrstuvwx", 2))
+    ]
+    for engine in engines:
+        allowed_after(engine, '["')
+    for engine in (engines[0], engines[-1]):
+        again = Engine(engine.grammar, Vocabulary(dict(mine.tokens)), Config(finish="eos"))
+        assert allowed_after(engine, '["') == allowed_after(again, '["')
+        assert allowed_after(again, '["') == accepted_after(again, '["')
