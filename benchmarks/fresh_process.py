@@ -3,10 +3,12 @@
 Each run is a process that imports the engine, reads the vocabulary (here from the cache on disk, as
 from the second process on), takes a grammar and makes a mask. Counted is the time on the processor,
 from the interpreter's start; engines take turns. Nothing of the benchmarks is imported, nor what
-they need.
+they need. NumPy, which all of them import, has one thread: else its linear algebra starts one for
+each further core, and these wait busily, a tenth of a second each, for work that no engine has.
 """
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -136,6 +138,7 @@ def main() -> None:
     from benchmarks.measure import in_own_process
     from benchmarks.vocabulary import tekken_path
 
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     present = [name for name, (module, _) in ENGINES.items() if find_spec(module)]
     for name in ENGINES.keys() - present:
         print(f"not installed: {name}", file=sys.stderr)

@@ -236,7 +236,7 @@ def _vocabulary(value: Any, directory: Path) -> str:
         raise ValueError("`bytes` or the path of a file is needed")
     if value == "bytes" or os.path.lexists(directory / value):
         return value if value == "bytes" else str(directory / value)
-    from kbnf_core.vocab.load import cached_vocabulary
+    from kbnf_core.vocab.hub import cached_vocabulary
 
     return str(directory / value if cached_vocabulary(value) is None else value)
 

@@ -1,7 +1,7 @@
 """``kbnf convert-*``: a command for each language, to KBNF and, where it can, back."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -195,7 +195,7 @@ def convert_json_schema(
         )
         # They are about the schema; what is delivered with a text is about the text.
         console.diagnostics(conversion.notes)
-        return replace(conversion, notes=())
+        return conversion._replace(notes=())
 
     to_kbnf = Direction(converted, ".kbnf")
     if one_class:

@@ -5,7 +5,7 @@ A conversion that loses something writes nothing, unless ``--lossy`` allows it.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -129,7 +129,7 @@ class Direction:
             return found
         from kbnf_core.kbnf.read import without_raw
 
-        return replace(found, text=without_raw(found.text))
+        return found._replace(text=without_raw(found.text))
 
 
 Directions: TypeAlias = Callable[[Path], Direction]

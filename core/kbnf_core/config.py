@@ -6,6 +6,7 @@ import. Those that configure its internals mean nothing here; each says so.
 
 import enum
 from dataclasses import dataclass, field, fields, replace
+from typing import NamedTuple
 
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import Limits
@@ -36,8 +37,7 @@ class Finish(enum.Enum):
             raise ConfigError(f"finish must be one of {words}, not {value!r}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Defaults:
+class Defaults(NamedTuple):
     """Settings of a project, for grammars in KBNF that say nothing themselves."""
 
     start: str | None = None

@@ -52,6 +52,9 @@ _DTYPES: dict[str, np.dtype[Any]] = {
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
 
+_ROW = 1_021
+"""Words of eight bytes whose sums are told apart; it divides no power of two."""
+
 _ALIGNMENT = 8
 _METADATA = "__metadata__"
 _OURS = "json"
@@ -70,23 +73,34 @@ def digest(arrays: Mapping[str, Array]) -> str:
     """Return the BLAKE2b-128 of arrays, names, types and shapes with it; 1 ms a megabyte."""
     whole = hashlib.blake2b(digest_size=16)
     for name, array in sorted(arrays.items()):
-        plain = np.ascontiguousarray(array, _DTYPES[_dtype_name(array)])
-        whole.update(json.dumps([name, _dtype_name(array), array.shape]).encode())
-        whole.update(plain.reshape(-1).view(np.uint8).data)
+        head, data = _digested(name, array)
+        whole.update(head)
+        whole.update(data.data)
     return whole.hexdigest()
 
 
 def checksum(arrays: Mapping[str, Array]) -> int:
     """Return a CRC-32 of arrays, names, types and shapes with it.
 
-    It tells damage, not malice, in a quarter of the time that ``digest`` takes.
+    It tells damage, not malice. Of what is long it is the CRC of sums: of all first words in rows
+    of ``_ROW`` words, all second ones and so on, which takes a quarter of the time. A row is no
+    part of a page or a block of the disk: where those change places, the sums do change.
     """
     found = 0
     for name, array in sorted(arrays.items()):
-        plain = np.ascontiguousarray(array, _DTYPES[_dtype_name(array)])
-        found = zlib.crc32(json.dumps([name, _dtype_name(array), array.shape]).encode(), found)
-        found = zlib.crc32(plain.reshape(-1).view(np.uint8).data, found)
+        head, data = _digested(name, array)
+        end = len(data) - len(data) % (8 * _ROW)
+        sums = data[:end].view("<u8").reshape(-1, _ROW).sum(axis=0, dtype="<u8")
+        for part in (head, sums.data, data[end:].data):
+            found = zlib.crc32(part, found)
     return found
+
+
+def _digested(name: str, array: Array) -> tuple[bytes, npt.NDArray[np.uint8]]:
+    """Return the name, type and shape of an array as JSON, and its bytes in the file."""
+    kind = _dtype_name(array)
+    plain = np.ascontiguousarray(array, _DTYPES[kind])
+    return json.dumps([name, kind, array.shape]).encode(), plain.reshape(-1).view(np.uint8)
 
 
 def write_container(

@@ -6,7 +6,6 @@ silently.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
@@ -88,12 +87,12 @@ def convert(
     )
     if reading.meaning is None or reading.errors or target is KBNF:
         found = target.write(reading, limits)
-        return replace(found, notes=(*found.notes, *reading.lint()))
+        return found._replace(notes=(*found.notes, *reading.lint()))
     # It has no rules to be rewritten, so its text is. That a text ends with its value was proved,
     # so nothing can follow where generation goes on as long as it can.
     written = Source(reading.meaning.write())
     found = target.write(read_grammar(written, finish=Finish.EOS, limits=limits), limits)
-    losses = (*reading.losses, *(replace(loss, span=Span(0, 0)) for loss in found.losses))
+    losses = (*reading.losses, *(loss._replace(span=Span(0, 0)) for loss in found.losses))
     return Conversion(found.text, not losses, losses, (*reading.diagnostics, *reading.lint()))
 
 

@@ -7,7 +7,7 @@ known of a text in any of them. So converting is writing what was read: ``b.writ
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Grammar
@@ -43,8 +43,7 @@ EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 """Automata of whole parts beyond this are left alone: questions about them stay unanswered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
+class Language(NamedTuple):
     """A grammar language.
 
     ``extension`` is that of its files, empty where files have none. ``start`` and ``finish`` hold
@@ -148,7 +147,7 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
             keeps_names=reading.language.is_converted,
         )
     losses = tuple(
-        replace(loss, message="; ".join((loss.message, *loss.notes)), notes=())
+        loss._replace(message="; ".join((loss.message, *loss.notes)), notes=())
         for loss in reading.losses
     )
     notes = tuple(each for each in reading.diagnostics if not reading.is_loss(each))
@@ -159,7 +158,7 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
 KBNF = Language("KBNF", ".kbnf", "start", Finish.EAGER, _read_kbnf, _write_kbnf)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Reading:
     """What is known of a grammar text after reading it.
 

@@ -24,7 +24,7 @@ from kbnf_core.text.errors import MissingExtraError
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
     from kbnf_core.recordings import Assertion, What
-    from kbnf_core.vocab.load import Encoder
+    from kbnf_core.vocab.read import Encoder
 
 
 class Mode(Enum):
@@ -107,7 +107,7 @@ class World:
 
         Raises ``KbnfError``.
         """
-        from kbnf_core.vocab.load import load_encoder
+        from kbnf_core.vocab.read import load_encoder
 
         if name not in self._encoders:
             path = None if name == BUILT_IN else vocabulary_file(name)

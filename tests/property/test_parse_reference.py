@@ -114,11 +114,12 @@ def test_events_of_every_chunking_are_those_of_the_tree(block: int) -> None:
             if tree is None:
                 continue
             whole = list(tree.events())
-            trace = grammar.parser.trace(streamed=True)
+            trace = grammar.parser.streamed_trace()
             certain: list[Event] = []
             for byte in text.encode():
                 assert trace.read(bytes([byte])) == 1
                 certain += grammar.parser.certain(trace)
             assert certain == whole[: len(certain)]
-            at_once = grammar.parser.read(text.encode(), streamed=True)
+            at_once = grammar.parser.streamed_trace()
+            at_once.read(text.encode())
             assert grammar.parser.certain(at_once) == certain

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kbnf_core.container import (
     LARGEST_HEADER,
     ContainerError,
+    checksum,
     digest,
     read_container,
     write_container,
@@ -218,7 +219,8 @@ def test_a_file_is_read_or_mapped(tmp_path: Path, read_up_to: int, owner: type) 
         np.testing.assert_array_equal(array, ARRAYS[name])
 
 
-def test_a_digest_is_of_names_types_shapes_and_contents() -> None:
+@pytest.mark.parametrize("of", [checksum, digest])
+def test_a_digest_is_of_names_types_shapes_and_contents(of: Callable[..., object]) -> None:
     array = np.arange(6, dtype=np.int32)
     variants: list[dict[str, npt.NDArray[Any]]] = [
         {"a": array},
@@ -230,8 +232,22 @@ def test_a_digest_is_of_names_types_shapes_and_contents() -> None:
         {"a": array[:3], "b": array[3:]},
         {},
     ]
-    assert len({digest(each) for each in variants}) == len(variants)
-    assert digest({"a": array, "b": array}) == digest({"b": array.copy(), "a": array})
+    assert len({of(each) for each in variants}) == len(variants)
+    assert of({"a": array, "b": array}) == of({"b": array.copy(), "a": array})
+
+
+@given(seed=st.integers(0, 2**32), size=st.integers(4_096, 50_000))
+@settings(max_examples=25, deadline=None)
+def test_a_checksum_tells_damage(seed: int, size: int) -> None:
+    chance = np.random.default_rng(seed)
+    data = chance.integers(0, 256, size, np.uint8)
+    sound = checksum({"a": data})
+    bit, block = data.copy(), data.copy()
+    bit[chance.integers(size)] ^= 1 << int(chance.integers(8))
+    start = 512 * int(chance.integers(size // 512 - 1))
+    block[start : start + 512] = 0
+    moved = np.concatenate([data[512 : 512 * (size // 512)], data[:512], data[size // 512 * 512 :]])
+    assert sound not in {checksum({"a": damaged}) for damaged in (bit, block, moved)}
 
 
 def test_truth_values_are_0_or_1(tmp_path: Path) -> None:

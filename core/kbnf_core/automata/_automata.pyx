@@ -130,6 +130,32 @@ cdef bint _are_ascending(const Edges& edges) noexcept nogil:
     return True
 
 
+def between(rows, accepting):
+    """See ``kernel.Automata``."""
+    cdef Edges edges, marked
+    cdef vector[uint64_t] tags
+    cdef Ints starts
+    cdef Py_ssize_t state, count = len(rows)
+    cdef int32_t mark = len(rows[0]), i
+    _read_table(rows, accepting, (0,), edges, tags, starts)
+    marked.symbol.reserve(edges.symbol.size() + count)
+    marked.target.reserve(edges.symbol.size() + count)
+    for state in range(count):
+        marked.first.push_back(<int32_t> marked.symbol.size())
+        for i in range(edges.first[state], edges.first[state + 1]):
+            marked.symbol.push_back(edges.symbol[i])
+            marked.target.push_back(edges.target[i])
+        if tags[state]:
+            marked.symbol.push_back(mark)
+            marked.target.push_back(<int32_t> count)
+    marked.first.push_back(<int32_t> marked.symbol.size())
+    marked.first.push_back(<int32_t> marked.symbol.size())
+    marked.symbol.push_back(mark)
+    marked.target.push_back(0)
+    marked.first.push_back(<int32_t> marked.symbol.size())
+    return _rows_of(marked, count + 2, mark + 1)
+
+
 def over_columns(rows, bytes columns):
     """See ``kernel.Automata``."""
     cdef Rows table

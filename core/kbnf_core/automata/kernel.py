@@ -97,6 +97,14 @@ class Automata(Protocol):
         of texts. None beyond ``limit`` states before minimisation.
         """
 
+    def between(
+        self, rows: Sequence[Sequence[int]], accepting: Sequence[bool]
+    ) -> Sequence[Sequence[int]]:
+        """Return the rows of words with a mark before and behind: the symbol after all others.
+
+        Two states are added: that behind the second mark, and that before the first one.
+        """
+
     def count(
         self,
         targets: Sequence[Sequence[int]],

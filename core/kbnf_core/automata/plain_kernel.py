@@ -10,6 +10,7 @@ from operator import itemgetter, or_
 from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Automaton, Column, Compacted, Table
 
 __all__ = [
+    "between",
     "blocks",
     "compact",
     "count",
@@ -601,6 +602,13 @@ class _Refinement:
 
     def _signature(self, state: int) -> frozenset[tuple[int, int]]:
         return frozenset((symbol, self.block[target]) for symbol, target in self._edges[state])
+
+
+def between(rows: Sequence[Sequence[int]], accepting: Sequence[bool]) -> Sequence[Sequence[int]]:
+    """See ``kernel.Automata``."""
+    end, none = len(rows), [DEAD] * len(rows[0])
+    marked = [[*row, end if ends else DEAD] for row, ends in zip(rows, accepting, strict=True)]
+    return [*marked, [*none, DEAD], [*none, 0]]
 
 
 def over_columns(rows: Sequence[Sequence[int]], columns: bytes) -> list[list[int]]:

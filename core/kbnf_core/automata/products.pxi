@@ -46,7 +46,7 @@ cdef int64_t _follow_pairs(
     """Follow all pairs, the right one of which may be DEAD; returns the steps, -1 at the limit."""
     cdef unordered_map[uint64_t, int32_t] numbers
     cdef vector[uint64_t] pairs
-    cdef uint64_t pair
+    cdef uint64_t key
     cdef int64_t spent = 0
     cdef int32_t here, there, to, beside
     cdef Py_ssize_t symbol, at = 0
@@ -67,12 +67,14 @@ cdef int64_t _follow_pairs(
             beside = DEAD if there == DEAD else right.rows[there * symbols + symbol]
             if to == DEAD or (is_in_both and beside == DEAD):
                 continue
-            pair = <uint64_t> to << 32 | <uint64_t> (beside + 1)
-            if not numbers.count(pair):
-                numbers[pair] = <int32_t> pairs.size()
-                pairs.push_back(pair)
+            key = <uint64_t> to << 32 | <uint64_t> (beside + 1)
+            to = dereference(
+                numbers.insert(pair[uint64_t, int32_t](key, <int32_t> pairs.size())).first
+            ).second
+            if to == <int32_t> pairs.size():
+                pairs.push_back(key)
             edges.symbol.push_back(<int32_t> symbol)
-            edges.target.push_back(numbers[pair])
+            edges.target.push_back(to)
         if <int64_t> pairs.size() > limit:
             return -1
         at += 1
@@ -202,6 +204,7 @@ def spell(rows, tags, int32_t start, bytes classes, letters, symbols, int64_t li
     cdef vector[uint64_t] kept
     cdef Ints row, starts
     cdef Py_ssize_t i, count = len(rows)
+    cdef Rows table = None
     for edges in letters:
         read.edges.first.push_back(<int32_t> read.edges.symbol.size())
         for symbol, target in edges.items():
@@ -210,10 +213,14 @@ def spell(rows, tags, int32_t start, bytes classes, letters, symbols, int64_t li
     read.edges.first.push_back(<int32_t> read.edges.symbol.size())
     for symbol in symbols:
         read.symbols.push_back(symbol)
-    for targets in rows:
-        row.clear()
-        for target in targets:
-            row.push_back(target)
+    if type(rows) is Rows:
+        table = rows
+        row.resize(table.width)
+    for i in range(count):
+        if table is not None:
+            table.fill(i, row.data())
+        else:
+            row = rows[i]
         _spell_state(row, read, nodes, numbers, <int32_t> count, whole)
         if count + <int64_t> nodes.first.size() > limit:
             return None

@@ -7,7 +7,7 @@ The operators are those of ``expression``, with a span.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata.algebra import children, postorder, rebuild
@@ -53,8 +53,7 @@ class Regular:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
-class TokenTerminal:
+class TokenTerminal(NamedTuple):
     """Which single tokens match: by special name, or by inclusive ranges of ids.
 
     ``negated`` turns the ranges round: every token but those, end of sequence excepted.

@@ -528,7 +528,7 @@ def _count_in_front(mistake: Mistake) -> Diagnostic | None:
     )
 
 
-_ABNF_COUNT = re.compile(r"""([0-9]*)(\*?)([0-9]*)(?=["'(A-Za-z])(?<=[0-9*])""")
+_ABNF_COUNT = re.compile(r"""([0-9]*+)(\*?+)([0-9]*+)(?=["'(A-Za-z])(?<=[0-9*])""")
 _ENDS_SYMBOL = frozenset(("NAME", "STRING", "RPAR", "RSQB", "RBRACE"))
 
 

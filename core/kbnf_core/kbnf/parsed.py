@@ -8,7 +8,6 @@ that it does not keep of the old one.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -23,7 +22,7 @@ from kbnf_core.text.source import Source, Span
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
-_NO_TEXT = re.compile(r"(\\\\)|\\udc([89a-f][0-9a-f])")
+_NO_TEXT = r"(\\\\)|\\udc([89a-f][0-9a-f])"
 """A byte that is no text as ``repr`` shows it, or a backslash of the text itself."""
 
 _SHOWN = 60
@@ -35,8 +34,7 @@ OF_CONVERSION = frozenset({"W424", "W821", "W822", "I823"})
 original lacks it, and what is likely a mistake in a schema, which is seldom checked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A text on which the two languages differ.
 
     ``kept_out`` tells how: the original takes it and the result does not (True), or the result
@@ -49,13 +47,12 @@ class Example:
     def __str__(self) -> str:
         text = self.data.decode("utf-8", "surrogateescape")
         whole = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
-        shown = _NO_TEXT.sub(lambda byte: byte[1] or f"\\x{byte[2]}", whole)
+        shown = re.sub(_NO_TEXT, lambda byte: byte[1] or f"\\x{byte[2]}", whole)
         fault = "is refused" if self.kept_out else "is accepted"
         return f"{shown} {fault} wrongly"
 
 
-@dataclass(frozen=True, slots=True)
-class Loss:
+class Loss(NamedTuple):
     """Something that the target language cannot say: ``span`` points into the original.
 
     ``code`` is one of the catalogue's; ``example`` is a shortest text that shows the difference,
@@ -75,8 +72,7 @@ class Loss:
         return Diagnostic(self.code, self.message, source, self.span, notes=notes, helps=self.helps)
 
 
-@dataclass(frozen=True, slots=True)
-class Conversion:
+class Conversion(NamedTuple):
     """A converted grammar.
 
     ``exact`` tells whether it has the language of the original, to the end of generation; if
@@ -93,8 +89,7 @@ class Conversion:
 NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """What a text is read with.
 
     ``start`` None is the text's own choice. ``imports`` says which files may be imported;
@@ -108,7 +103,7 @@ class Request:
     imports: Imports = BELOW
     vocabulary: "Vocabulary | None" = None
     lossy: bool = False
-    options: Mapping[str, Any] = field(default_factory=lambda: NO_OPTIONS)
+    options: Mapping[str, Any] = NO_OPTIONS
 
 
 class Rules(NamedTuple):

@@ -195,7 +195,7 @@ class Comment:
     span: Span
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Document:
     """A parsed file.
 

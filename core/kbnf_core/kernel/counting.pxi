@@ -19,6 +19,8 @@ cdef enum:
     _FAR = 3
     _MANY = 4
     _COUNT_SHIFT = 32
+    # Instead of a row, or of a number, where there is more than one row.
+    _MANY_ROWS = -3
 
 
 # The first position of those that wait for the grammar's beginning; see ``mask/boundary.py``.
@@ -328,18 +330,28 @@ cdef class Counting:
         """The position at a state to which a token's bytes led from a position."""
         cdef int32_t count = <int32_t> (before >> _COUNT_SHIFT)
         cdef uint8_t kind = self.kind(state)
-        cdef int32_t row, loop
+        cdef int32_t row, loop, begun, i
         if kind == _UNCOUNTED:
             return state
         if count and kind != _COUNTED:
             loop = self._loop_at(<int32_t> before)
-            count += self._begun(<int32_t> before, data, size, loop)
+            begun = self._begun(<int32_t> before, data, size, loop)
             row = self.counted_items[state]
-            if kind == _FAR and self.items.loop_of[row] == loop and self._is_far(row, count):
-                return _position_of(state, count)
+            if (
+                kind == _FAR
+                and begun >= 0
+                and self.items.loop_of[row] == loop
+                and self._is_far(row, count + begun)
+            ):
+                return _position_of(state, count + begun)
+            if begun == _MANY_ROWS:
+                state = self.exact(before)
+                for i in range(size):
+                    state = self.explorer.step(state, self.explorer.classes[data[i]])
+                return self.far(state)
             self.explorer.acquire()
             try:
-                return self._far(self._exact(state, count, loop))
+                return self._far(self._exact(state, count + begun, loop))
             finally:
                 self.explorer.release()
         if kind != _COUNTED:
@@ -353,7 +365,10 @@ cdef class Counting:
     cdef int32_t _begun(
         self, int32_t state, const uint8_t* data, int32_t size, int32_t loop
     ) except -1:
-        """How many repetitions begin with bytes that are known to come, as far as what is far lasts."""
+        """How many repetitions begin with bytes that are known to come, as far as what is far lasts.
+
+        ``_MANY_ROWS`` where it is open for a while whether one has begun.
+        """
         cdef LazyTable explorer = self.explorer
         cdef ItemSets items = self.items
         cdef int32_t found = 0, row, edge, i
@@ -361,7 +376,7 @@ cdef class Counting:
         for i in range(size):
             row = self._row_in(state, loop)
             if row < 0:
-                break
+                return _MANY_ROWS if row == _MANY_ROWS else found
             byte_class = explorer.classes[data[i]]
             edge = items._first_edge(row, byte_class)
             while edge < items.edge_start[row + 1] and items.edge_class[edge] == byte_class:
@@ -370,20 +385,22 @@ cdef class Counting:
                     break
                 edge += 1
             else:
-                break
+                return found
             state = explorer.step(state, byte_class)
-        return found
+        return _MANY_ROWS if self._row_in(state, loop) == _MANY_ROWS else found
 
     cdef int32_t _row_in(self, int32_t state, int32_t loop) except -2:
-        """The row of a loop among the items of a state, -1 without one."""
+        """The row of a loop among the items of a state, UNKNOWN without one; or ``_MANY_ROWS``."""
         cdef vector[Pair]* pairs = &self.explorer.configurations.all_pairs.at(state)
         cdef vector[int64_t]* members
-        cdef int32_t item
+        cdef int32_t item, found = UNKNOWN
         cdef size_t i, j
         for i in range(pairs.size()):
             members = self.items.of(pairs[0][i].second)
             for j in range(members.size()):
                 item = <int32_t> (members[0][j] // self.items.radix)
                 if item < self.items.states and self.items.loop_of[item] == loop:
-                    return item
-        return -1
+                    if found != UNKNOWN:
+                        return _MANY_ROWS
+                    found = item
+        return found

@@ -3,23 +3,6 @@
 # A text is read back from its end, along the only source or the best way through a region. Nodes of
 # the tree are written when their beginning is found, which is their preorder backwards.
 
-cdef enum:
-    # Kinds of events: a rule has begun, or has ended.
-    _OPENS = 0
-    _CLOSES = 1
-
-cdef struct _Event:
-    int32_t kind
-    int32_t label
-    int32_t offset
-
-cdef struct _Progress:
-    # A configuration of a region, or so many events of one of its links.
-    int32_t node
-    int32_t link
-    int32_t done
-
-
 class TooManyReadings(Exception):
     """A text has more derivations side by side than may be followed."""
 
@@ -48,29 +31,17 @@ cdef class Trace:
     cdef int64_t mark
     cdef int32_t end
     cdef bint is_open
-    # What is certain: a place that all derivations go through, the events before it, those said.
-    cdef _Place cut
-    cdef size_t before_cut
-    cdef readonly size_t said
     # The step to a place that was asked for last; to 0 there is none.
     cdef size_t step_at
     cdef _Step* last_step
-    # Up to which byte nothing begins or ends in any derivation but what was said.
-    cdef readonly int32_t front
 
-    def __init__(self, Derivations known, size_t most):
+    def __cinit__(self, Derivations known, size_t most):
         self.known = known
         self.most = most
         self.states.push_back(known.initial)
-        self.cut = _Place(-1, _BEGIN, 0, ~0)
 
     def __len__(self):
         return self.symbols.size()
-
-    @property
-    def settled(self):
-        """The place that what is certain is looked for from: all derivations go through it."""
-        return max(self.cut.at, 0)
 
     @property
     def size(self):
@@ -79,17 +50,6 @@ cdef class Trace:
 
     cdef inline int32_t offset(self, size_t at) noexcept:
         return at if self.offsets.empty() else self.offsets[at]
-
-    cdef Trace _copy(self):
-        cdef Trace twin = Trace(self.known, self.most)
-        twin.states, twin.symbols = self.states, self.symbols
-        twin.offsets, twin.tokens = self.offsets, self.tokens
-        twin.cut, twin.before_cut, twin.said = self.cut, self.before_cut, self.said
-        twin.front = self.front
-        return twin
-
-    def __copy__(self):
-        return self._copy()
 
     def read(self, const uint8_t[::1] data):
         """Read bytes as far as they fit; return how many did."""
@@ -132,18 +92,6 @@ cdef class Trace:
             self.offsets.push_back(self.offsets.back() + size)
             self.tokens.push_back(token)
         return 0
-
-    def cut_to(self, size_t size):
-        """Forget all but the first steps, and what was certain."""
-        self.step_at = 0
-        self.states.resize(size + 1)
-        self.symbols.resize(size)
-        if not self.tokens.empty():
-            self.offsets.resize(size + 1)
-            self.tokens.resize(size + 1)
-        self.cut = _Place(-1, _BEGIN, 0, ~0)
-        self.before_cut = self.said = 0
-        self.front = 0
 
     def expected(self):
         """Return the byte classes that fit next."""
@@ -729,179 +677,6 @@ cdef class Trace:
                         kept.push_back(link)
                 region.links[number].swap(kept)
                 return 0
-        return 0
-
-    # What is certain.
-
-    def certain_events(self):
-        """Return the events that have become certain: (whether a rule ends, label, offset).
-
-        They are those with which all derivations begin that are still possible, less what was
-        returned before; in the order of the text. For tables without tail calls.
-        """
-        cdef _Region* region
-        cdef vector[_Event] found
-        cdef _Event event
-        cdef _Place origin = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
-        self.is_open = True
-        self.known.acquire()
-        region = new _Region()
-        try:
-            self._follow_back(region, origin, self.cut.at, True)
-            self._agree(region, found)
-            return [(event.kind == _CLOSES, event.label, event.offset) for event in found]
-        finally:
-            del region
-            self.known.release()
-
-    cdef int _agree(self, _Region* region, vector[_Event]& found) except -1:
-        """Find the events that all ways to the end of a region begin with, after those said.
-
-        All go through ``cut``, after ``before_cut`` events; it is moved on where they meet again.
-        """
-        cdef vector[_Progress] current, after
-        cdef vector[_Event] events
-        cdef _Event event
-        cdef size_t i, count = self.before_cut
-        self.front = self.offset(self.symbols.size())
-        for i in range(region.places.size()):
-            if _is_same(region.places[i], self.cut):
-                current.push_back(_Progress(i, _NOTHING, 0))
-        while self._go_to_events(region, current, count):
-            for i in range(current.size()):
-                self._events_of(region, current[i], events)
-                if i == 0:
-                    event = events[current[0].done]
-                elif memcmp(&event, &events[current[i].done], sizeof(_Event)) != 0:
-                    self._end_at(region, current)
-                    return 0
-            count += 1
-            if count > self.said:
-                self.said = count
-                found.push_back(event)
-            for i in range(current.size()):
-                current[i].done += 1
-        return 0
-
-    cdef bint _go_to_events(
-        self, _Region* region, vector[_Progress]& current, size_t count
-    ) except -1:
-        """Take all ways to their next event; tell whether each has one.
-
-        The one that is least far goes on, so that all are seen where they are at one place.
-        """
-        cdef vector[_Progress] reached
-        cdef vector[_Event] events
-        cdef unordered_set[int32_t] seen
-        cdef _Progress one
-        cdef size_t i, first
-        cdef int32_t link
-        for one in current:
-            if one.link == _NOTHING:
-                seen.insert(one.node)
-        while not current.empty():
-            if reached.empty() and self._is_one_place(region, current):
-                self.cut = region.places[current[0].node]
-                self.cut.frame = ~0
-                self.before_cut = count
-            first = 0
-            for i in range(1, current.size()):
-                if _is_before(region.places[current[i].node], region.places[current[first].node]):
-                    first = i
-            one = current[first]
-            current[first] = current.back()
-            current.pop_back()
-            if one.link != _NOTHING:
-                self._events_of(region, one, events)
-                if one.done < <int32_t> events.size():
-                    reached.push_back(one)
-                    continue
-                one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0)
-                if seen.insert(one.node).second:
-                    current.push_back(one)
-                continue
-            if region.places[one.node].kind == _ORIGIN:
-                # The others have an event to come, or are at the end as well.
-                self._end_at(region, reached)
-                return False
-            for link in range(<int32_t> region.links[one.node].size()):
-                current.push_back(_Progress(one.node, link, 0))
-        current.swap(reached)
-        return not current.empty()
-
-    cdef int _end_at(self, _Region* region, vector[_Progress]& waiting) except -1:
-        """Let what is certain end at the first event that some ways wait for."""
-        cdef vector[_Event] events
-        cdef _Progress one
-        for one in waiting:
-            self._events_of(region, one, events)
-            self.front = min(self.front, events[one.done].offset)
-        return 0
-
-    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) except -1:
-        """Whether all ways have just read the same, whatever is open to its right.
-
-        A way reads to each place of the text once, so it cannot be there again with another call
-        open.
-        """
-        cdef _Place place = region.places[current[0].node]
-        cdef size_t i
-        if place.kind != _NODE:
-            return False
-        for i in range(current.size()):
-            if current[i].link != _NOTHING:
-                return False
-            if not _is_same(region.places[current[i].node], place):
-                return False
-        return self._step(place.at).options[place.index][0].kind == _READ
-
-    cdef int _events_of(self, _Region* region, _Progress one, vector[_Event]& events) except -1:
-        """Find the events of a link, in order."""
-        cdef _Link link = region.links[one.node][one.link]
-        cdef _Place source = region.places[one.node]
-        cdef _Place target = region.places[link.target]
-        cdef int32_t rule
-        cdef _Step* step
-        events.clear()
-        if link.kind == _CALL or link.kind == _FIRST:
-            if link.kind == _CALL:
-                self._add_passed(
-                    self.known.before[self.known.calls_at + link.edge], source.at, events
-                )
-            rule = self.known.rule_of[self._sources(target.at).items[target.index].state]
-            self._add_event(_OPENS, self.known.labels[rule], target.at, events)
-        elif link.kind == _READ or link.kind == _RETURN:
-            step = self._step(target.at)
-            if link.kind == _READ:
-                self._add_passed(self.known.before[link.edge], source.at, events)
-            else:
-                rule = step.arrivals[source.index].report
-                self._add_event(_CLOSES, self.known.labels[rule], target.at, events)
-            self._add_passed(
-                self.known.arrive[step.arrivals[target.index].state], target.at, events
-            )
-        elif link.kind == _LAST and source.kind == _NODE:
-            self._add_event(_CLOSES, self.known.labels[self.known.start], target.at, events)
-        return 0
-
-    cdef int _add_event(
-        self, int32_t kind, int32_t label, int32_t at, vector[_Event]& events
-    ) except -1:
-        if label != _NOTHING:
-            events.push_back(_Event(kind, label, self.offset(at)))
-        return 0
-
-    cdef int _add_passed(self, int32_t number, int32_t at, vector[_Event]& events) except -1:
-        cdef vector[Pair]* nodes = &self.known.passed[number]
-        cdef vector[Pair] opened
-        cdef size_t i
-        for i in range(nodes.size() + 1):
-            while not opened.empty() and opened.back().second < <int32_t> i:
-                self._add_event(_CLOSES, opened.back().first, at, events)
-                opened.pop_back()
-            if i < nodes.size():
-                self._add_event(_OPENS, deref(nodes)[i].first, at, events)
-                opened.push_back(Pair(deref(nodes)[i].first, i + deref(nodes)[i].second))
         return 0
 
     cdef int _clear(self) except -1:

@@ -9,7 +9,7 @@ from importlib import import_module
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cython.operator cimport dereference
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libcpp.algorithm cimport is_sorted, sort
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map

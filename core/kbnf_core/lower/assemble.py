@@ -17,8 +17,9 @@ from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
 from kbnf_core.lower.facts import Analysis, parts_of
 from kbnf_core.lower.inline import Inlined, counting_of
+from kbnf_core.lower.known import Lowered
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
-from kbnf_core.lower.parts import ALONE, Around, Carrier, united
+from kbnf_core.lower.parts import ALONE, Around, Carrier
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
@@ -36,11 +37,12 @@ def number_symbols(
     reached = [name for name in grammar.rules if name in analysis.reachable]
     # Those that are shared as well: so parts have the classes of the grammars that they come in.
     shared = (parts_of(body)[0] for body in around.shared.values())
-    held = [*(analysis.nodes[name] for name in reached), *shared]
+    held = [*(analysis.nodes[name] for name in reached), *shared, *around.outside]
     classes, written, found = leaves_of(held)
-    classes += dict.fromkeys(part.classes for part in around.parts.values())
+    classes += [*around.classes, *(part.classes for part in around.parts.values())]
     names = {name: None for name in (*reached, *around.shared) if name not in inlined.names}
-    names.update((name, None) for part in around.parts.values() for name in part.pieces)
+    for part in around.parts.values():
+        names.update(dict.fromkeys(part.pieces))
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}
@@ -118,8 +120,8 @@ def build_pieces(
             union = None
             if name in unions:
                 parts, rest = unions[name]
-                chosen = [carrier.carry(known[part], part) for part in dict.fromkeys(parts)]
-                union = _union(name, chosen, rest, builder, finish)
+                chosen = {part: known[part] for part in parts}
+                union = _union(name, chosen, rest, carrier, builder, finish)
             piece = union or _finished(name, builder, finish)
         pieces[name] = piece
         total += piece.state_count
@@ -133,20 +135,26 @@ def build_pieces(
 
 
 def _union(
-    name: str, pieces: list[Piece], rest: Node | None, builder: NfaBuilder, finish: Finish
+    name: str,
+    parts: Mapping[str, Lowered],
+    rest: Node | None,
+    carrier: Carrier,
+    builder: NfaBuilder,
+    finish: Finish,
 ) -> Piece | None:
     """Return the automaton of a rule that is any of some parts, or the rest.
 
     None where these cannot be united: then the rule calls them.
     """
+    others: list[Piece] = []
     if rest is not None:
         whole = builder.rules[name]
         builder.rules[name] = rest
-        pieces.append(_finished(name, builder, finish))
+        others.append(_finished(name, builder, finish))
         builder.rules[name] = whole
-        if not pieces[-1].is_deterministic:
+        if not others[0].is_deterministic:
             return None
-    return united(pieces, builder.budget)
+    return carrier.united(parts, others, builder.budget)
 
 
 @compiled

@@ -4,19 +4,20 @@
 nonterminal and every position apart, for explanations.
 """
 
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from kbnf_core.ir import Grammar, Part
+from kbnf_core.ir import Grammar, Node, Part
 from kbnf_core.lower.assemble import assemble, build_pieces, nonterminals_in
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import Inlined, choose_inlined
-from kbnf_core.lower.known import Lowered, analyse_unknown, size_of
+from kbnf_core.lower.known import Lowered, analyse_unknown, rules_outside, size_of
 from kbnf_core.lower.nfa import Alphabet, Place
 from kbnf_core.lower.parts import ALONE, Around, group_of, rest_of
 from kbnf_core.lower.split import split_large
@@ -31,8 +32,7 @@ Not where most parts were known: that is less, and the next request will need it
 """
 
 
-@dataclass(frozen=True, eq=False)
-class PlainTables:
+class PlainTables(NamedTuple):
     """Tables without inlining or merging, and for each state the source of what may come.
 
     No call is a tail call, so that the nonterminals above a state are known.
@@ -84,8 +84,9 @@ def _tables(
     analysis = analysis or analyse_unknown(grammar, budget)
     around = ALONE
     if grammar.parts:
-        lowered = _lower_parts(grammar, analysis, limits, budget)
-        grammar, analysis, around = rest_of(grammar, analysis, lowered)
+        outside = rules_outside(grammar, analysis.callees)
+        lowered = _lower_parts(grammar, analysis, outside, limits, budget)
+        grammar, analysis, around = rest_of(grammar, analysis, outside, lowered)
     return assemble(*_build_counted(grammar, analysis, limits, budget, around))
 
 
@@ -94,7 +95,11 @@ Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, Piece]]
 
 
 def _lower_parts(
-    grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget
+    grammar: Grammar,
+    analysis: Analysis,
+    outside: Mapping[str, Node],
+    limits: Limits,
+    budget: Budget,
 ) -> dict[str, Lowered]:
     """Return what the parts of a grammar are lowered to; what is new is remembered."""
     found: dict[str, Lowered] = {}
@@ -108,7 +113,7 @@ def _lower_parts(
             fresh.append(part)
     if fresh:
         before = budget.spent
-        group = group_of(fresh, grammar, analysis, budget)
+        group = group_of(fresh, grammar, analysis, outside, found.values(), budget)
         _, analysis, alphabet, pieces = _build_counted(*group[:2], limits, budget, group[2])
         names, steps = tuple(alphabet.nonterminals), (budget.spent - before) // len(fresh)
         for part in fresh:

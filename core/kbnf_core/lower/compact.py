@@ -9,6 +9,7 @@ handles as well.
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
@@ -51,8 +52,7 @@ class Piece:
         return Fragment(self.source + self.symbol + self.target, accepting, self.state_count)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Automaton:
+class Automaton(NamedTuple):
     """States 0 .. n-1, 0 the start; ``edges[s]`` maps a symbol to its targets."""
 
     edges: Sequence[Mapping[int, tuple[int, ...]]]

@@ -160,13 +160,6 @@ cdef class _Folder:
                 work.push_back(edge.second)
         return 0
 
-    cdef bint meets(self, vector[Ends]& row) noexcept:
-        """Tell whether a row has a symbol that was met in this round."""
-        for edge in row:
-            if self.met[edge.first] == self.round:
-                return True
-        return False
-
     cdef int check_ends(self, int32_t head, const Ints& within, int32_t behind) except -1:
         """Require that it is soon clear whether a repetition goes on, begins anew or ends."""
         cdef vector[Ends] work
@@ -181,10 +174,13 @@ cdef class _Folder:
             for edge in self.rows[state]:
                 self.require(self.met[edge.first] != self.round)
                 self.met[edge.first] = self.round
-            if i < within.size() and not self.again[state].empty():
-                self.require(not self.meets(self.rows[head]) and not self.meets(self.rows[behind]))
-        work.push_back(Ends(head, behind))
-        seen.insert(<uint64_t> head << 32 | <uint64_t> behind)
+            if i == within.size():
+                work.push_back(Ends(head, behind))
+            elif not self.again[state].empty():
+                work.push_back(Ends(state, head))
+                work.push_back(Ends(state, behind))
+        for pair in work:
+            seen.insert(<uint64_t> pair.first << 32 | <uint64_t> pair.second)
         while at < work.size():
             pair = work[at]
             at += 1

@@ -23,18 +23,19 @@ state does what its row does, which does not count. So all of them are that row,
 the number beside its state (``kernel/counting.pxi``): a text of any length meets a few states,
 and one mask serves. As many states differ, near either bound, as the longest token has bytes.
 
-Not everything can be counted: where it stays open whether a repetition ends (what may follow begins
-like what is repeated, or what is repeated goes on like that), many counts are possible at once, and
-only an automaton with a state for each is deterministic. There ``fold`` gives up, and the rule is
-built anew with every count a state.
+Not everything can be counted: where it stays open whether a repetition ends (what may follow reads
+as much as what is repeated, or what is repeated goes on like that), many counts are possible at
+once, and only an automaton with a state for each is deterministic. There ``fold`` gives up, and the
+rule is built anew with every count a state. A few bytes in common, as those with which characters
+of different sets begin, do not matter: until they are read there are two items.
 """
 
 from array import array
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import Call, Counted, Grammar, Node, Repeat, children, rebuild
+from kbnf_core.ir import Call, Counted, Grammar, Node, Regular, Repeat, children, rebuild
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.nfa import Bounds
@@ -42,6 +43,9 @@ from kbnf_core.text.errors import KbnfError
 
 LEAST = 128
 """The bound from which on a repetition is counted; tokens are seldom as long."""
+
+MANY = 4_096
+"""States of all copies of an automaton from which on these are counted, whatever the bound."""
 
 MOST = 2**30
 """Bounds beyond which nothing is counted: counts are 32 bits."""
@@ -57,8 +61,7 @@ class UncountableError(KbnfError):
     """A nonterminal in which several counts may be possible at once. Internal."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Loop:
+class Loop(NamedTuple):
     """A repetition in an automaton: its bounds, and states.
 
     ``rows``: those within. ``below``: the same where more must come; empty where ``low`` is 0 or 1.
@@ -83,15 +86,19 @@ class Loop:
 
 
 @compiled
-def with_counts(names: Iterable[str], nodes: Mapping[str, list[Node]], least: int) -> list[str]:
-    """Return the rules in which a repetition has a bound of at least so many."""
-    return [
-        name
-        for name in names
-        if any(
-            type(each) is Repeat and max(each.low, each.high or 0) >= least for each in nodes[name]
-        )
-    ]
+def with_counts(
+    names: Iterable[str], nodes: Mapping[str, list[Node]], least: int, many: int
+) -> list[str]:
+    """Return the rules with a repetition that ``is_large``."""
+    return [name for name in names if any(is_large(each, least, many) for each in nodes[name])]
+
+
+def is_large(node: Node, least: int, many: int) -> bool:
+    """Tell whether the bound of a repetition, or what it repeats so often, is large."""
+    if not isinstance(node, Repeat):
+        return False
+    bound, body = max(node.low, node.high or 0), node.body
+    return bound >= least or (isinstance(body, Regular) and bound * body.dfa.state_count >= many)
 
 
 def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Grammar:
@@ -100,7 +107,7 @@ def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Gra
     Where there are none, that is ``grammar`` itself. Those of ``left_out`` are not counted.
     """
     names = (name for name in analysis.order if name in grammar.rules and name not in left_out)
-    counted = set(with_counts(names, analysis.nodes, LEAST))
+    counted = set(with_counts(names, analysis.nodes, LEAST, MANY))
     if not counted:
         return grammar
     rules: dict[str, Node] = {}
@@ -128,7 +135,11 @@ class _Marker:
             parts = values[first:]
             whole = rebuild(node, [part for part, _, _ in parts])
             counts = any(part[2] for part in parts)
-            if isinstance(whole, Repeat) and LEAST <= max(whole.low, whole.high or 0) < MOST:
+            if (
+                isinstance(whole, Repeat)
+                and is_large(whole, LEAST, MANY)
+                and max(whole.low, whole.high or 0) < MOST
+            ):
                 _, is_solid, is_nested = parts[0]
                 if is_solid:
                     body = self._call(whole.body) if is_nested else whole.body
@@ -264,13 +275,11 @@ class _Folder:
             # What is counted is in one place at a time.
             symbols = [symbol for symbol, _ in self._rows[state]]
             self._require(len(set(symbols)) == len(symbols))
-        starts = {symbol for symbol, _ in self._rows[head]}
-        follow = {symbol for symbol, _ in self._rows[behind]}
+        # What goes on inside, or comes after, beside what may begin anew.
+        work = [(head, behind)]
         for state in within:
             if self._again[state]:
-                own = {symbol for symbol, _ in self._rows[state]}
-                self._require(own.isdisjoint(starts) and own.isdisjoint(follow))
-        work = [(head, behind)]
+                work += [(state, head), (state, behind)]
         seen = set(work)
         for inside, outside in work:
             for symbol, to in self._rows[inside]:

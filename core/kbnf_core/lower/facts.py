@@ -54,7 +54,7 @@ FACTS = (
 """All facts there are, by ``nullable`` and ``filled``."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Analysis:
     """Facts per nonterminal, and the nonterminals that the start can reach.
 

@@ -10,7 +10,7 @@ is a nonterminal of its own, all its callers share its positions, and with them 
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -38,8 +38,7 @@ SMALL_TOTAL = 512
 """States that all copies of one nonterminal together may take."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Inlined:
+class Inlined(NamedTuple):
     """The nonterminals that callers hold instead of calling them: ``names``.
 
     Those of them that are held more than once are ``copied``, callees first.

@@ -1,7 +1,6 @@
 """What is remembered of parts that were lowered (``lower.parts``), and grammars without those."""
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.ir import Grammar, Node
 from kbnf_core.lower.facts import Analysis, Facts, analyse, parts_of
@@ -15,8 +14,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.compact import Piece
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lowered:
+class Lowered(NamedTuple):
     """What a part is lowered to, with these limits.
 
     Symbols of the ``pieces``, of which the first is that of the start, are ``classes`` of bytes
@@ -43,19 +41,23 @@ _BYTES = 500
 """What a piece takes beside its columns."""
 
 
-def rules_outside(grammar: Grammar) -> dict[str, Node]:
+def rules_outside(
+    grammar: Grammar, callees: "Mapping[str, list[str]] | None" = None
+) -> dict[str, Node]:
     """Return the rules that are in no part, and those of parts that they call beside a start.
 
-    A rule may be in several parts, and outside as well.
+    A rule may be in several parts, and outside as well. ``callees`` are those of all that is
+    returned, where they are known.
     """
-    inside = {name for part in grammar.parts.values() for name in part.bodies}
+    inside = set[str]().union(*[part.bodies for part in grammar.parts.values()])
     found = {name: body for name, body in grammar.rules.items() if name not in inside}
-    pending = list(found.values())
-    for body in pending:
-        for name in parts_of(body)[1]:
-            if name not in found and name not in grammar.parts:
+    pending = list(found)
+    for caller in pending:
+        called = parts_of(found[caller])[1] if callees is None else callees[caller]
+        for name in called:
+            if name not in grammar.parts and name not in found:
                 found[name] = grammar.rules[name]
-                pending.append(found[name])
+                pending.append(name)
     return found
 
 

@@ -82,7 +82,8 @@ class Alphabet:
     @cached_property
     def call_symbols(self) -> Mapping[str, int]:
         """The symbols of nonterminals."""
-        return {name: self.class_count + i for name, i in self.nonterminals.items()}
+        first = self.class_count
+        return {name: first + i for name, i in self.nonterminals.items()}
 
     def of_token(self, terminal: TokenTerminal) -> int:
         """Return the symbol of a token terminal."""

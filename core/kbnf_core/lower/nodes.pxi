@@ -218,12 +218,18 @@ cdef bint _has_long_run(list nodes, Py_ssize_t most) except -1:
     return False
 
 
-def with_counts(names, nodes, least):
+def with_counts(names, nodes, least, many):
     """See ``counts``."""
     cdef list found = []
+    cdef int64_t bound
     for name in names:
         for node in <list> nodes[name]:
-            if type(node) is _Repeat and max(node.low, node.high or 0) >= least:
+            if type(node) is not _Repeat:
+                continue
+            bound = max(node.low, node.high or 0)
+            if bound >= least or (
+                type(node.body) is _Regular and bound * node.body.dfa.state_count >= many
+            ):
                 found.append(name)
                 break
     return found

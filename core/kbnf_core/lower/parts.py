@@ -25,11 +25,10 @@ import numpy as np
 from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes
 from kbnf_core.automata.kernel import Column, Compacted
 from kbnf_core.ir import Call, Choice, Grammar, Node, Part, Regular
-from kbnf_core.ir.analysis import callees_first
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
-from kbnf_core.lower.facts import Analysis, Facts, analyse
-from kbnf_core.lower.known import Lowered, rules_outside
+from kbnf_core.lower.facts import Analysis, Facts, analyse, order_from
+from kbnf_core.lower.known import Lowered
 from kbnf_core.lower.nfa import Alphabet, Place
 from kbnf_core.text.budget import Budget
 
@@ -43,13 +42,16 @@ class Around:
 
     The latter belong to no part, and are called, but not built; automata among them may be written
     out. ``facts`` are those of all that is called. ``group`` are the parts that the rules are those
-    of, where they are any.
+    of, where they are any. Of what else is in the grammar there are the nodes ``outside`` of parts
+    and the ``classes`` of bytes: who is lowered with these need not be carried over to them.
     """
 
     parts: Mapping[str, Lowered] = field(default_factory=dict)
     shared: Mapping[str, Node] = field(default_factory=dict)
     facts: Mapping[str, Facts] = field(default_factory=dict)
     group: tuple[Part, ...] = ()
+    outside: tuple[list[Node], ...] = ()
+    classes: tuple[ByteClasses, ...] = ()
 
     @property
     def starts(self) -> dict[str, None]:
@@ -103,11 +105,13 @@ class Around:
 
     def _united(self, branch: Node) -> str | None:
         """Return the name of the part that a branch is, if it can be united with others."""
-        part = self.parts.get(branch.nonterminal) if isinstance(branch, Call) else None
+        if not isinstance(branch, Call):
+            return None
+        part = self.parts.get(branch.nonterminal)
         if part is None or part.facts.nullable:
             return None
-        name, piece = next(iter(part.pieces.items()))
-        return name if piece.is_deterministic and not piece.loops else None
+        piece = part.pieces[branch.nonterminal]
+        return branch.nonterminal if piece.is_deterministic and not piece.loops else None
 
 
 ALONE = Around()
@@ -115,9 +119,17 @@ ALONE = Around()
 
 
 def group_of(
-    parts: list[Part], grammar: Grammar, analysis: Analysis, budget: Budget
+    parts: list[Part],
+    grammar: Grammar,
+    analysis: Analysis,
+    outside: Mapping[str, Node],
+    known: Iterable[Lowered],
+    budget: Budget,
 ) -> tuple[Grammar, Analysis, Around]:
-    """Return the rules of some parts as a grammar, what is known of them, and what is around."""
+    """Return the rules of some parts as a grammar, what is known of them, and what is around.
+
+    ``outside`` are the rules of ``grammar`` that are in no part, ``known`` its other parts.
+    """
     if any(part.start not in analysis.nodes for part in parts):
         analysis = analyse(Grammar(grammar.start, grammar.rules), budget)
     bodies: dict[str, Node] = {}
@@ -126,23 +138,31 @@ def group_of(
     callees = {name: analysis.callees[name] for name in bodies}
     called = dict.fromkeys(chain.from_iterable(callees.values()))
     shared = {name: grammar.rules[name] for name in called if name not in callees}
-    around = Around(shared=shared, facts=analysis.facts, group=tuple(parts))
+    around = Around(
+        shared=shared,
+        facts=analysis.facts,
+        group=tuple(parts),
+        outside=tuple(analysis.nodes[name] for name in outside),
+        classes=tuple(part.classes for part in known),
+    )
     callees.update((name, []) for name in around.automata)
-    order = callees_first(around.starts, callees)
-    known = Analysis(analysis.facts, order, analysis.nodes, callees)
-    return Grammar(parts[0].start, bodies), known, around
+    order = order_from(around.starts, callees)
+    about = Analysis(analysis.facts, order, analysis.nodes, callees)
+    return Grammar(parts[0].start, bodies), about, around
 
 
 def rest_of(
-    grammar: Grammar, analysis: Analysis, lowered: Mapping[str, Lowered]
+    grammar: Grammar,
+    analysis: Analysis,
+    rules: Mapping[str, Node],
+    lowered: Mapping[str, Lowered],
 ) -> tuple[Grammar, Analysis, Around]:
-    """Return what is left of a grammar without its parts, as ``group_of`` returns a part."""
-    rules = rules_outside(grammar)
+    """Return what is left of a grammar without its parts, ``rules``, as ``group_of`` does parts."""
     facts = {**analysis.facts, **{name: part.facts for name, part in lowered.items()}}
     around = Around(lowered, facts=facts)
     callees = {name: analysis.callees[name] for name in rules}
     roots = (name for name in (grammar.start, *around.called) if name in callees)
-    order = callees_first(roots, callees)
+    order = order_from(roots, callees)
     known = Analysis(facts, order, analysis.nodes, callees)
     return Grammar(grammar.start, rules), known, around
 
@@ -155,17 +175,36 @@ class Carrier:
         # By what parts that were lowered together share.
         self._calls: dict[int, Column] = {}
 
-    def carry(self, part: Lowered, name: str) -> Piece:
-        """Return the automaton of a rule of a part."""
+    def calls_of(self, part: Lowered) -> Column:
+        """Return the symbols of what the rules of a part call, -1 for what others call."""
         calls = self._calls.get(id(part.names))
         if calls is None:
             symbols = self._alphabet.call_symbols
-            # Those that the rule calls have symbols.
             numbers = array("i", [symbols.get(each, -1) for each in part.names])
             calls = self._calls[id(part.names)] = numbers.tobytes()
-        piece, finer = part.pieces[name], self._alphabet.columns
+        return calls
+
+    def carry(self, part: Lowered, name: str) -> Piece:
+        """Return the automaton of a rule of a part."""
+        piece, finer, calls = part.pieces[name], self._alphabet.columns, self.calls_of(part)
         columns = carry(piece.source, piece.symbol, piece.target, part.classes, calls, finer)
         return Piece(*columns, piece.accepting, piece.places, piece.loops, piece.is_deterministic)
+
+    def united(
+        self, parts: Mapping[str, Lowered], rest: list[Piece], budget: Budget
+    ) -> Piece | None:
+        """Return one automaton for those of some rules of parts and some others: ``united``.
+
+        Where only the calls of a part have other numbers here, the union carries it over.
+        """
+        finer = self._alphabet.columns
+        pieces, calls = [], []
+        for name, part in parts.items():
+            is_same = part.classes is finer or part.classes == finer
+            pieces.append(part.pieces[name] if is_same else self.carry(part, name))
+            calls.append(self.calls_of(part) if is_same else b"")
+        calls += [b""] * len(rest)
+        return united(pieces + rest, calls, self._alphabet.class_count, budget)
 
 
 @compiled
@@ -193,14 +232,14 @@ def carry(
     return columns[0].tobytes(), columns[1].tobytes(), columns[2].tobytes()
 
 
-def united(pieces: list[Piece], budget: Budget) -> Piece | None:
-    """Return one automaton for some deterministic ones.
+def united(pieces: list[Piece], calls: list[Column], own: int, budget: Budget) -> Piece | None:
+    """Return one automaton for some deterministic ones; see ``unite``.
 
     None where too much of them begins alike to be told apart.
     """
-    budget.spend(sum(len(piece.source) // 4 for piece in pieces))
-    most = 16 + MOST_TOGETHER * sum(piece.state_count for piece in pieces)
-    found = unite(pieces, most)
+    budget.spend(sum([len(piece.source) for piece in pieces]) // 4)
+    most = 16 + MOST_TOGETHER * sum([len(piece.accepting) for piece in pieces])
+    found = unite(pieces, calls, own, most)
     if found is None:
         return None
     places: list[tuple[Place, ...]] = [()] * len(found[3])
@@ -208,19 +247,22 @@ def united(pieces: list[Piece], budget: Budget) -> Piece | None:
 
 
 @compiled
-def unite(pieces: list[Piece], most: int) -> Compacted | None:
+def unite(pieces: list[Piece], calls: list[Column], own: int, most: int) -> Compacted | None:
     """Return the columns, and what accepts, of the union of automata; all begin in state 0.
 
+    ``calls`` stand for the symbols of each from ``own`` on, which stay where they are empty.
     Sets of several states come first. None where these have more than ``most`` in all.
     """
     rows: list[list[tuple[int, int]]] = []
     starts: list[int] = []
-    for piece in pieces:
+    for piece, names in zip(pieces, calls, strict=True):
         starts.append(len(rows))
         rows += [[] for _ in piece.accepting]
         columns = (piece.source, piece.symbol, piece.target)
-        for here, symbol, there in np.frombuffer(b"".join(columns), np.int32).reshape(3, -1).T:
-            rows[starts[-1] + here].append((int(symbol), starts[-1] + int(there)))
+        numbers = np.frombuffer(names, np.int32).tolist()
+        for here, each, there in np.frombuffer(b"".join(columns), np.int32).reshape(3, -1).T:
+            symbol = numbers[each - own] if numbers and each >= own else int(each)
+            rows[starts[-1] + here].append((symbol, starts[-1] + int(there)))
     is_end = b"".join(piece.accepting for piece in pieces)
     sets = [tuple(starts)] if len(starts) > 1 else []
     numbers = {states: number for number, states in enumerate(sets)}
@@ -241,6 +283,9 @@ def unite(pieces: list[Piece], most: int) -> Compacted | None:
             elif after not in numbers:
                 numbers[after] = len(sets)
                 sets.append(after)
+    # All states are reached: what is never with others is reached alone.
+    several = set(chain.from_iterable(sets))
+    alone.update((state, None) for state in range(len(rows)) if state not in several)
     pending = list(alone)
     for state in pending:
         fresh = [there for _, there in rows[state] if there not in alone]

@@ -14,7 +14,7 @@ Ids = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.uint8]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Loops:
     """What is counted in tables; see ``lower.counts``. Without loops all arrays are empty.
 
@@ -38,7 +38,7 @@ class Loops:
 NO_LOOPS = Loops(*(np.zeros(0, each) for each in ("i4", "i4", "i4", "i4", "u1", "u1", "i4", "i4")))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tables:
     """One automaton per nonterminal, all numbered together.
 

@@ -23,7 +23,6 @@ from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import STATE, Masks, StoredMasks
-from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError
@@ -32,6 +31,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from kbnf_core.mask.nearest_end import NearestEnd
+    from kbnf_core.recognise.closing import DistanceToEnd
 
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
@@ -75,8 +75,10 @@ class TokenAutomaton:
         return self.masks.states.initial
 
     @cached_property
-    def bytes_left(self) -> DistanceToEnd:
+    def bytes_left(self) -> "DistanceToEnd":
         """The bytes that the shortest completions of states take."""
+        from kbnf_core.recognise.closing import DistanceToEnd
+
         states = self.masks.states
         return DistanceToEnd(states, np.ones(states.tables.class_count), token=inf)
 

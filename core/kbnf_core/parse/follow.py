@@ -29,7 +29,7 @@ class Follower:
         self._terminals = (
             None if vocabulary is None else TokenTerminals(parser.token_terminals, vocabulary)
         )
-        self._trace = self._parser.trace(streamed=True)
+        self._trace = self._parser.streamed_trace()
         self._data = bytearray()
         # What was read, and after each of its parts the places read and the events given.
         self._read: list[int | bytes] = []

@@ -6,12 +6,12 @@ warm.
 """
 
 from threading import RLock
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kbnf_core.ir import Grammar, TokenTerminal
-from kbnf_core.kernel import Derivations, TooManyReadings, Trace
+from kbnf_core.kernel import Derivations, StreamedTrace, TooManyReadings, Trace
 from kbnf_core.parse.positions import Positions, build_positions
 from kbnf_core.parse.tree import Event, Nodes, Tree
 from kbnf_core.recognise.explain import byte_ranges
@@ -24,6 +24,8 @@ _WORK = 16
 
 MOST_DERIVATIONS = 1_000
 """Derivations that are counted."""
+
+_T = TypeVar("_T", bound="Trace")
 
 
 class Parser:
@@ -51,16 +53,21 @@ class Parser:
         """The token terminals of the grammar, as ``Trace.read_token`` numbers them."""
         return self._positions.tables.token_terminals
 
-    def trace(self, *, streamed: bool = False) -> Trace:
-        """Return the beginning of a text; with ``streamed``, one that knows what is certain."""
+    def trace(self) -> Trace:
+        """Return the beginning of a text."""
         with self._lock:
-            if streamed:
-                self._streamed = self._fresh(self._streamed, self._positions.without_tail_calls)
-                known = self._streamed
-            else:
-                self._whole = self._fresh(self._whole, lambda: self._positions)
-                known = self._whole
-            return Trace(known, max(1_000, self._limits.work // _WORK))
+            self._whole = self._fresh(self._whole, lambda: self._positions)
+            return Trace(self._whole, self._most)
+
+    def streamed_trace(self) -> StreamedTrace:
+        """Return the beginning of a text that goes on."""
+        with self._lock:
+            self._streamed = self._fresh(self._streamed, self._positions.without_tail_calls)
+            return StreamedTrace(self._streamed, self._most)
+
+    @property
+    def _most(self) -> int:
+        return max(1_000, self._limits.work // _WORK)
 
     def _fresh(self, known: Derivations | None, positions: Any) -> Derivations:
         """Return what is known of states, begun anew where that has grown too large."""
@@ -78,14 +85,13 @@ class Parser:
 
         Raises ``ParseError`` where it does not fit.
         """
-        trace = self.read(data)
+        trace = self._read(self.trace(), data)
         if not partial and not trace.is_complete():
             raise self.error(trace, data)
         return trace
 
-    def read(self, data: bytes, *, streamed: bool = False) -> Trace:
+    def _read(self, trace: _T, data: bytes) -> _T:
         """Return a text that was read; raise ``ParseError`` at a byte that does not fit."""
-        trace = self.trace(streamed=streamed)
         if trace.read(data) < len(data):
             raise self.error(trace, data)
         return trace
@@ -96,7 +102,7 @@ class Parser:
         expected = byte_ranges(np.isin(classes, trace.expected()))
         opened: list[str] = []
         read = trace.size
-        streamed = self.trace(streamed=True)
+        streamed = self.streamed_trace()
         streamed.read(data[:read])
         for event in self.certain(streamed):
             if event.kind == "open":
@@ -115,7 +121,7 @@ class Parser:
         except TooManyReadings:
             raise self._too_many() from None
 
-    def certain(self, trace: Trace) -> list[Event]:
+    def certain(self, trace: StreamedTrace) -> list[Event]:
         """Return the events that have become certain in a streamed text since the last call."""
         try:
             found = trace.certain_events()
@@ -132,7 +138,8 @@ class Parser:
 
         Raises ``ParseError`` where no text begins so.
         """
-        return tree_of_events(data, self.names, self.certain(self.read(data, streamed=True)))
+        trace = self._read(self.streamed_trace(), data)
+        return tree_of_events(data, self.names, self.certain(trace))
 
     def derivations(self, data: bytes, most: int = MOST_DERIVATIONS) -> tuple[int, Tree | None]:
         """Return how many derivations a text has, at most ``most``, and the tree of a second one.

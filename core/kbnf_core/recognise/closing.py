@@ -18,8 +18,8 @@ repeated, as often the least that is repeated as it still must come, and what co
 import heapq
 from collections import defaultdict
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -396,8 +396,7 @@ MOST_STATES = 4096
 """States of a table, unless more are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Closing:
+class Closing(NamedTuple):
     """The states met, breadth first from the initial one; all there are if ``closed``."""
 
     states: list[int]
@@ -497,8 +496,7 @@ def longest_rule(tables: Tables) -> tuple[int, int]:
     return counts.index(most), most
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
+class _Call(NamedTuple):
     """A call: whether it may follow text of the caller, and be followed by text."""
 
     caller: int

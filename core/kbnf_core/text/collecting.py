@@ -15,8 +15,10 @@ its last user: a circle would wait for a pass through the whole heap, and that c
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
-from weakref import WeakMethod
+from functools import partial
+from types import MethodType
+from typing import Any, ParamSpec, TypeVar, cast
+from weakref import ref
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -38,12 +40,12 @@ def without_collecting() -> Iterator[None]:
 
 def weakly(method: Callable[P, T]) -> Callable[P, T]:
     """Return what calls a method of an object that holds the result, and must be alive then."""
-    found = WeakMethod(method)
+    bound = cast(MethodType, method)
+    return partial(_call, ref(bound.__self__), bound.__func__)
 
-    def called(*args: P.args, **kwargs: P.kwargs) -> T:
-        alive = found()
-        if alive is None:
-            raise ReferenceError("the object whose method this calls is gone")
-        return alive(*args, **kwargs)
 
-    return called
+def _call(found: "ref[Any]", function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    alive = found()
+    if alive is None:
+        raise ReferenceError("the object whose method this calls is gone")
+    return function(alive, *args, **kwargs)

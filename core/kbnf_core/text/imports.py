@@ -5,9 +5,8 @@ people who work on their own files do, and a service does not.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from posixpath import dirname, join, normpath
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from kbnf_core.text.diagnostics import decode
 from kbnf_core.text.errors import SourceError
@@ -28,8 +27,7 @@ def load_text(path: str) -> str | None:
     return None if invalid is not None else source.text
 
 
-@dataclass(frozen=True, slots=True)
-class Imports:
+class Imports(NamedTuple):
     """How imports are read: through ``load``, ``anywhere`` or below the grammar's folder only.
 
     Links in that folder are followed, since its owner made them.

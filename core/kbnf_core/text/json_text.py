@@ -6,7 +6,7 @@ so no UTF-8 has it and nothing can generate it: such a text is refused where it 
 
 import json
 import re
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
 from kbnf_core.text.source import Span, half_of_pair
@@ -14,10 +14,9 @@ from kbnf_core.text.source import Span, half_of_pair
 Json: TypeAlias = Any
 """A JSON value: numbers are decimals."""
 
-_ESCAPE = re.compile(
-    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
-    r"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)",
-    re.DOTALL,
+_ESCAPE = (
+    r"(?s)\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<half>u[dD][89a-fA-F][0-9a-fA-F]{2})|.)"
 )
 
 
@@ -34,7 +33,7 @@ def parse_json(text: str) -> Json:
     """Return the value of a JSON text. Raises ``NoJsonError``."""
     try:
         value = json.loads(
-            text, parse_float=Decimal, parse_int=Decimal, parse_constant=refuse_constant
+            text, parse_float=read_number, parse_int=Decimal, parse_constant=refuse_constant
         )
     except json.JSONDecodeError as error:
         end = len(text)
@@ -50,12 +49,43 @@ def refuse_halves(text: str) -> None:
     """Raise ``NoJsonError`` where a JSON text has half of a surrogate pair, escaped or not."""
     span = half_of_pair(text)
     if span is None and ("\\ud" in text or "\\uD" in text):
-        halves = (Span(*found.span()) for found in _ESCAPE.finditer(text) if found["half"])
+        halves = (Span(*found.span()) for found in re.finditer(_ESCAPE, text) if found["half"])
         span = next(halves, None)
     if span is not None:
         found = text[span.start : span.end]
         spelt = found if found.isascii() else f"U+{ord(found):04X}"
         raise NoJsonError(f"`{spelt}` is half of a surrogate pair", span)
+
+
+def as_number(text: str) -> int | float:
+    """Return a whole number; Python refuses to read very long ones, which floats then stand for."""
+    return int(text) if len(text) < 400 else float(text)
+
+
+def end_of_json(text: str, start: int) -> int:
+    """Return where the JSON value that begins at a place ends. Raises as ``json`` does."""
+    return _SCANNER.raw_decode(text, start)[1]
+
+
+_SCANNER = json.JSONDecoder(parse_int=str, parse_float=str)
+
+
+MOST_DIGITS = 4_096
+"""Of a number with an exponent, where it is written without: more than any library has."""
+
+
+def read_number(text: str) -> Decimal:
+    """Return a number; raises ``NoJsonError`` where an exponent stands for too many digits."""
+    try:
+        value = Decimal(text)
+        is_within = abs(value.adjusted()) <= max(MOST_DIGITS, len(text))
+    except InvalidOperation:
+        is_within = False
+    if not is_within:
+        shown = text if len(text) < 40 else f"{text[:20]}..."
+        reason = f"`{shown}` has more than {MOST_DIGITS:,} digits without its exponent"
+        raise NoJsonError(reason, Span(0, 0))
+    return value
 
 
 def refuse_constant(name: str) -> Json:

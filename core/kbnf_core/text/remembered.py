@@ -38,6 +38,17 @@ class Remembered(Generic[K, V]):
             self._known.move_to_end(key)
             return found[0]
 
+    def find_all(self, keys: Iterable[K]) -> list[V | None]:
+        """Return the values that are known of some keys, in their order."""
+        values: list[V | None] = []
+        with self._lock:
+            for key in keys:
+                found = self._known.get(key)
+                if found is not None:
+                    self._known.move_to_end(key)
+                values.append(None if found is None else found[0])
+        return values
+
     def keep(self, key: K, value: V) -> None:
         """Remember a value; the first of a key stays."""
         size = self._size_of(key, value)

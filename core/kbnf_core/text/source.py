@@ -40,12 +40,13 @@ class Position(NamedTuple):
     column: int
 
 
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = "[\ud800-\udfff]"
+# Here and below a pattern is compiled at its first use: most texts need none.
 
 
 def half_of_pair(text: str) -> Span | None:
     """Return where a text has half of a surrogate pair, which UTF-8 does not have."""
-    found = None if text.isascii() else _HALF.search(text)
+    found = None if text.isascii() else re.search(_HALF, text)
     return None if found is None else Span(*found.span())
 
 
@@ -137,7 +138,7 @@ class Source:
         return self.text[span.start : span.end]
 
 
-_TOKEN = re.compile(r'\s*(?P<token>"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)', re.DOTALL)
+_TOKEN = r'(?s)\s*(?P<token>"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+)'
 
 
 def pointers(text: str) -> Iterator[tuple[str, Span]]:
@@ -149,7 +150,7 @@ def pointers(text: str) -> Iterator[tuple[str, Span]]:
     # object has none. At the bottom is the whole text.
     path, numbers = [""], [-1]
     named = False
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         token = match["token"]
         if token in "}]":
             if len(path) > 1:

@@ -13,15 +13,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.files import cache_folder, make_room
 from kbnf_core.version import __version__
-from kbnf_core.vocab.formats import FILES_BESIDE
+from kbnf_core.vocab.hub import FILES_BESIDE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -39,14 +38,13 @@ SMALLEST_FILE = 2**16
 SETTLED = 2.0
 """Seconds after which a file's time tells any later change from what was read."""
 
-FORMAT = 3
+FORMAT = 4
 """Of the entries; raised whenever they, or what the loaders return, change."""
 
 SUFFIX = ".vocabulary"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A slot of the cache; ``identity``: the JSON of the files that its vocabulary is read from."""
 
     path: Path

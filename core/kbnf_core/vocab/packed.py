@@ -74,9 +74,15 @@ class Spellings(NamedTuple):
 
 def spell(tokens: PackedTokens, size: int) -> Spellings:
     """Return the tokens by id, below ``size``, which is above all ids."""
-    lengths = np.zeros(size + 1, np.int32)
-    lengths[tokens.ids + 1] = np.diff(tokens.starts)
-    return Spellings(np.cumsum(lengths, dtype=np.int32), tokens.blob)
+    ids, starts = tokens.ids, np.zeros(size + 1, np.int32)
+    if len(ids) and ids[-1] - ids[0] == len(ids) - 1:
+        # As almost always: one number after the other.
+        starts[ids[0] : ids[-1] + 2] = tokens.starts
+        starts[ids[-1] + 2 :] = tokens.starts[-1]
+    else:
+        starts[1:][ids] = np.diff(tokens.starts)
+        np.cumsum(starts, out=starts)
+    return Spellings(starts, tokens.blob)
 
 
 def pack_tokens(tokens: Mapping[int, bytes]) -> PackedTokens:

@@ -30,7 +30,7 @@ ROOT = 0
 ABSENT = -1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TokenTrie:
     """A trie of n nodes and m token ids; all arrays are read-only. Node 0 is the root.
 

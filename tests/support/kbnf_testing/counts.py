@@ -22,10 +22,13 @@ _UNITS = (
     "(',' list)",
     "('a' | 'aa')",
     "('a'?)",
+    # Going on and beginning anew have their first byte in common.
+    "#'ca(cb)*'",
+    "#'[aé]+[bè]'",
 )
 _BEHIND = ("'z'", "w 'z'", "'a'", "'ab'", "#'[bz]'", "''", "#'z?'", "list")
 _BETWEEN = ("'x'", "w", "''")
-_PIECES = ("a", "b", "é", "漢", "c", "d", ",", " ", "z", "[", "]", "x")
+_PIECES = ("a", "b", "é", "è", "漢", "c", "d", ",", " ", "z", "[", "]", "x")
 
 
 def counted_grammar(random: Random, most: int) -> str:

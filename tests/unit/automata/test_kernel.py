@@ -274,6 +274,32 @@ def test_both_spell_alike(compiled: Automata, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(50))
+def test_both_put_words_between_marks_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states, symbols = random.randint(1, 6), random.randint(1, 4)
+    rows = [[random.randrange(-1, states) for _ in range(symbols)] for _ in range(states)]
+    accepting = [random.random() < 0.5 for _ in range(states)]
+    kept, *_ = compiled.minimise(rows, [*map(int, accepting)], [0])
+    assert compiled.between(rows, accepting) == PLAIN.between(rows, accepting)
+    if kept:
+        ends = [True] * len(kept)
+        assert compiled.between(kept, ends) == PLAIN.between([*kept], ends)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_both_minimise_what_has_no_cycle_alike(compiled: Automata, seed: int) -> None:
+    random = Random(seed)
+    states, symbols = random.randint(1, 40), random.randint(1, 3)
+    # Few far targets, so that many states are the same.
+    rows = [
+        [random.choice([-1, *range(state + 1, min(state + 4, states))]) for _ in range(symbols)]
+        for state in range(states)
+    ]
+    tags, starts = random.choices([0, 0, 1, 2], k=states), [0, random.randrange(-1, states)]
+    assert compiled.minimise(rows, tags, starts) == PLAIN.minimise(rows, tags, starts)
+
+
+@pytest.mark.parametrize("seed", range(50))
 def test_both_read_the_same_words(compiled: Automata, seed: int) -> None:
     random = Random(seed)
     symbols = bytes([0, 1, 0x80, 0xFF][: random.randint(1, 4)])

@@ -4,7 +4,7 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import astuple, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -68,7 +68,7 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
     """Put every rule through both."""
     rules, analysis = grammar.rules, grammar.analysis
     chosen = inline.choose_inlined(rules, analysis, Budget(DEFAULT_LIMITS.work))
-    some = replace(chosen, copied=())
+    some = chosen._replace(copied=())
     counted = analysis.reachable, analysis.nodes, analysis.callees
     assert compiled.count_uses(*counted) == PLAIN["count_uses"](*counted)
     inside = list(analysis.nodes), analysis.nodes
@@ -76,7 +76,9 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
         for size in (2, 9, 1_000):
             bounds = *inside, most, size
             assert compiled.large_ones(*bounds) == PLAIN["large_ones"](*bounds)
-        assert compiled.with_counts(*inside, most) == PLAIN["with_counts"](*inside, most)
+        for many in (50, 10**9):
+            bounds = *inside, most, many
+            assert compiled.with_counts(*bounds) == PLAIN["with_counts"](*bounds)
     among = analysis.order, analysis.nodes, analysis.callees, PLAIN["count_uses"](*counted)
     spent: list[tuple[Any, ...]] = []
     modules: tuple[Mapping[str, Any], ...] = (vars(compiled), PLAIN)
@@ -197,7 +199,7 @@ def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) ->
     finer = join([classes, separate(chance.sample(range(256), chance.choice([0, 3, 40])))])
     called, first = chance.randrange(3), max(finer) + 1
     calls = array("i", chance.sample(range(first, first + 5), called)).tobytes()
-    pieces = []
+    pieces, plain = [], []
     for _ in range(chance.randrange(1, 5)):
         wide = chance.choice([1, 6])
         piece = piece_of(chance, max(classes) + 1 + called, wide)
@@ -206,9 +208,19 @@ def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) ->
         assert columns == PLAIN["carry"](*arguments)
         carried = replace(piece, source=columns[0], symbol=columns[1], target=columns[2])
         pieces.append(deterministic(carried))
+        plain.append(deterministic(piece))
+    carried_over, own = [b""] * len(pieces), max(classes) + 1
     for most in (0, 7, 1_000):
-        found = compiled.unite(pieces, most)
-        assert found == PLAIN["unite"](pieces, most)
+        found = compiled.unite(pieces, carried_over, first, most)
+        assert found == PLAIN["unite"](pieces, carried_over, first, most)
+        # Calls are carried over on the way.
+        columns = [
+            PLAIN["carry"](p.source, p.symbol, p.target, classes, calls, classes) for p in plain
+        ]
+        before = [replace(p, symbol=c[1]) for p, c in zip(plain, columns, strict=True)]
+        late = plain, [calls] * len(plain), own, most
+        assert compiled.unite(*late) == PLAIN["unite"](*late)
+        assert compiled.unite(*late) == compiled.unite(before, carried_over, own, most)
         if found is not None:
             source, symbol, target, accepting = found[:4]
             united = Piece(source, symbol, target, accepting, [()])
@@ -228,7 +240,7 @@ def test_both_take_counts_out_of_automata_alike(
         for fold in folds:
             try:
                 columns = fold(name, *arguments)
-                found.append((columns[:4], list(map(astuple, columns[4]))))
+                found.append((columns[:4], list(map(tuple, columns[4]))))
             except UncountableError as error:
                 found.append((str(error), []))
         assert found[0] == found[1]

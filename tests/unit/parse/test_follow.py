@@ -109,7 +109,7 @@ def test_the_end_counts_once_nothing_may_follow() -> None:
 
 def test_what_is_certain_is_looked_for_from_the_last_place_that_all_derivations_share() -> None:
     grammar = Grammar('start ::= text? (call text?)*; text ::= except!("<e>"); call ::= "<e>" "x";')
-    trace = grammar.parser.trace(streamed=True)
+    trace = grammar.parser.streamed_trace()
     for number in range(1, 300):
         trace.read(b"a")
         trace.certain_events()

@@ -9,7 +9,7 @@ import pytest
 from kbnf_cli.play.session import Files, Session, World, open_session
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.text.errors import SourceError
-from kbnf_core.vocab.load import Encoder, load_encoder
+from kbnf_core.vocab.read import Encoder, load_encoder
 from kbnf_testing.play import GRAMMAR, TOKENS
 
 

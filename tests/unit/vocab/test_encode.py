@@ -16,7 +16,7 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from kbnf_core import Vocabulary, load_vocabulary
 from kbnf_core.text.errors import SourceError, VocabularyError
-from kbnf_core.vocab.load import load_encoder
+from kbnf_core.vocab.read import load_encoder
 
 TEKKEN = Path(mistral_common.__file__).parent / "data" / "tekken_240911.json"
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kbnf_core.text.errors import SourceError, VocabularyError
-from kbnf_core.vocab.load import FORMATS, load_vocabulary
+from kbnf_core.vocab.load import load_vocabulary
+from kbnf_core.vocab.read import FORMATS
 
 TOKENIZER = '{"model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}}'
 
@@ -73,7 +74,7 @@ def test_a_path_that_cannot_be_one() -> None:
 
 
 def test_a_file_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kbnf_core.vocab.load._LARGEST_FILE", 1000)
+    monkeypatch.setattr("kbnf_core.vocab.read._LARGEST_FILE", 1000)
     with pytest.raises(SourceError, match="more than 1000 bytes"):
         load_vocabulary("/dev/zero")
 

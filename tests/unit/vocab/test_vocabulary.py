@@ -2,6 +2,7 @@
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,27 @@ def test_special_and_stop_ids_have_no_bytes() -> None:
     assert vocabulary.special_id("<pad>") == 9
     assert vocabulary.special_id("<other>") is None
     assert vocabulary.trie.token_ids.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        {},
+        {0: b"A", 1: b"BC"},
+        {3: b"A", 4: b"", 5: b"BCD"},
+        {1: b"A", 2: b"B", 7: b"CD", 9: b""},
+    ],
+)
+@pytest.mark.parametrize("special_tokens", [{}, {"<s>": 12}])
+def test_the_bytes_of_all_ids_in_two_arrays(
+    tokens: dict[int, bytes], special_tokens: dict[str, int]
+) -> None:
+    vocabulary = Vocabulary(tokens, special_tokens=special_tokens)
+    starts, blob = vocabulary.spellings
+    parts = pairwise(starts.tolist())
+    assert [bytes(blob[first:end]) for first, end in parts] == [
+        tokens.get(token_id, b"") for token_id in range(vocabulary.size)
+    ]
 
 
 def test_an_empty_vocabulary_is_legal() -> None:

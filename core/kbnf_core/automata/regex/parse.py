@@ -4,8 +4,6 @@ Written after the documented behaviour of regex-syntax 0.8; each construct has i
 tests/unit/automata/test_regex_language.py.
 """
 
-from dataclasses import replace
-
 from kbnf_core.automata.algebra import EMPTY, Choice, Repeat, Sequence
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.regex.brackets import read_brackets
@@ -296,7 +294,7 @@ def _read_flags(reader: Reader, start: int) -> bool:
     if not opened and reader.text[reader.index - 1] == "?":
         reader.report("there is nothing to repeat", reader.index - 1)
     reader.index += 1
-    reader.flags = replace(reader.flags, **changes)
+    reader.flags = reader.flags._replace(**changes)
     return opened
 
 

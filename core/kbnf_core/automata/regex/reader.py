@@ -1,6 +1,5 @@
 """Reading a pattern character by character, with the flags in force and the problems found."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kbnf_core.text.limits import Limits
@@ -29,8 +28,7 @@ WHITE_SPACE = frozenset(
 """Unicode's White_Space; ``str.isspace`` also takes U+001C to U+001F."""
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(NamedTuple):
     """The flags in force at one position; ``U`` and greediness do not change a language."""
 
     ignore_case: bool = False

@@ -157,22 +157,43 @@ def _with_each_once(node: Expression, parts: list[Expression]) -> Expression:
 
 
 def _classes(definitions: Collection[Definition]) -> dict[str, int]:
-    """Return for each name the number of its class."""
-    shapes = {each.name.value: (_shape(each), _called(each)) for each in definitions}
-    classes = dict.fromkeys(shapes, 0)
-    count = 0
-    while True:
-        numbers: dict[object, int] = {}
-        found = {
-            name: numbers.setdefault(
-                (classes[name], shape, tuple(classes.get(each, each) for each in called)),
-                len(numbers),
-            )
-            for name, (shape, called) in shapes.items()
-        }
-        if len(numbers) == count:
-            return found
-        classes, count = found, len(numbers)
+    """Return for each name the number of its class.
+
+    Of a class that falls apart the largest part keeps its number, so that only what calls the
+    others is looked at again (J. Hopcroft, 1971).
+    """
+    called = {each.name.value: _called(each) for each in definitions}
+    callers: dict[str, list[str]] = {name: [] for name in called}
+    for name, names in called.items():
+        for each in set(names) & called.keys():
+            callers[each].append(name)
+    shapes: dict[str, int] = {}
+    classes = {
+        each.name.value: shapes.setdefault(_shape(each), len(shapes)) for each in definitions
+    }
+    members: list[set[str]] = [set() for _ in shapes]
+    for name, number in classes.items():
+        members[number].add(name)
+    pending = set(called)
+    while pending:
+        parts: dict[int, dict[tuple[object, ...], set[str]]] = {}
+        for name in pending:
+            key = tuple(classes.get(each, each) for each in called[name])
+            parts.setdefault(classes[name], {}).setdefault(key, set()).add(name)
+        moved: set[str] = set()
+        for number, found in parts.items():
+            # The others of the class call what they did, and none of these does.
+            groups = sorted(found.values(), key=len)
+            rest = len(members[number]) - sum(map(len, groups))
+            if rest < len(groups[-1]):
+                groups[-1:] = [members[number].difference(*groups)] if rest else []
+            for group in groups:
+                members[number] -= group
+                classes.update(dict.fromkeys(group, len(members)))
+                members.append(group)
+                moved |= group
+        pending = {caller for name in moved for caller in callers[name]}
+    return classes
 
 
 def _shape(definition: Definition) -> str:

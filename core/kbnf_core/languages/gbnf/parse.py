@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.kbnf.parsed import Loss, Parsed
-from kbnf_core.kbnf.read import MANY
+from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
     SIGNS,
     Lexer,
@@ -318,8 +318,8 @@ class GbnfBuilder:
         excluded = parts[0].value.startswith("!")
         text = parts[0].value.removeprefix("!")
         if text.startswith("<["):
-            number = min(int(text[2:-2]), MAX_TOKEN_ID)
-            return TokenSet(((number, number),), excluded, span)
+            token_id = min(number(text[2:-2]), MAX_TOKEN_ID)
+            return TokenSet(((token_id, token_id),), excluded, span)
         if excluded:
             return Reference(Name(EXCLUDED_NAME + text, span), span)
         return TokenName(Text(text, span, tuple(range(span.start, span.end))), span)
@@ -336,14 +336,10 @@ def read_count(written: str) -> tuple[int, int | None] | None:
     match = COUNT.fullmatch(written)
     if match is None or not (match["low"] or match["high"]):
         return None
-    low = _number(match["low"] or "0")
+    low = number(match["low"] or "0")
     if not match["comma"]:
         return low, low
-    return low, _number(match["high"]) if match["high"] else None
-
-
-def _number(digits: str) -> int:
-    return int(digits) if len(digits) < len(str(MANY)) else MANY
+    return low, number(match["high"]) if match["high"] else None
 
 
 def _join(parts: list[_Branch], start: int) -> Expression:

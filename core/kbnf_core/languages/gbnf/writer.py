@@ -18,7 +18,6 @@ single characters are one string.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core import ir
@@ -487,7 +486,7 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
         converted = read_grammar(Source(text), limits=limits, language=gbnf)
         if converted.grammar is not None:
             example = example_of_loss(reading.grammar, converted.grammar, limits)
-            lost = [replace(loss, example=example) for loss in lost]
+            lost = [loss._replace(example=example) for loss in lost]
     losses = (*reading.losses, *lost, *_finish_losses(reading, reading.grammar, limits))
     return Conversion(text, not losses, losses, reading.diagnostics)
 

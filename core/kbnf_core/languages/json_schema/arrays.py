@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both, other
 from kbnf_core.languages.json_schema.problems import NarrowableError, unsupported
@@ -10,8 +11,7 @@ from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.text.budget import Budget
 
 
-@dataclass(frozen=True, slots=True)
-class Contains:
+class Contains(NamedTuple):
     """``low`` to ``high`` items have a value of ``item``; None has no bound."""
 
     item: Expression
@@ -65,9 +65,9 @@ class Arrays:
         found = [*self._of_other_size(), *self._with_other_items()]
         for each in self.contains:
             if each.low:
-                found.append(Arrays(contains=(replace(each, low=0, high=each.low - 1),)))
+                found.append(Arrays(contains=(each._replace(low=0, high=each.low - 1),)))
             if each.high is not None:
-                found.append(Arrays(contains=(replace(each, low=each.high + 1, high=None),)))
+                found.append(Arrays(contains=(each._replace(low=each.high + 1, high=None),)))
         return tuple(found)
 
     def _of_other_size(self) -> Iterator["Arrays"]:

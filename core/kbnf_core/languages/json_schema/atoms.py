@@ -56,6 +56,10 @@ def _finite(values: tuple[str, ...] | tuple[Decimal, ...]) -> Dfa:
     return operations.union(*numbers) if numbers else operations.literals(words)
 
 
+MOST_KNOWN = 1_000
+"""Texts of which a pattern remembers whether it matches them."""
+
+
 @dataclass(frozen=True)
 class Matching:
     """Strings that a regular expression of our dialect matches as a whole."""
@@ -63,8 +67,18 @@ class Matching:
     regex: str
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
-        return self._dfa.accepts(str(value).encode())
+        """Tell whether a value is in the set; of names of members it is asked again and again."""
+        text = str(value)
+        known = self._known.get(text)
+        if known is None:
+            known = self._dfa.accepts(text.encode())
+            if len(self._known) < MOST_KNOWN:
+                self._known[text] = known
+        return known
+
+    @cached_property
+    def _known(self) -> dict[str, bool]:
+        return {}
 
     def dfa(self) -> Dfa:
         """Return the automaton of the strings."""

@@ -5,7 +5,7 @@ An automaton over expressions becomes right-linear rules, one for each state tha
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
@@ -195,8 +195,7 @@ def _text(value: str) -> tree.Text:
 S = TypeVar("S", bound=Hashable)
 
 
-@dataclass(frozen=True, slots=True)
-class Step(Generic[S]):
+class Step(NamedTuple, Generic[S]):
     """What a state can do: end here, or read a form and be in the next state."""
 
     accepting: bool

@@ -1,13 +1,13 @@
 """JSON spellings of the characters of a string, as regular expressions."""
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from kbnf_core.automata.codepoints import CodePoints, difference, from_ranges, intersect
 from kbnf_core.automata.expression import print_characters
+from kbnf_core.text.source import half_of_pair
 
 ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)])
 """What cannot stand for itself: JSON's escaped characters, and DEL."""
@@ -136,10 +136,8 @@ _SPECIAL = frozenset(map(chr, {*_SHORT, *_CONTROLS}))
 
 def is_spelt_once(value: str) -> bool:
     """Tell whether a string has one JSON text: no escape with a letter, no half of a character."""
-    return _SEVERAL.isdisjoint(value) and (value.isascii() or _HALVES.search(value) is None)
+    return _SEVERAL.isdisjoint(value) and half_of_pair(value) is None
 
-
-_HALVES = re.compile("[\ud800-\udfff]")
 
 _SEVERAL = frozenset(
     chr(code) for code in _CONTROLS if code not in _SHORT and not f"{code & 15:x}".isdigit()

@@ -11,10 +11,9 @@ may differ from position to position, say nothing.
 
 import json
 from collections.abc import Hashable, Iterator, Set
-from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
 from kbnf_core.languages.json_schema.expressions import (
@@ -52,7 +51,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.languages.json_schema.values import constant, key_of
-from kbnf_core.text.json_text import Json, NoJsonError, parse_json
+from kbnf_core.text.json_text import Json, NoJsonError, as_number, parse_json
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def read_json(text: str) -> Json:
         place = Source(text).position(error.span.start)
         where = f"line {place.line}, column {place.column}"
         found = invalid(f"the schema is not JSON: {error.reason} at {where}", "")
-        raise ProblemError(replace(found.problem, span=error.span)) from None
+        raise ProblemError(found.problem._replace(span=error.span)) from None
 
 
 def escape(name: str) -> str:
@@ -84,8 +83,7 @@ _REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-
 _INTEGERS_HAVE_NO_FRACTION = frozenset({"draft-03", "draft-04"})
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A schema object, where it is, and what its references are relative to.
 
     Without a ``resolver`` that is the document as a whole.
@@ -448,7 +446,7 @@ def check_schema(
     from jsonschema.validators import Draft202012Validator, validator_for
 
     # The library knows no decimals.
-    value = json.loads(text, parse_int=_as_number)
+    value = json.loads(text, parse_int=as_number)
     if not isinstance(value, dict | bool):
         message = "a schema is an object, `true` or `false`; a list of tools has functions"
         return [Problem(INVALID, message, "")]
@@ -555,11 +553,6 @@ def _repeated_items(
     del validator, schema
     if is_wanted and isinstance(items, list) and len(set(map(key_of, items))) < len(items):
         yield ValidationError(f"{items!r} has non-unique elements")
-
-
-def _as_number(text: str) -> int | float:
-    """Return a whole number; Python refuses to read very long ones, which floats then stand for."""
-    return int(text) if len(text) < 400 else float(text)
 
 
 _DRAFTS = {

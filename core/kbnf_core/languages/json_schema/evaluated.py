@@ -11,9 +11,9 @@ members but those that are evaluated.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
+from typing import NamedTuple
 
 from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.document import Document, Place
@@ -36,8 +36,7 @@ from kbnf_core.languages.json_schema.problems import too_large, unsupported
 _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluated:
+class Evaluated(NamedTuple):
     """What is evaluated: names, names by pattern, so many items; or all members, all items.
 
     ``contained`` are schemas whose values are evaluated wherever they are among the items;

@@ -214,6 +214,11 @@ def common(one: Expression, two: Expression, excludes: Excludes) -> Expression:
 
     The order of what is left is that of ``both``: members of objects come in it.
     """
+    if type(one) is Ref and type(two) is Ref:
+        # By far the most.
+        if one == two:
+            return one
+        return NOTHING if excludes(one, two) else AllOf((one, two))
     if NOTHING in (one, two):
         return NOTHING
     left, right = (each.parts if isinstance(each, AllOf) else (each,) for each in (one, two))

@@ -14,8 +14,8 @@ is a subset of its format, and of the strings that are short enough.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.options import Formats, Standard
@@ -237,8 +237,7 @@ def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Map
     return FORMATS | _PLAIN if formats is Formats.PLAIN else FORMATS
 
 
-@dataclass(frozen=True, slots=True)
-class Bounded:
+class Bounded(NamedTuple):
     """A regular expression, and what is said of the strings that it leaves out."""
 
     regex: str

@@ -112,7 +112,7 @@ def _check(key: str, value: Json) -> None:
     if key not in _TEXTS | _FLAGS:
         known = ", ".join(f"`{name}`" for name in sorted(_TEXTS | _FLAGS))
         problem = invalid(f"`{KEYWORD}` knows no `{key}`", _pointer(key)).problem
-        raise ProblemError(replace(problem, help=f"it knows {known}"))
+        raise ProblemError(problem._replace(help=f"it knows {known}"))
     if value is None and key in _MAY_BE_NULL:
         return
     if key in _TEXTS and not isinstance(value, str):

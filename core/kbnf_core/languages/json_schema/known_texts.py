@@ -15,13 +15,15 @@ from typing import NamedTuple
 
 from kbnf_core.ir import Part
 from kbnf_core.languages.json_schema.parts import LARGEST, PARTS, Key
-from kbnf_core.text.json_text import Json, refuse_constant, refuse_halves
+from kbnf_core.text.json_text import Json, read_number, refuse_constant, refuse_halves
 from kbnf_core.text.remembered import Remembered
 
 _OPENING = re.compile(r'\s*\{\s*"anyOf"\s*:\s*\[\s*')
 _BETWEEN = re.compile(r"\s*,\s*")
 _CLOSING = re.compile(r"\s*\]\s*\}\s*")
-_DECODER = json.JSONDecoder(parse_float=Decimal, parse_int=Decimal, parse_constant=refuse_constant)
+_DECODER = json.JSONDecoder(
+    parse_float=read_number, parse_int=Decimal, parse_constant=refuse_constant
+)
 
 BEGINNING = 96
 """Characters by which texts are looked up."""
@@ -38,9 +40,25 @@ class Alternative(NamedTuple):
     value: Json = None
 
 
+def _decoded(text: str, at: int) -> tuple[Json, int]:
+    """Return the value that begins at a place, and where it ends. Raises ValueError."""
+    value, end = _DECODER.raw_decode(text, at)
+    refuse_halves(text[at:end])
+    return value, end
+
+
 def is_list(text: str) -> bool:
     """Tell whether a text begins as a schema does that is a list of alternatives."""
     return _OPENING.match(text) is not None
+
+
+_REFERRING = re.compile(r"'\$(?:ref|dynamicRef|recursiveRef)'")
+
+
+def _refers(alternative: Alternative) -> bool:
+    """Tell whether an alternative that was read has references."""
+    may = "$" in alternative.text or "\\" in alternative.text
+    return may and _REFERRING.search(repr(alternative.value)) is not None
 
 
 Beginning = tuple[str, str]
@@ -54,38 +72,60 @@ class Texts(Remembered[Beginning, dict[str, Key]]):
         super().__init__(most, _size_of)
 
     def alternatives(self, text: str, settings: str) -> list[Alternative] | None:
-        """Return the alternatives of a schema that is nothing else; None for any other text."""
+        """Return the alternatives of a schema that is nothing else; None for any other text.
+
+        None, too, where some are known and others have references: these are to the whole text.
+        """
         opening = _OPENING.match(text)
         if opening is None:
             return None
         try:
-            return list(self._each(text, settings, opening.end()))
+            read = list(self._each(text, settings, opening.end()))
+            parts = iter(PARTS.find_all(key for _, key, _ in read if key is not None))
+            found = []
+            for each, key, value in read:
+                part = None if key is None else next(parts)
+                if part is not None and key is not None:
+                    PARTS.use(key, part)
+                elif key is not None:
+                    # The text is remembered for longer than its part.
+                    value, _ = _decoded(each, 0)  # noqa: PLW2901
+                found.append(Alternative(each, part, value))
         except (ValueError, RecursionError):
             return None
+        new = [each for each in found if each.part is None]
+        if len(new) < len(found) and any(map(_refers, new)):
+            # To what is known, maybe, or to what has another place without it.
+            return None
+        return found
 
-    def _each(self, text: str, settings: str, at: int) -> Iterator[Alternative]:
+    def _each(self, text: str, settings: str, at: int) -> Iterator[tuple[str, Key | None, Json]]:
+        """Yield the text of each alternative with the key of its part, else with its value."""
         while True:
-            known = self._find(text, settings, at)
-            if known is None:
-                value, end = _DECODER.raw_decode(text, at)
-                refuse_halves(text[at:end])
-                known = Alternative(text[at:end], None, value)
-            yield known
-            end = at + len(known.text)
-            comma = _BETWEEN.match(text, end)
+            each, key = self._find(text, settings, at)
+            value = None
+            if key is None:
+                value, end = _decoded(text, at)
+                each = text[at:end]
+            yield each, key, value
+            at += len(each)
+            # Most are written like that.
+            if text.startswith(", {", at):
+                at += 2
+                continue
+            comma = _BETWEEN.match(text, at)
             if comma is None:
                 break
             at = comma.end()
-        if _CLOSING.fullmatch(text, end) is None:
+        if _CLOSING.fullmatch(text, at) is None:
             raise ValueError(text)
 
-    def _find(self, text: str, settings: str, at: int) -> Alternative | None:
+    def _find(self, text: str, settings: str, at: int) -> tuple[str, Key | None]:
         known = self.find((settings, text[at : at + BEGINNING]))
         for each, key in () if known is None else tuple(known.items()):
             if text.startswith(each, at):
-                part = PARTS.find(key)
-                return None if part is None else Alternative(each, part)
-        return None
+                return each, key
+        return "", None
 
     def keep_text(self, text: str, settings: str, key: Key) -> None:
         """Remember that an alternative with this text is a part, by its key among ``PARTS``."""

@@ -100,7 +100,7 @@ def contradiction(schema: Json, options: Options) -> Problem | None:
         doubts = _Doubts(schema, options)
         root = doubts.document.root()
         if isinstance(root, Ref) and doubts.is_empty(root):
-            return replace(doubts.blame(root), code=UNSATISFIABLE)
+            return doubts.blame(root)._replace(code=UNSATISFIABLE)
     return None
 
 
@@ -249,7 +249,7 @@ class _Doubts:
 
     def _has_none(self, place: Place, contents: dict[str, Json]) -> bool:
         """Tell whether a schema would have no value with other contents."""
-        place = replace(place, contents=contents)
+        place = place._replace(contents=contents)
         try:
             parts = Reader(self._schemas, place, self._options).read()
             shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in parts]
@@ -312,7 +312,7 @@ class _Doubts:
                 if isinstance(target, Ref) and self.is_empty(target):
                     yield target
         for steps, _ in subschemas(kept):
-            inner = self.document.inside(replace(place, contents=kept), *steps)
+            inner = self.document.inside(place._replace(contents=kept), *steps)
             if not isinstance(inner, Ref) or not self.is_empty(inner):
                 continue
             if not self._has_none(place, _with_anything(kept, steps)):

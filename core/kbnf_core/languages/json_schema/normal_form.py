@@ -95,7 +95,7 @@ def _merged(type_: Type, parts: Sequence[Part]) -> tuple[Part, ...]:
     return tuple(dict.fromkeys(parts))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Products:
     """Makes intersections and complements of shapes.
 

@@ -73,18 +73,21 @@ class Objects:
         self, more: "Objects", budget: Budget, excludes: Excludes = lambda _one, _two: False
     ) -> "Objects | None":
         """Return the common objects; None where there is certainly none."""
-        held = self._by_name | more._by_name
         # What one side alone names stays as it is where the other side says nothing of other names.
         ours, theirs = self._by_name.keys(), more._by_name.keys()
         if more.regions == _ANY_MEMBER:
             changed = ours & theirs if self.regions == _ANY_MEMBER else theirs
         else:
-            changed = ours if self.regions == _ANY_MEMBER else held.keys()
-        budget.spend(
-            STEPS * (1 + 4 * len(changed) + len(self.required) + len(more.required)) + len(held)
-        )
+            changed = ours if self.regions == _ANY_MEMBER else ours | theirs
+        needed = len(self.required) + len(more.required)
+        budget.spend(STEPS * (1 + 4 * len(changed) + needed) + max(len(ours), len(theirs)))
+        values = {}
         for name in changed:
-            held[name] = common(self.lookup(name), more.lookup(name), excludes)
+            value = values[name] = common(self.lookup(name), more.lookup(name), excludes)
+            # Most pairs of alternatives have nothing in common, and are not looked at further.
+            if value == NOTHING and (name in self.required or name in more.required):
+                return None
+        held = self._by_name | more._by_name | values
         highs = [high for high in (self.high, more.high) if high is not None]
         return checked(
             Objects(

@@ -3,7 +3,6 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
@@ -46,8 +45,7 @@ T = TypeVar("T")
 START = "start"
 
 
-@dataclass(frozen=True, slots=True)
-class Embedded:
+class Embedded(NamedTuple):
     """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
 
     ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
@@ -62,8 +60,7 @@ class Embedded:
     comments: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaText:
+class SchemaText(NamedTuple):
     """A sound schema, the text that it is in, and the options in force.
 
     Where the schema is not all of its text, ``moved`` has the pointers that those in ``value``
@@ -74,7 +71,7 @@ class SchemaText:
     value: Json
     options: Options
     moved: tuple[tuple[str, str], ...] = (("", ""),)
-    known: Alternatives = field(default_factory=lambda: NONE)
+    known: Alternatives = NONE
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
@@ -99,7 +96,7 @@ class SchemaText:
 
     def diagnostic(self, problem: Problem) -> Diagnostic:
         """Return the finding about a problem at a place in the schema."""
-        return diagnostic(replace(problem, pointer=self.pointer(problem.pointer)), self.source)
+        return diagnostic(problem._replace(pointer=self.pointer(problem.pointer)), self.source)
 
     def loss(self, problem: Problem) -> Loss:
         """Return the loss that a problem is."""
@@ -195,7 +192,7 @@ def _of_known(source: Source, options: Options) -> _Converted | None:
             if not known or error.problem.code != UNSATISFIABLE:
                 raise
             # What is new allows nothing.
-            writer, rules, eager = _with_parts(replace(text, value={"anyOf": []}), known)
+            writer, rules, eager = _with_parts(text._replace(value={"anyOf": []}), known)
     except (ProblemError, WorkLimitError):
         return None
     losses, notes = _said(writer)
@@ -224,11 +221,14 @@ def _with_parts(text: SchemaText, known: list[ir.Part]) -> tuple[Writer, dict[st
     """
     writer = _writer(text)
     writer.use_known(known)
-    if len(text.value["anyOf"]) < FEWEST:
-        # What a list takes that is none without those that are known.
+    count = len(text.value["anyOf"])
+    names = writer.write_simply("anyOf", count)
+    if names is not None or count < FEWEST:
+        # What the list takes where it is not written as one.
         writer.schemas.budget.spend(STEPS)
-    if not text.value["anyOf"]:
-        return writer, writer.all_rules(), True
+    if names is not None:
+        new = {START: _any_of(names, None)} if names else {}
+        return writer, new | writer.all_rules(), True
     rules, eager = _made(writer, writer.rules_for)
     return writer, dict(rules), eager
 

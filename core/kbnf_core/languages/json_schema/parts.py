@@ -38,22 +38,18 @@ class Parts(Remembered[Key, Part]):
         self._used: set[Key] = set()
         self.made = 0
 
-    def find(self, key: Key) -> Part | None:
-        """Return a part that is known."""
-        found = super().find(key)
-        if found is not None and found.lowered is None:
-            self._used.add(key)
-        return found
-
     def keep(self, key: Key, value: Part, *, is_new: bool = True) -> None:
         """Remember a part, which need not be new: one may have several keys."""
         self.made += is_new
         super().keep(key, value)
-        if value.lowered is None:
+
+    def use(self, key: Key, part: Part) -> None:
+        """Note that a part is in a grammar, where it may be lowered."""
+        if part.lowered is None:
             self._used.add(key)
 
     def settle(self) -> None:
-        """Count what was lowered of the parts that were kept or found since this was called."""
+        """Count what was lowered of the parts that were used since this was called."""
         used, self._used = self._used, set()
         with self._lock:
             for key in used:

@@ -26,10 +26,10 @@ _SPACES = (
     r"\u{3000}\u{feff}"
 )
 _SETS = {"d": "0-9", "w": "A-Za-z0-9_", "s": _SPACES}
-_CONTROL = re.compile(r"c([A-Za-z])")
-_PAIR = re.compile(r"u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})")
-_UNIT = re.compile(r"u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})")
-_ESCAPE = re.compile(rf"\\(?:{_PAIR.pattern}|{_UNIT.pattern}|{_CONTROL.pattern}|(?P<other>[\s\S]))")
+_CONTROL = r"c([A-Za-z])"
+_PAIR = r"u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F][0-9A-Fa-f]{2})"
+_UNIT = r"u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})"
+_ESCAPE = re.compile(rf"\\(?:{_PAIR}|{_UNIT}|{_CONTROL}|(?P<other>[\s\S]))")
 
 
 # Characters and ranges of them by number, of which long classes consist; no halves of pairs.

@@ -128,7 +128,7 @@ class Shared:
         self.said = repr(options)
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
-        self._parts: dict[str, ir.Part] = {}
+        self._parts: dict[str, ir.Part | None] = {}
 
     @cached_property
     def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
@@ -174,19 +174,19 @@ class Shared:
 
     def body(self, name: str) -> ir.Node:
         """Return the meaning of a rule: its automaton, unless it holds values."""
-        for each in reversed(self.needed(name)):
-            if each not in self._bodies:
-                self._bodies[each] = self._meaning(each)
+        if name not in self._bodies:
+            for each in reversed(self.needed(name)):
+                if each not in self._bodies:
+                    self._bodies[each] = self._meaning(each)
         return self._bodies[name]
 
     def part(self, name: str) -> ir.Part | None:
         """Return a rule as a part, with which what it is lowered to is kept; None for automata."""
-        body = self.body(name)
-        if isinstance(body, ir.Regular):
-            return None
         if name not in self._parts:
+            body = self.body(name)
             called = dict.fromkeys(each.nonterminal for each in ir.calls(body))
-            self._parts[name] = ir.Part(name, {name: body}, tuple(called))
+            is_automaton = isinstance(body, ir.Regular)
+            self._parts[name] = None if is_automaton else ir.Part(name, {name: body}, tuple(called))
         return self._parts[name]
 
     def _meaning(self, name: str) -> ir.Node:

@@ -1,6 +1,6 @@
 """Problems of a schema: errors, and losses of the conversion, by JSON Pointer."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.source import Span
@@ -17,8 +17,7 @@ NOT_FOR_SERVICE = "E809"
 REPEATED = "I810"
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
 
     ``can_be_dropped`` tells whether the conversion can go on without the keyword. A text that is
@@ -84,6 +83,12 @@ def may_repeat(pointer: str) -> Problem:
 def invalid(message: str, pointer: str) -> ProblemError:
     """Return the error of a keyword with a value that it cannot have."""
     return ProblemError(Problem(INVALID, message, pointer))
+
+
+def refers_to_itself(pointer: str) -> ProblemError:
+    """Return the error of a schema whose values would be those of itself."""
+    message = "a schema refers to itself without a value in between"
+    return ProblemError(Problem(UNSATISFIABLE, message, pointer))
 
 
 def too_large(what: str, limit: int, name: str, pointer: str = "") -> ProblemError:

@@ -66,12 +66,12 @@ from kbnf_core.languages.json_schema.normal_form import (
 from kbnf_core.languages.json_schema.objects import KEYS, Objects, checked
 from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.languages.json_schema.problems import (
-    UNSATISFIABLE,
     UNSUPPORTED,
     NarrowableError,
     Problem,
     ProblemError,
     invalid,
+    refers_to_itself,
     too_large,
     too_many_states,
     unsupported,
@@ -197,8 +197,7 @@ class Schemas:
     def _find(self, expression: Expression) -> NormalForm:
         if expression in self._open:
             pointer = next((e.pointer for e in self._open if isinstance(e, Ref)), "")
-            message = "a schema refers to itself without a value in between"
-            raise ProblemError(Problem(UNSATISFIABLE, message, pointer))
+            raise refers_to_itself(pointer)
         if len(self._open) >= self.limits.applied:
             raise too_large("schemas applied to one value", self.limits.applied, "applied")
         self._open[expression] = None
@@ -695,7 +694,7 @@ class Reader:
             found = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(place, keyword))
             self._schemas.losses.append(dropped_problem(found.problem))
             del kept[keyword]
-        self._place = replace(place, contents=kept)
+        self._place = place._replace(contents=kept)
 
     def read(self) -> Iterator[NormalForm | Expression]:
         """Yield what the keywords mean, in their order; those of one type together."""
@@ -756,7 +755,7 @@ class Reader:
             if problem.code != UNSUPPORTED:
                 raise
             pointer = problem.pointer or pointer_to(self._place, keyword)
-            found = replace(problem, pointer=pointer, can_be_dropped=True)
+            found = problem._replace(pointer=pointer, can_be_dropped=True)
             if not (self._options.lossy or self._options.lenient):
                 raise ProblemError(found) from None
             self._schemas.losses.append(dropped_problem(found))

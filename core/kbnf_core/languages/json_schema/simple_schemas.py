@@ -206,7 +206,7 @@ class SimpleSchemas:
         return self._known[key]
 
     def _read(self, schema: dict[str, Json], whole: bool, below: bool, depth: int) -> Value | None:
-        said = schema.keys() & _SAYING
+        said = _SAYING.intersection(schema)
         if self._document.is_whole(schema):
             said -= {"$id", "id"}
         if not said:
@@ -245,7 +245,7 @@ class SimpleSchemas:
         """Return the types that a schema names, or all; None for names of no types."""
         names = schema.get("type", _ALL_TYPES)
         if isinstance(names, str):
-            names = [names]
+            return [names] if names in _TYPES else None
         if not isinstance(names, list) or not _TYPES.keys() >= set(map(str, names)):
             return None
         return [str(name) for name in names if name != "integer" or "number" not in names]

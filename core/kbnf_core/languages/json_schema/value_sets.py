@@ -4,11 +4,12 @@ import enum
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Protocol
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
 from kbnf_core.languages.json_schema.lengths import lengths_of
 from kbnf_core.text.budget import Budget
@@ -76,7 +77,7 @@ class Restricted:
         lengths = (atom for atom, wanted in self.literals if wanted and isinstance(atom, Length))
         return next(lengths, None)
 
-    @property
+    @cached_property
     def of_any_length(self) -> "Restricted":
         """The values without that restriction."""
         length = self.length
@@ -123,7 +124,9 @@ class Restricted:
         return known
 
     def _product(self, budget: Budget) -> Dfa:
+        # Small ones first: what they leave out is not multiplied by the others.
         wanted = [atom.dfa() for atom, positive in self.literals if positive]
+        wanted.sort(key=lambda dfa: dfa.state_count)
         unwanted = [atom.dfa() for atom, positive in self.literals if not positive]
         whole, *others = wanted or [Matching(self.kind.value).dfa()]
         for operation, dfas in ((operations.intersect, others), (operations.difference, unwanted)):
@@ -168,6 +171,55 @@ def _combine(operation: _Operation, left: Dfa, right: Dfa) -> tuple[Dfa, int]:
 
 _combined = lru_cache(maxsize=128)(_combine)
 """Sets that differ in their last literals alone, as regions of names do, share the rest."""
+
+
+MANY_COUNTED = 8
+"""Sets of strings with the same bounds on their lengths that become one before it is counted."""
+
+
+@dataclass(frozen=True)
+class Either:
+    """The strings of any of some sets: an atom, for what is written."""
+
+    parts: tuple[Restricted, ...]
+
+    def holds(self, value: object) -> bool:
+        """Tell whether a value is in the set."""
+        return any(part.holds(value) for part in self.parts)
+
+    def dfa(self) -> Dfa:
+        """Return the set as an automaton; raises LimitError where it is too large."""
+        return self._dfa
+
+    @cached_property
+    def _dfa(self) -> Dfa:
+        return operations.union(*(part.dfa(Budget(sys.maxsize)) for part in self.parts))
+
+
+def counted_together(parts: Sequence[Restricted], budget: Budget) -> Sequence[Restricted]:
+    """Return parts with the same strings; many that have the same bounds on lengths are one.
+
+    Alternatives of alternatives overlap, and their union is often smaller than any of them.
+    """
+    by_length: dict[Length, list[Restricted]] = {}
+    for part in parts:
+        length = part.length
+        has_pattern = any(wanted and isinstance(atom, Matching) for atom, wanted in part.literals)
+        if has_pattern and length is not None and length.high is not None:
+            by_length.setdefault(length, []).append(part)
+    for length, some in by_length.items():
+        if len(some) < MANY_COUNTED:
+            continue
+        free = tuple(part.of_any_length for part in some)
+        budget.spend(sum(part.dfa(budget).state_count for part in free))
+        whole = Either(free)
+        try:
+            whole.dfa()
+        except LimitError:
+            continue
+        one = Restricted(some[0].kind, ((whole, True), (length, True)))
+        parts = [one, *(part for part in parts if part not in some)]
+    return parts
 
 
 def united(parts: Sequence[Restricted]) -> tuple[Restricted, ...]:

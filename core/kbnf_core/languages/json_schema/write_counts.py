@@ -1,8 +1,16 @@
-"""Expressions in which at most one thing repeats: their words of some lengths, as a count of it."""
+"""Expressions as repetitions that are counted, instead of as automata with a state for each count.
 
+Where at most one thing repeats, their words of some lengths are a count of it. Where something with
+many states repeats within bounds, as words with blanks between do, these stay bounds.
+"""
+
+import re
 from collections.abc import Sequence
+from itertools import groupby
+from math import prod
 
-from kbnf_core.automata.algebra import Choice, Repeat
+from kbnf_core.automata import traversal
+from kbnf_core.automata.algebra import Choice, Repeat, children, fold
 from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.expression import Expression, Spell, print_expression
 from kbnf_core.automata.regex.syntax import Characters
@@ -18,6 +26,102 @@ from kbnf_core.languages.json_schema.build_tree import (
 
 MOST_BRANCHES = 12
 """Ways through an expression that are counted one by one."""
+
+LONG, MANY = 64, 256
+"""Characters of what is repeated, and of all its copies, from which on it is written once."""
+
+_BOUNDS = re.compile(r"\{0*+(\d*)(?:,0*+(\d*))?\}")
+_ONE = re.compile(r"\\u\{\w+\}|\\.|\[(?:\\.|[^\]\\])*\]")
+"""An escape, or a set."""
+
+
+def may_repeat_much(pattern: str) -> bool:
+    """Tell quickly whether a pattern may have something for ``write_large_counts``."""
+    items = _ONE.sub("x", pattern)
+    bounds = [int(high or low or 0) for low, high in _BOUNDS.findall(items)]
+    return len(bounds) > 1 and len(items) * prod(max(bound, 1) for bound in bounds) >= MANY
+
+
+def write_large_counts(whole: Expression, length: Length, spell: Spell) -> Form | None:
+    """Return what an expression matches, where it has no shorter words and repeats much.
+
+    None where nothing is repeated so often that its copies have many states, or where more than
+    the expression tells how long words are.
+    """
+    if length.high is not None or length.low > fold(whole, _shortest):
+        return None
+
+    def opened(item: Expression) -> tuple[Expression, ...]:
+        return children(item) if isinstance(item, Items | Choice) else ()
+
+    def one(item: Expression, forms: list[Form | None]) -> Form | None:
+        if isinstance(item, Repeat) and _repeats_much(item):
+            return repeated(regex(_in_group(item.body, spell)), item.low, item.high)
+        if not any(forms):
+            return None
+        pairs = zip(forms, children(item), strict=True)
+        if isinstance(item, Choice):
+            return alternation(form or _print((part,), spell) for form, part in pairs)
+        parts: list[Form] = []
+        for is_form, run in groupby(pairs, lambda pair: pair[0] is not None):
+            some = list(run)
+            parts += [form for form, _ in some if form is not None]
+            if not is_form:
+                parts.append(_print([part for _, part in some], spell))
+        return sequence(*parts)
+
+    return traversal.fold(whole, opened, one)
+
+
+def _repeats_much(item: Repeat[Expression]) -> bool:
+    """Tell whether a repetition within bounds has copies of many states."""
+    if item.high is None or item.high < 2:
+        return False
+    long = fold(item.body, _size)
+    return long >= LONG and long * item.high >= MANY and fold(item.body, _shortest) > 0
+
+
+def _size(item: Expression, parts: list[int]) -> int:
+    """Return how many characters are written where each repetition is as many copies."""
+    if isinstance(item, Repeat):
+        return parts[0] * max(item.low, item.high or 1)
+    return 1 if isinstance(item, Characters) else sum(parts)
+
+
+def _shortest(item: Expression, parts: list[int]) -> int:
+    """Return the characters of the shortest word."""
+    match item:
+        case Characters():
+            return 1
+        case Repeat(_, low, _):
+            return low * parts[0]
+        case Choice():
+            return min(parts, default=0)
+        case _:
+            return sum(parts)
+
+
+def is_implied(length: Length, whole: Expression) -> bool:
+    """Tell whether no word of an expression is too short or too long."""
+    most = fold(whole, _longest)
+    is_short = length.high is None or (most is not None and most <= length.high)
+    return is_short and length.low <= fold(whole, _shortest)
+
+
+def _longest(item: Expression, parts: list[int | None]) -> int | None:
+    """Return the characters of the longest word, None where there is none."""
+    if isinstance(item, Characters):
+        return 1
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    match item:
+        case Repeat(_, _, high):
+            return 0 if not known[0] else None if high is None else high * known[0]
+        case Choice():
+            return max(known, default=0)
+        case _:
+            return sum(known)
 
 
 def is_looped(whole: Expression) -> bool:

@@ -17,9 +17,10 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty, rows_over
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.expression import Expression as Regex
@@ -66,7 +67,14 @@ from kbnf_core.languages.json_schema.prelude import (
 from kbnf_core.languages.json_schema.problems import too_large, too_many_states
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
-from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped, write_one_loop
+from kbnf_core.languages.json_schema.write_counts import (
+    MOST_BRANCHES,
+    is_implied,
+    is_looped,
+    may_repeat_much,
+    write_large_counts,
+    write_one_loop,
+)
 
 _WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
 
@@ -76,31 +84,26 @@ def quoted(dfa: Dfa, spelling: Spelling) -> Dfa:
     """Return the JSON texts of the strings of ``dfa``, as ``Spelling.spell`` spells them."""
     if dfa.is_empty:
         return empty()
-    symbols = join([dfa.classes, _codes(spelling)])
-    quote = class_count(symbols)
     end = dfa.state_count
-    rows = [
-        [*row, end if ends else DEAD]
-        for row, ends in zip(rows_over(dfa, symbols), dfa.accepting, strict=True)
-    ]
-    rows += [[DEAD] * (quote + 1), [*([DEAD] * quote), 0]]
-    tags = [*([0] * end), ACCEPT, 0]
-    return spell(SymbolDfa(rows, tags, [end + 1]), _letters(symbols, spelling), sys.maxsize)
-
-
-def _codes(spelling: Spelling) -> ByteClasses:
-    return separate(code for code, _ in spelling.escapes)
+    rows, tags = AUTOMATA.between(dfa.rows, dfa.accepting), [*([0] * end), ACCEPT, 0]
+    return spell(SymbolDfa(rows, tags, [end + 1]), _letters(dfa.classes, spelling), sys.maxsize)
 
 
 @lru_cache(maxsize=64)
 def _letters(symbols: ByteClasses, spelling: Spelling) -> Letters:
     """Return how the classes ``symbols`` are spelt, and the quote, which is one more."""
     count = class_count(symbols)
-    classes = join([symbols, separate(_WRITTEN)])
-    escapes = dict(spelling.escapes)
-    ways = [(bytes((byte,)), symbols[byte]) for byte in first_bytes(classes) if byte not in escapes]
+    # No text has this byte, nor any other of its class, so that they need not be told apart.
+    never = symbols[0xFF]
+    escapes = {code: texts for code, texts in spelling.escapes if symbols[code] != never}
+    classes = join([symbols, separate(escapes), separate(_WRITTEN if escapes else b'"')])
+    ways = [
+        (bytes((byte,)), symbols[byte])
+        for byte in first_bytes(classes)
+        if byte not in escapes and symbols[byte] != never
+    ]
     ways.append((b'"', count))
-    ways += [(b"\\" + written, symbols[code]) for code in escapes for written in escapes[code]]
+    ways += [(b"\\" + each, symbols[code]) for code, texts in escapes.items() for each in texts]
     edges: list[dict[int, int]] = [{} for _ in range(count + 1)]
     _add_state(edges, [(written.translate(classes), symbol) for written, symbol in ways])
     ends = [*range(count + 1), *([DEAD] * (len(edges) - count - 1))]
@@ -119,6 +122,9 @@ def _add_state(edges: list[dict[int, int]], ways: Sequence[tuple[bytes, int]]) -
     edges.append(found)
     return len(edges) - 1
 
+
+LARGE = 4_096
+"""States from which on the lengths of words are asked of the patterns first."""
 
 MOST_LEAVES = 400
 """Sets of characters in one regular expression; beyond it, rules are easier to follow."""
@@ -216,7 +222,7 @@ class ScalarWriter:
             return self._texts(part.finite)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
             few = _with_bounded_runs(part)
-            if few != part and not few.is_empty(self._rules.budget):
+            if few != part and (self._large_counts(few) or not few.is_empty(self._rules.budget)):
                 part = few
         if _is_length(part) and not self._apart:
             return self._string(part, hint)
@@ -276,6 +282,9 @@ class ScalarWriter:
         if _is_length(part) and isinstance(atom, Length):
             characters = repeated(self._prelude.use("character"), atom.low, atom.high)
             return sequence(text('"'), characters, text('"'))
+        counts = self._large_counts(part)
+        if counts is not None:
+            return sequence(text('"'), counts, text('"'))
         if length is not None:
             return self._counted(part.of_any_length, length, hint)
         dfa = part.dfa(self._rules.budget)
@@ -283,12 +292,27 @@ class ScalarWriter:
             return None
         return _regular(quoted(dfa, self._prelude.spelling), lambda to: to.strings(part, dfa, hint))
 
+    def _large_counts(self, part: Restricted) -> Form | None:
+        """Return the strings of a pattern without quotes, where much is repeated in it."""
+        words, length = part.of_any_length, part.length or Length(0, None)
+        atom, wanted = words.literals[0]
+        if not wanted or not isinstance(atom, Matching) or atom.regex in _FORMAT_NAMES:
+            return None
+        if not may_repeat_much(atom.regex):
+            return None
+        whole = as_written(words, self._builder)
+        if whole is None:
+            return None
+        return write_large_counts(whole, length, self._prelude.spelling.spell)
+
     def _counted(self, part: Restricted, length: Length, hint: str) -> Form | None:
         """Return the strings of a set that have one of some lengths."""
         budget = self._rules.budget
         dfa = part.dfa(budget)
         if dfa.is_empty:
             return None
+        if dfa.state_count > LARGE and self._is_implied(part, length):
+            return self._remembered(part, hint)
         lengths = lengths_of(dfa)
         left = lengths.left_of(length)
         if left is None:
@@ -301,6 +325,12 @@ class ScalarWriter:
             return None if form is None else sequence(text('"'), form, text('"'))
         form = self._by_states(lengths, left, FEW_STATES, hint)
         return form or self._narrowed(part, lengths, left, hint)
+
+    def _is_implied(self, part: Restricted, length: Length) -> bool:
+        """Tell whether one pattern of several sees to a length, before all words are looked at."""
+        singly = (Restricted(part.kind, (each,)) for each in part.literals)
+        written = (as_written(each, self._builder) for each in singly)
+        return any(is_implied(length, whole) for whole in written if whole is not None)
 
     def _narrowed(
         self, part: Restricted, lengths: Lengths, length: Length, hint: str

@@ -9,7 +9,7 @@ writer of their own, with names of their own, and other schemas that have the ob
 *Places.* What is refused or left out is said of the schema that is being written then.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -60,13 +60,20 @@ from kbnf_core.languages.json_schema.problems import (
     dropped,
     may_repeat,
     narrowed,
+    refers_to_itself,
     too_large,
     too_many_kinds,
     unsupported,
 )
 from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.simple_schemas import SimpleSchemas
-from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
+from kbnf_core.languages.json_schema.value_sets import (
+    MANY_COUNTED,
+    STEPS,
+    Kind,
+    Restricted,
+    counted_together,
+)
 from kbnf_core.languages.json_schema.write_nested import write_array, write_object
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.budget import Budget
@@ -166,6 +173,8 @@ class Writer:
         self._objects: dict[Objects, Form | None] = {}
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
+        # Schemas that merely stand for what is being written in their place.
+        self._passed: set[Expression] = set()
         # Rules whose meaning is known already, and the parts that they are the rules of.
         self.bodies: dict[str, ir.Node] = {}
         self._wholes: dict[str, ir.Part] = {}
@@ -260,7 +269,7 @@ class Writer:
             raise too_large("rules", self.limits.rules, "rules", self.pointer())
 
     def _placed(self, problem: Problem) -> Problem:
-        return replace(problem, pointer=problem.pointer or self.pointer())
+        return problem._replace(pointer=problem.pointer or self.pointer())
 
     def pointer(self, keyword: str = "") -> str:
         """Return the JSON Pointer of the schema being written, or of a keyword of it."""
@@ -329,7 +338,7 @@ class Writer:
                 return self._rule(expression, last_step(expression.pointer))
             alias = self.schemas.alias(expression)
             if alias is not None:
-                return self.place(alias, hint)
+                return self._through(expression, alias, hint)
         shape = self._shape(expression)
         simple = all(
             type(part) not in _NESTED or part == FULL[type_]
@@ -337,6 +346,19 @@ class Writer:
             for part in parts
         )
         return self._parts(shape, hint) if simple else self._rule(expression, hint)
+
+    def _through(self, at: Ref, alias: Expression, hint: str) -> Form | None:
+        """Return how what a schema merely stands for is written in its place."""
+        if at in self._passed:
+            raise refers_to_itself(at.pointer)
+        if len(self._passed) >= self.limits.applied:
+            what, most = "schemas applied to one value", self.limits.applied
+            raise too_large(what, most, "applied", at.pointer)
+        self._passed.add(at)
+        try:
+            return self.place(alias, hint)
+        finally:
+            self._passed.remove(at)
 
     def _either(self, parts: Iterable[Expression], hint: str) -> Form | None:
         forms = [form for part in parts if (form := self._alternative(part, hint)) is not None]
@@ -400,21 +422,51 @@ class Writer:
 
     def use_known(self, parts: Iterable[ir.Part]) -> None:
         """Add the rules of parts that are known."""
+        shared: dict[str, None] = {}
+        work = 0
         for part in parts:
-            self.schemas.budget.spend(part.work)
-            self.use(part)
+            work += part.work
+            shared.update(dict.fromkeys(part.shared))
+            self.bodies.update(part.bodies)
+            self._wholes.setdefault(part.start, part)
+        self.schemas.budget.spend(work)
+        self._use_shared(shared)
+        self._check_count()
 
     def use(self, part: ir.Part, key: Key | None = None) -> None:
         """Add the rules of a part, which is known by a key."""
         if key is not None:
             self._keys[part.start] = key
-        if not self._shared.issuperset(part.shared):
-            self._shared.update(part.shared)
-            for name in part.shared:
-                self.prelude.use(name)
+            if self._parts_known is not None:
+                self._parts_known.use(key, part)
+        self._use_shared(part.shared)
         self.bodies.update(part.bodies)
         self._wholes.setdefault(part.start, part)
         self._check_count()
+
+    def _use_shared(self, names: Collection[str]) -> None:
+        """Add rules of the prelude."""
+        if not self._shared.issuperset(names):
+            self._shared.update(names)
+            for name in names:
+                self.prelude.use(name)
+
+    def write_simply(self, keyword: str, count: int) -> list[str] | None:
+        """Write the schemas in a list of the document, and return the names of their rules.
+
+        None where one of them is no simple object: it is to be written as part of the whole.
+        """
+        document = self.schemas.document
+        root = document.place(cast(Ref, document.root()))
+        names: list[str] = []
+        for number in range(count):
+            each = document.inside(root, keyword, str(number))
+            if not isinstance(each, Ref) or document.place(each).contents.get("type") != "object":
+                return None
+            if self._simply(each) is None:
+                return None
+            names.append(self._known[each])
+        return names
 
     def _simply(self, expression: Expression) -> Form | None:
         """Return a call of the rule of a simple object; None for all else."""
@@ -525,10 +577,16 @@ class Writer:
         forms = [
             form
             for type_, parts in shape.items()
-            for part in parts
+            for part in self._to_write(type_, parts)
             if (form := self._part(type_, part, hint)) is not None
         ]
         return alternation(forms) if forms else None
+
+    def _to_write(self, type_: Type, parts: Sequence[Part]) -> Sequence[Part]:
+        """Return parts as they are written."""
+        strings = [part for part in parts if isinstance(part, Restricted)]
+        is_many = type_ is Type.STRING and len(strings) >= MANY_COUNTED
+        return counted_together(strings, self.rules.budget) if is_many else parts
 
     def _part(self, type_: Type, part: Part, hint: str) -> Form | None:
         if part == FULL[type_] and type_ in _SHARED:
@@ -552,7 +610,7 @@ class Writer:
             return self.scalars.write(part, hint)
         except ProblemError as error:
             pointer = error.problem.pointer or self._inner_pointer("enum")
-            raise ProblemError(replace(error.problem, pointer=pointer)) from None
+            raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
     def _array(self, part: Arrays, hint: str) -> Form | None:
         try:
@@ -560,8 +618,8 @@ class Writer:
         except ProblemError as error:
             if error.problem.code != UNSUPPORTED or error.problem.pointer:
                 raise
-            problem = replace(
-                error.problem, pointer=self.pointer("uniqueItems"), can_be_dropped=True
+            problem = error.problem._replace(
+                pointer=self.pointer("uniqueItems"), can_be_dropped=True
             )
             if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None

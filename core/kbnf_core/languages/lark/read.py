@@ -46,7 +46,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import unreadable
 from kbnf_core.text.errors import ConfigError, WorkLimitError
 from kbnf_core.text.imports import Imports
-from kbnf_core.text.json_text import NoJsonError, refuse_halves
+from kbnf_core.text.json_text import NoJsonError, as_number, end_of_json, refuse_halves
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span, pointers
 from kbnf_core.text.suggest import listed
@@ -174,7 +174,7 @@ def list_members(text: str) -> Iterator[tuple[object, Member | None]]:
 
     Raises the exceptions of what is no such list.
     """
-    grammars = json.loads(text)["grammars"]
+    grammars = json.loads(text, parse_int=as_number)["grammars"]
     places = dict(pointers(text))
     for index, grammar in enumerate(grammars):
         member: Member | None = None
@@ -213,7 +213,7 @@ def _value_of(text: str, key: Span) -> Span:
     """Return where the value after a key of JSON is."""
     colon = _COLON.match(text, key.end)
     start = key.end if colon is None else colon.end()
-    return Span(start, json.JSONDecoder().raw_decode(text, start)[1])
+    return Span(start, end_of_json(text, start))
 
 
 def _within(
@@ -337,7 +337,7 @@ class _Reader:
         merged: dict[str, object] = {}
         places: dict[str, Span] = {}
         for options in gathered.options:
-            value = json.loads(options.text)
+            value = json.loads(options.text, parse_int=as_number)
             if isinstance(value, dict):
                 merged.update(value)
                 places.update(dict.fromkeys(value, options.span))

@@ -139,7 +139,7 @@ def _as_python_takes_it() -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             yield
-    except (re.error, OverflowError, RecursionError) as error:
+    except (re.error, OverflowError, RecursionError, ValueError) as error:
         raise PatternError(f"Python does not take this regular expression: {error}") from None
 
 

@@ -47,7 +47,7 @@ def _lint(source: Source, limits: Limits) -> Iterator[Diagnostic]:
             options = guided(schema, options_of({"style": "qwen_xml", **node.fields}))
             for problem in lint_schema(schema, options):
                 pointer = f"{node.pointer}/json_schema{problem.pointer}"
-                found = diagnostic(replace(problem, pointer=pointer), source)
+                found = diagnostic(problem._replace(pointer=pointer), source)
                 yield replace(found, span=report.span(pointer), fixes=())
 
 

@@ -1,8 +1,7 @@
 """Options of a list of tools: which calls are written, and how."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from kbnf_core.languages.json_schema.options import LIMITS, options_of
 from kbnf_core.text.errors import ConfigError
@@ -11,8 +10,7 @@ CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call")
 """The options of the list itself; the others are those of the schemas in it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(NamedTuple):
     """Which calls are written, and how: of one ``tool``, in the format of a model."""
 
     tool: str | None = None

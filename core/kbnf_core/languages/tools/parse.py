@@ -126,7 +126,7 @@ def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
 
 
 def _moved(problem: Problem, tool: Tool) -> Problem:
-    return replace(problem, pointer=tool.schema_pointer + problem.pointer)
+    return problem._replace(pointer=tool.schema_pointer + problem.pointer)
 
 
 def _lint(listed: _List) -> Iterator[Diagnostic]:

@@ -5,30 +5,28 @@ The findings of decoding a file are here, too.
 
 import codecs
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kbnf_core.text.diagnostics.catalogue import CATALOGUE, Rule, Severity
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source, Span, half_of_pair
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """A secondary span of a finding, with its message."""
 
     span: Span
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace the text of ``span`` (an empty span inserts)."""
 
     span: Span
     replacement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Fix:
+class Fix(NamedTuple):
     """Edits that mend a finding; a ``safe`` fix keeps the language of the grammar."""
 
     message: str

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 _PAGES = Path(__file__).parent / "pages"
 _PAGES_OF_LINTS = Path(__file__).parents[2] / "lint" / "rules"
@@ -34,8 +35,7 @@ class Severity(enum.IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One entry: a stable code, a readable name, and one sentence."""
 
     code: str

@@ -1,6 +1,6 @@
 """One module per vocabulary format, and what all share: what a format is, its result, its stop ids.
 
-Only ``kbnf_core.vocab.load`` reads the vocabulary file and decides which of these it is for.
+Only ``kbnf_core.vocab.read`` reads the vocabulary file and decides which of these it is for.
 """
 
 import json
@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.text.files import read_file
+from kbnf_core.vocab.hub import FILES_BESIDE
 
 _T = TypeVar("_T")
 
@@ -120,9 +121,6 @@ class Format:
     tokenizer: str = ""
     encoder: Callable[[VocabularyFile], Encode] | None = None
 
-
-FILES_BESIDE = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
-"""The files that are read along with a ``tokenizer.json``."""
 
 _LARGEST = 2**26
 """Bytes of such a file; they have some thousands."""

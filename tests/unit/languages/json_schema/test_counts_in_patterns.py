@@ -3,17 +3,28 @@
 import json
 import re
 from random import Random
+from typing import Any
 
 import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.automata import operations
+from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.json_schema import patterns
-from kbnf_core.languages.json_schema.atoms import Matching
+from kbnf_core.languages.json_schema import patterns, write_counts
+from kbnf_core.languages.json_schema.atoms import Length, Matching
+from kbnf_core.languages.json_schema.build_tree import Form, meaning, sequence, text
+from kbnf_core.languages.json_schema.characters import LETTERS, Spelling
 from kbnf_core.languages.json_schema.patterns import conditions, without_count
+from kbnf_core.languages.json_schema.value_sets import Kind, Restricted, counted_together
+from kbnf_core.languages.json_schema.write_counts import write_large_counts
+from kbnf_core.languages.json_schema.write_scalars import quoted
+from kbnf_core.lower.regular import automaton_of
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import RejectedError
 from kbnf_testing.schemas import json_schema_grammar
 
+SPELLING = Spelling(LETTERS, False)
 BYTES = Vocabulary({value: bytes([value]) for value in range(256)})
 COUNTS = ["", "", "", "*", "?", "{2}", "{0,3}", "{5,6}", "{3,6}", "{6,}", "{10}"]
 ITEMS = ["a", ".", "[a-c]", "[^a]", "(?:a|b)", "(?:ab|c)", "[\\s\\S]", "é", "(?:a|bc)"]
@@ -71,3 +82,86 @@ def test_bounds_hold_to_the_character() -> None:
             text = json.dumps(value, ensure_ascii=False).encode()
             fits = engine.accept_tokens(text) == len(text) and engine.can_finish()
             assert fits == bool(re.match(pattern, value))
+
+
+GROUPS = ["(?:a+b)", "(?:[ac]é?)", "(?:b|ab*)", "(?:[^a]\n)", '(?:"*[ab])', "(?:a?)", "x"]
+TIMES = ["", "+", "{2}", "{0,4}", "{3,7}", "{5}", "{4,}"]
+
+
+def random_groups(random: Random) -> str:
+    ways = [
+        "".join(random.choice(GROUPS) + random.choice(TIMES) for _ in range(random.randint(1, 3)))
+        for _ in range(random.choice([1, 1, 2]))
+    ]
+    return "(?:" + "|".join(ways) + ")" + random.choice(["", "", "y", "?"])
+
+
+def written_once(pattern: str, monkeypatch: pytest.MonkeyPatch) -> Form | None:
+    monkeypatch.setattr(write_counts, "LONG", 2)
+    monkeypatch.setattr(write_counts, "MANY", 4)
+    whole = Builder().read(pattern)
+    assert whole is not None
+    return write_large_counts(whole, Length(0, None), SPELLING.spell)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_groups_that_are_written_once_match_the_same(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pattern = random_groups(Random(seed))
+    form = written_once(pattern, monkeypatch)
+    if form is None:
+        return
+    node = meaning(sequence(text('"'), form, text('"')), Budget(10**9))
+    known: dict[str, Any] = {}
+    found = automaton_of(node, known.__getitem__, 10**5)
+    assert operations.is_equal(found, quoted(Matching(pattern).dfa(), SPELLING)), pattern
+
+
+def test_many_groups_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = [written_once(random_groups(Random(seed)), monkeypatch) for seed in range(60)]
+    assert sum(form is not None for form in drawn) > 20
+
+
+def test_bounds_may_have_any_number_of_zeros() -> None:
+    schema = {"type": "string", "pattern": "^(?:ab{" + "0" * 5_000 + "2}){2,3}$"}
+    engine = Engine(json_schema_grammar(json.dumps(schema)), BYTES)
+    engine.try_accept_new_bytes(b'"abbabb"')
+    assert engine.is_finished()
+
+
+def test_counted_words_are_no_states() -> None:
+    schema = {"type": "string", "pattern": "^(?:\\S+\\s+){0,99}\\S+$", "minLength": 1}
+    grammar = json_schema_grammar(json.dumps(schema))
+    assert grammar.tables.state_count < 5_000
+    random = Random(1)
+    for count in (1, 2, 98, 99, 100, 101):
+        # Words and blanks that begin with the same bytes, as characters and as escapes.
+        words = random.choices(["a", "é", "\u2010x", '"', "\\"], k=count)
+        blanks = random.choices([" ", "\n", "\u2002", "\u00a0 "], k=count)
+        value = "".join(map("".join, zip(words, blanks, strict=True))).rstrip()
+        written = json.dumps(value, ensure_ascii=False).encode()
+        engine = Engine(grammar, BYTES)
+        if count <= 100:
+            engine.try_accept_new_bytes(written)
+            assert engine.is_finished() or engine.can_finish(), value
+        else:
+            with pytest.raises(RejectedError):
+                engine.try_accept_new_bytes(written)
+
+
+def test_alternatives_with_one_length_are_counted_together() -> None:
+    length = Length(2, 4)
+    parts = [
+        Restricted(Kind.STRING, ((Matching(f"(?s:.)*{char}(?s:.)*"), True), (length, True)))
+        for char in "abcdefgh"
+    ]
+    other = Restricted(Kind.STRING, ((Matching("z+"), True), (Length(0, 9), True)))
+    one, *rest = counted_together([*parts, other], Budget(10**9))
+    assert rest == [other]
+    assert one.length == length
+    for value in ("xa", "xyzh", "x", "xyz", "abcde"):
+        assert one.holds(value) == any(part.holds(value) for part in parts)
+    dfa = one.dfa(Budget(10**9))
+    assert operations.is_equal(dfa, operations.union(*(p.dfa(Budget(10**9)) for p in parts)))
+    assert counted_together(parts[:3], Budget(10**9)) == parts[:3]

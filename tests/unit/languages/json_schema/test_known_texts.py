@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import Grammar, GrammarError
+from kbnf_core import Engine, Grammar, GrammarError, Vocabulary
 from kbnf_core.ir import Part
 from kbnf_core.languages.json_schema import known_texts, parse
 from kbnf_core.languages.json_schema.known_texts import TEXTS, Texts
@@ -19,6 +19,7 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": {**properties, **more}, "required": ["name"]}
 
 
+BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 KNOWN = json.dumps(tool("a"))
 NEW = (
     *(
@@ -77,6 +78,19 @@ def test_what_is_known_changes_nothing(form: str, monkeypatch: pytest.MonkeyPatc
             assert_same(outcome(text), wanted)
             Grammar.from_json_schema(f'{{"anyOf": [{KNOWN}, {{"type": "null"}}]}}')
             assert_same(outcome(text), wanted)
+
+
+@pytest.mark.parametrize("word", ["$ref", "\\u0024ref"])
+def test_references_are_to_places_in_the_whole_schema(word: str) -> None:
+    number, text = '{"name":"d","x":3}', '{"name":"d","x":"x"}'
+    first = json.dumps(tool("a", x={"type": "integer"}))
+    new = json.dumps(tool("d", x={"": "#/anyOf/0/properties/x"})).replace('""', f'"{word}"')
+    for known in ('{"type": "null"}', new):
+        Grammar.from_json_schema(f'{{"anyOf": [{first}, {known}]}}')
+        engine = Engine(Grammar.from_json_schema(f'{{"anyOf": [{first}, {new}]}}'), BYTES)
+        assert engine.accept_tokens(number.encode()) == len(number)
+        engine.reset()
+        assert engine.accept_tokens(text.encode()) < len(text)
 
 
 def test_known_texts_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:

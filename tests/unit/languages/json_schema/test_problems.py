@@ -31,6 +31,9 @@ PROBLEMS: list[tuple[Any, str, str]] = [
     (False, "E803", "the whole schema"),
     ({"$ref": "#"}, "E803", "the whole schema"),
     ({"anyOf": [{"$ref": "#"}]}, "E803", "the whole schema"),
+    ({"properties": {"a": {"$ref": "#/properties/a"}}}, "E803", "/properties/a"),
+    ({"items": {"anyOf": [{"$ref": "#/items"}, {"type": "null"}]}}, "E803", "/items"),
+    ({"anyOf": [{"$ref": "#/anyOf/1"}, {"$ref": "#/anyOf/0"}]}, "E803", "/anyOf/1"),
     ({"type": "integer", "minimum": 3, "maximum": 2}, "E803", "the whole schema"),
     ({"type": "array", "minItems": 2, "maxItems": 1}, "E803", "the whole schema"),
     ({"type": "object", "required": ["a"], "properties": {"a": False}}, "E803", "/required/0"),
@@ -107,12 +110,19 @@ def chain(count: int) -> Any:
     return {"$ref": "#/$defs/d0", "$defs": {**refs, f"d{count}": {"type": "null"}}}
 
 
+def chain_in_place(count: int) -> Any:
+    """No definitions: each is written where it is."""
+    members = {f"p{i}": {"$ref": f"#/properties/p{i + 1}"} for i in range(count)}
+    return {"properties": {**members, f"p{count}": {"type": "null"}}}
+
+
 HOSTILE: dict[str, Any] = {
     "many that overlap": {"oneOf": [{"properties": {f"k{i}": {}, "k": {}}} for i in range(200)]},
     "many patterns": {"patternProperties": {f"x{i}.*y{i}": {"minimum": i} for i in range(12)}},
     "long pattern": {"type": "string", "format": "uri", "minLength": 1000},
     "deep": nested(300),
     "long chain": chain(200),
+    "long chain in place": chain_in_place(3_000),
     "counted object": {
         "type": "object",
         "properties": {f"p{i}": {} for i in range(300)},

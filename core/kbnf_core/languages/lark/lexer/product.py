@@ -177,6 +177,9 @@ class Reach:
 MOST_PARTS = 30_000
 """Parts of all variants together; beyond it the conversion gives the lexer up."""
 
+MOST_NODES = 300_000
+"""Nodes of all variants, those that several ways through a sequence share counted for each."""
+
 _MOST_UNROLLED = 8
 """Rounds of a bounded repetition that are written one by one."""
 
@@ -224,6 +227,8 @@ class Product:
         while len(written) < len(self._wanted):
             fresh = list(self._wanted)[len(written) :]
             written.extend((key, self._variant(key)) for key in fresh)
+        if _size([body for _, body in written]) > MOST_NODES:
+            raise TooManyVariantsError
         return written, start
 
     def _want(self, key: Key) -> None:
@@ -646,6 +651,21 @@ def _start_written_out(
     body = build_tree.sequence(written, top.body.span)
     left = [each for each in rest if each.name.value not in bodies]
     return [definition(top.name.value, body, top.span), *left] if bodies else definitions
+
+
+def _size(roots: list[tree.Expression]) -> int:
+    """Return how many nodes trees have that share parts, each part looked at once."""
+    sizes: dict[int, int] = {}
+    pending = list(roots)
+    while pending:
+        node = pending[-1]
+        parts = tree.children(node)
+        unknown = [part for part in parts if id(part) not in sizes]
+        pending.extend(unknown)
+        if not unknown:
+            sizes[id(node)] = 1 + sum(sizes[id(part)] for part in parts)
+            pending.pop()
+    return sum(sizes[id(root)] for root in roots)
 
 
 def _calls(body: tree.Expression, name: str) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.kbnf.read import number
+from kbnf_core.kbnf.read import MANY, number
 from kbnf_core.kbnf.statements import Word, span_of
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.text.source import Span
@@ -87,7 +87,7 @@ class Builder:
 
     def priority(self, parts: Parts) -> _Head:
         """``.2``."""
-        return "priority", int(float(parts[-1].value))
+        return "priority", int(max(-MANY, min(float(parts[-1].value), MANY)))
 
     def attributes(self, parts: Parts) -> _Head:
         """``[lazy, suffix="x"]``."""

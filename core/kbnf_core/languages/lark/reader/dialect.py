@@ -13,6 +13,7 @@ from kbnf_core.ir import Repeat
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.report import INVALID, RefusedError, Report
+from kbnf_core.text.json_text import as_number
 from kbnf_core.text.source import Source, Span
 
 
@@ -136,7 +137,7 @@ _FLAGS = ("no_forcing", "allow_initial_skip", "allow_invalid_utf8", "ignore_once
 
 
 def _check_options(options: lark.Options, report: Report) -> None:
-    given = json.loads(options.text)
+    given = json.loads(options.text, parse_int=as_number)
     for name in _FLAGS:
         if isinstance(given, dict) and not isinstance(given.get(name, False), bool):
             report.error(INVALID, f"`{name}` is true or false", options.span)

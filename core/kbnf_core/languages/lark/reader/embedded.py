@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.read import number
 from kbnf_core.languages.conversion.build_tree import Names, reference, text_of
 from kbnf_core.languages.conversion.rewrite import Placing, at, placed, rename
 from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
@@ -23,6 +24,7 @@ from kbnf_core.languages.lark.reader.report import (
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.first_follow import Firsts
 from kbnf_core.lower.translate import translate
+from kbnf_core.text.json_text import as_number
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -111,7 +113,7 @@ class Embedding:
         from kbnf_core.languages.json_schema.document import read_json
         from kbnf_core.languages.json_schema.problems import ProblemError
 
-        schema = json.loads(node.text)
+        schema = json.loads(node.text, parse_int=as_number)
         if not isinstance(schema, dict | bool):
             raise RefusedError(INVALID, "a schema is an object, `true` or `false`")
         refused = unimplemented(schema)
@@ -181,7 +183,7 @@ class Embedding:
 def _ids(written: str) -> tuple[int, int]:
     """Return the range of ids that is written as ``1-5`` or ``7``."""
     match = _IDS.fullmatch(written)
-    low, high = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+    low, high = (number(match[1]), number(match[2] or match[1])) if match else (1, 0)
     if low > high:
         raise RefusedError(INVALID, f'invalid token range: "{written}"')
     return low, high

@@ -27,6 +27,7 @@ from kbnf_core.kbnf.statements import (
 from kbnf_core.languages.lark.reader import tree
 from kbnf_core.languages.lark.reader.build import Builder
 from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.json_text import end_of_json
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions
@@ -118,7 +119,7 @@ class _Reader:
         """Take the JSON value after the directive; braces without one are junk as a whole."""
         place = _skip_blanks(self.text, end)
         try:
-            _, stop = json.JSONDecoder().raw_decode(self.text, place)
+            stop = end_of_json(self.text, place)
         except (json.JSONDecodeError, RecursionError):
             return "JUNK", self._end_of_braces(end) or end
         return kind, stop
@@ -270,7 +271,7 @@ def _no_json(source: Source, word: Word, directive: str) -> Diagnostic:
     place = _skip_blanks(source.text, span_of(word).start + len(directive))
     helps: tuple[str, ...] = ()
     try:
-        json.JSONDecoder().raw_decode(source.text, place)
+        end_of_json(source.text, place)
         why = "it is not complete"
     except json.JSONDecodeError as error:
         place, why = error.pos, error.msg.removesuffix(" at")

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from kbnf_core.automata.traversal import resolve
 from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.kbnf.read import number
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     LlguidanceFactory,
@@ -141,8 +142,10 @@ def _value(text: str, parameter: int | None) -> _Value:
 def _one(word: re.Match[str], parameter: int | None) -> _Value:
     """Return the value of a number, of some bits, or of a name without arguments."""
     if word["number"]:
-        return "n", int(word["number"], 16 if "x" in word["number"] else 10)
-    low, high = (0, 64) if word["name"] == "_" else (int(word["low"] or 0), int(word["high"] or 0))
+        written = word["number"]
+        return "n", int(written, 16) if "x" in written else number(written)
+    bounds = number(word["low"] or ""), number(word["high"] or "")
+    low, high = (0, 64) if word["name"] == "_" else bounds
     if low < high <= 64:
         return "b", _Bits(low, high)
     if word["name"]:

@@ -1,0 +1,146 @@
+"""Reading a vocabulary file of any known format, detected by content, and its tokenizer.
+
+Files that only list tokens say nothing of how a text is cut; for them the longest token that
+is at each place is taken, which is what RWKV's tokenizer does too.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from kbnf_core.text.errors import KbnfError, SourceError, VocabularyError
+from kbnf_core.text.files import opened
+from kbnf_core.vocab.formats import (
+    LARGE_MAGIC,
+    Encode,
+    Format,
+    VocabularyFile,
+    gguf_metadata,
+    huggingface,
+    plain_json,
+    rwkv,
+    sentencepiece_model,
+    tekken,
+    tiktoken_ranks,
+)
+from kbnf_core.vocab.hub import file_of
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+FORMATS: tuple[Format, ...] = (
+    huggingface.FORMAT,
+    tiktoken_ranks.FORMAT,
+    tekken.FORMAT,
+    sentencepiece_model.FORMAT,
+    rwkv.FORMAT,
+    plain_json.FORMAT,
+    gguf_metadata.FORMAT,
+)
+
+_LARGEST_FILE = 2**29
+"""Bytes; the largest tokenizer.json known to us has some 35 million."""
+
+
+def detect(path: Path) -> tuple[Format, VocabularyFile]:
+    """Return the format of a file, or of the one in a folder, and the file as it was read.
+
+    Raises ``SourceError`` if it cannot be read, ``VocabularyError`` if it is of no known format.
+    """
+    path = file_of(path)
+    file = VocabularyFile(path, _read(path))
+    try:
+        found = next((each for each in FORMATS if each.fits(file)), None)
+        return (found, file) if found is not None else _unknown(file)
+    except VocabularyError as error:
+        raise VocabularyError(f"{path}: {error}") from None
+
+
+def _read(path: Path) -> bytes:
+    with opened(path) as file:
+        data = file.read(len(LARGE_MAGIC))
+        if data == LARGE_MAGIC:
+            return data
+        data += file.read(_LARGEST_FILE + 1)
+    if len(data) > _LARGEST_FILE:
+        raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are no vocabulary")
+    return data
+
+
+def _unknown(file: VocabularyFile) -> NoReturn:
+    known = "; ".join(each.name for each in FORMATS)
+    raise VocabularyError(f"not a vocabulary ({_described(file)}); known formats: {known}")
+
+
+def _described(file: VocabularyFile) -> str:
+    if file.text is None:
+        return "binary data"
+    if file.members:
+        return f"a JSON object with the keys {', '.join(list(file.members)[:4])}"
+    if file.document is not None:
+        return "a JSON list"
+    return f"a text starting with {file.first_line[:40]!r}" if file.first_line else "empty"
+
+
+def read_vocabulary(path: Path, eos: Collection[int] | None) -> Vocabulary:
+    """Return the vocabulary in a file; ``eos`` None stands for the stop ids that it names.
+
+    Raises what ``detect`` does, and ``MissingExtraError`` if a library is not installed.
+    """
+    format_, file = detect(path)
+    try:
+        contents = format_.read(file)
+        return Vocabulary(
+            contents.tokens,
+            special_tokens=contents.special_tokens,
+            eos_token_id=contents.eos if eos is None else eos,
+            name=path.name,
+        )
+    except VocabularyError as error:
+        raise VocabularyError(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """``encode`` gives the ids of a text, without special tokens around it; ``name`` says how."""
+
+    name: str
+    encode: Encode
+
+
+def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
+    """Return the tokenizer in the file, or folder, that ``vocabulary`` was read from.
+
+    ``path`` None is no file. Raises ``MissingExtraError`` where its library is not installed,
+    ``SourceError`` and ``VocabularyError`` where the file is not what it was, or the library does
+    not take it; so does ``encode``.
+    """
+    if path is not None:
+        format_, file = detect(path)
+        if format_.encoder is not None:
+            with _told(path, format_.tokenizer):
+                encode = format_.encoder(file)
+
+            def told(words: str) -> list[int]:
+                with _told(path, format_.tokenizer):
+                    return encode(words)
+
+            return Encoder(format_.tokenizer, told)
+    return Encoder("longest match", _longest(vocabulary))
+
+
+@contextmanager
+def _told(path: Path, library: str) -> Iterator[None]:
+    """Turn what a library raises, of whatever class, into ``VocabularyError``."""
+    try:
+        yield
+    except KbnfError:
+        raise
+    except Exception as error:
+        raise VocabularyError(f"{path}: {library} does not take it: {error}") from error
+
+
+def _longest(vocabulary: Vocabulary) -> Encode:
+    from kbnf_core.vocab.trie import longest_match
+
+    return lambda words: longest_match(vocabulary.trie, words.encode("utf-8", "surrogateescape"))
