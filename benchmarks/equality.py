@@ -78,8 +78,7 @@ def _pass_a_label(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: 
 def _negate_zero(before: bytes, ours: Ids, theirs: Ids, both: Ids, vocabulary: Vocabulary) -> bool:
     del both
     return not theirs and all(
-        _MINUS_ZERO.fullmatch((before + (vocabulary.token(token) or b""))[len(before) - 1 :])
-        for token in ours
+        _MINUS_ZERO.search(before + (vocabulary.token(token) or b"")) for token in ours
     )
 
 
@@ -110,7 +109,7 @@ def _longest_string(before: bytes, token: bytes) -> int:
 
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"?')
 _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
-_MINUS_ZERO = re.compile(rb"[:\[,\s]\s*-0?")
+_MINUS_ZERO = re.compile(rb"[:\[,\s]-(?:0[\s,\]}]*)?\Z")
 _BYTE_ORDER_MARK = re.compile(rb"\xef(?:\xbb(?:\xbf.*)?)?\Z", re.DOTALL)
 _ESCAPED_FIRST = re.compile(rb'"\\')
 _LONG_LABEL = re.compile(rb"@(?:[^\"@]*\.)?[A-Za-z0-9-]{64,}[^\"@]*\Z")
@@ -132,7 +131,7 @@ EXPLANATIONS = (
         "an email may begin with a quoted local part (RFC 5321), not so in llguidance",
         _quote_a_local_part,
     ),
-    Explanation("-0 is the integer 0, which is above -1; not so in llguidance", _negate_zero),
+    Explanation("-0 is 0, within the bounds of its number; not so in llguidance", _negate_zero),
     Explanation(
         "a label of a domain has 63 characters at most (RFC 1035), any number in llguidance",
         _pass_a_label,

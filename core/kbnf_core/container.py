@@ -19,6 +19,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator, Mapping
+from json.encoder import encode_basestring_ascii
 from math import prod
 from pathlib import Path
 from typing import Any, NoReturn
@@ -100,7 +101,10 @@ def _digested(name: str, array: Array) -> tuple[bytes, npt.NDArray[np.uint8]]:
     """Return the name, type and shape of an array as JSON, and its bytes in the file."""
     kind = _dtype_name(array)
     plain = np.ascontiguousarray(array, _DTYPES[kind])
-    return json.dumps([name, kind, array.shape]).encode(), plain.reshape(-1).view(np.uint8)
+    # As ``json.dumps`` writes it, which takes as long as a digest of some kilobytes.
+    shape = ", ".join(map(str, array.shape))
+    head = f'[{encode_basestring_ascii(name)}, "{kind}", [{shape}]]'
+    return head.encode(), plain.reshape(-1).view(np.uint8)
 
 
 def write_container(

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kbnf_core import container
 from kbnf_core.container import (
     LARGEST_HEADER,
     ContainerError,
@@ -234,6 +235,15 @@ def test_a_digest_is_of_names_types_shapes_and_contents(of: Callable[..., object
     ]
     assert len({of(each) for each in variants}) == len(variants)
     assert of({"a": array, "b": array}) == of({"b": array.copy(), "a": array})
+
+
+def test_what_is_digested_of_an_array_beside_its_bytes_is_json() -> None:
+    for name in ("a", 'a "b"\\', "é\u2028", ""):
+        for array in (np.zeros((2, 3), np.uint8), np.zeros((), np.float32), np.zeros(0, "i8")):
+            head, data = container._digested(name, array)
+            kind = {1: "U8", 4: "F32", 8: "I64"}[array.itemsize]
+            assert head == json.dumps([name, kind, array.shape]).encode()
+            assert bytes(data) == array.tobytes()
 
 
 @given(seed=st.integers(0, 2**32), size=st.integers(4_096, 50_000))

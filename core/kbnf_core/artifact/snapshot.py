@@ -107,7 +107,7 @@ def pack_states(states: StateTable) -> dict[str, npt.NDArray[Any]]:
     arrays["origins.start"], arrays["origins"] = pack_tuples(stack, 3)
     arrays["pairs.start"], arrays["pairs"] = pack_tuples([states.pairs(i) for i in numbers], 2)
     arrays["exits.start"], arrays["exits"] = pack_lists([states.completions(i) for i in numbers])
-    arrays["next"] = states.next[: len(states)]
+    arrays["next"] = states.next
     return arrays
 
 
@@ -143,7 +143,7 @@ class ArtifactStates:
     def __init__(self, tables: Tables, arrays: Arrays) -> None:
         self._tables = tables
         self._arrays = arrays
-        self.next = np.array(arrays["next"])
+        self.next = arrays["next"]
         self.has_completions = (np.diff(arrays["exits.start"]) > 0).astype(np.uint8)
 
     def contents(self) -> Contents:

@@ -205,7 +205,7 @@ def _step(states: StateTable, item_set: int) -> None:
     """Find the states one byte after an item set."""
     state = states.explorer.begin(item_set)
     for byte_class in states.explorer.live_classes(state):
-        states.explorer.explore(state, byte_class)
+        states.explorer.after(state, byte_class)
 
 
 class _Scanner:

@@ -204,7 +204,7 @@ cdef class Forced:
             return self.explorer.items.row(front.second)
         # Marks what is dead in the row.
         self.explorer._sources(front.second)
-        return self.explorer.rows + front.second * self.explorer.width
+        return self.explorer.row_of(front.second)
 
     cdef Pair _single(self, int32_t position) except *:
         """The one token that can come, ``_OPEN`` where there are several, and the position after it."""

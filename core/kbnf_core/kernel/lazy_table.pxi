@@ -2,29 +2,30 @@
 # Item sets and stack nodes are interned by ``ItemSets`` and ``StackNodes``; a step combines them.
 
 cdef enum:
-    # A table that is full gets room for so many times its states.
-    _GROWTH = 8
+    # Rows of a segment, and as a power of two.
+    _ROWS = 256
+    _ROW_BITS = 8
 
 
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 
-    ``next`` and ``has_completions`` are the arrays of the table, into which ``rows`` and
-    ``completions`` point; they are replaced when it grows. The table, which holds this, is not
-    kept alive by it.
+    It begins with the transitions of some states, and whether something completes there. The rows
+    of states are in segments, none of which ever moves: to grow takes no copy, which would touch
+    all rows anew, and readers hold no lock. The table, which holds this, is not kept alive by it.
     """
 
     cdef object table
     cdef object acquire
     cdef object release
-    cdef readonly object next
-    cdef readonly object has_completions
     cdef const uint8_t[::1] class_view
-    cdef int32_t* rows
-    cdef uint8_t* completions
+    cdef vector[int32_t*] segments
+    # By state: whether something completes into BOTTOM.
+    cdef vector[uint8_t] completions
     cdef const uint8_t* classes
     cdef Py_ssize_t width
-    cdef Py_ssize_t capacity
+    # How many states have a row; at first, those that were given.
+    cdef int32_t count
     cdef ItemSets items
     cdef StackNodes stack
     # By state; valid where ``has_sources`` is set.
@@ -37,35 +38,82 @@ cdef class LazyTable:
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
 
-    def __cinit__(self, table, next_rows, has_completions):
+    def __cinit__(self, table, const int32_t[:, ::1] given, const uint8_t[::1] has_completions):
+        cdef int32_t state
         self.table = proxy(table)
         self.acquire = table.lock.acquire
         self.release = table.lock.release
         self.class_view = table.classes
         self.classes = &self.class_view[0]
         self.settled = _Map()
-        self._use(next_rows, has_completions)
+        self.width = given.shape[1]
+        for state in range(<int32_t> given.shape[0]):
+            memcpy(self._add_row(has_completions[state]), &given[state, 0], self.width * sizeof(int32_t))
 
-    cdef int _use(self, int32_t[:, ::1] rows, uint8_t[::1] completions) except -1:
-        # Readers hold no lock: the longer array of flags must be there before its rows are.
-        self.has_completions, self.next = completions.base, rows.base
-        self.completions, self.rows = &completions[0], &rows[0, 0]
-        self.capacity, self.width = rows.shape[0], rows.shape[1]
+    def __dealloc__(self):
+        cdef int32_t* segment
+        for segment in self.segments:
+            free(segment)
+
+    cdef int32_t* _add_row(self, bint completes) except NULL:
+        """Make a row for the next state."""
+        cdef int32_t* rows
+        if self.count == _ROWS * <int32_t> self.segments.size():
+            rows = <int32_t*> malloc(_ROWS * self.width * sizeof(int32_t))
+            if rows == NULL:
+                raise MemoryError
+            self.segments.push_back(rows)
+        self.completions.push_back(completes)
+        self.count += 1
+        return self.row_of(self.count - 1)
+
+    cdef inline int32_t* row_of(self, int32_t state) noexcept:
+        """The states after a state by byte class; UNKNOWN where it was not found yet."""
+        cdef uint32_t number = state
+        return self.segments[number >> _ROW_BITS] + (number & (_ROWS - 1)) * self.width
+
+    def completes(self, int32_t state):
+        """Tell whether something completed into BOTTOM with the byte that led to a state."""
+        return self.completions.at(<size_t> state) != 0
+
+    @property
+    def next(self):
+        """The states after all states by byte class: int32[states, byte classes], a copy."""
+        cdef cnp.npy_intp[2] shape = [self.count, self.width]
+        cdef cnp.ndarray rows = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
+        cdef int32_t* out = <int32_t*> cnp.PyArray_DATA(rows)
+        cdef int32_t state
+        for state in range(<int32_t> shape[0]):
+            memcpy(out + state * self.width, self.row_of(state), self.width * sizeof(int32_t))
+        return rows
+
+    @property
+    def has_completions(self):
+        """Whether something completed into BOTTOM with the byte that led to each state: uint8[states]."""
+        cdef cnp.npy_intp length = self.count
+        cdef cnp.ndarray flags = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
+        memcpy(cnp.PyArray_DATA(flags), self.completions.data(), length)
+        return flags
+
+    def step_all(self, const int32_t[::1] states, const uint8_t[::1] classes):
+        """Return the states after one byte each, int32[n]."""
+        cdef cnp.npy_intp length = states.shape[0]
+        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &length, cnp.NPY_INT32, 0)
+        cdef int32_t* out = <int32_t*> cnp.PyArray_DATA(found)
+        cdef Py_ssize_t i
+        for i in range(length):
+            self._check(states[i], classes[i])
+            out[i] = self.step(states[i], classes[i])
+        return found
+
+    cdef int _check(self, int32_t state, uint8_t byte_class) except -1:
+        if not 0 <= state < self.count or byte_class >= self.width:
+            raise IndexError(state)
         return 0
 
-    cdef int _grow(self) except -1:
-        """Make room for more states, by far: to copy rows takes time, to have none does not."""
-        cdef Py_ssize_t count = self.capacity
-        cdef cnp.npy_intp length = _GROWTH * count
-        cdef uint8_t[::1] flags = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT8, 0)
-        cdef int32_t[:, ::1] longer = unwritten(length, self.width)
-        memcpy(&flags[0], self.completions, count)
-        memcpy(&longer[0, 0], self.rows, count * self.width * sizeof(int32_t))
-        return self._use(longer, flags)
-
     cdef inline int32_t step(self, int32_t state, uint8_t byte_class) except -2:
-        """The state after a byte of a class; it may replace the arrays."""
-        cdef int32_t found = self.rows[state * self.width + byte_class]
+        """The state after a byte of a class."""
+        cdef int32_t found = self.row_of(state)[byte_class]
         return found if found != UNKNOWN else self._find_step(state, byte_class)
 
     cdef int32_t _find_step(self, int32_t state, uint8_t byte_class) except -2:
@@ -78,7 +126,7 @@ cdef class LazyTable:
 
     cdef inline int32_t step_alone(self, int32_t state, uint8_t byte_class) except -2:
         """The same for who holds the lock."""
-        cdef int32_t found = self.rows[state * self.width + byte_class]
+        cdef int32_t found = self.row_of(state)[byte_class]
         return found if found != UNKNOWN else self._step_alone(state, byte_class)
 
     cdef int32_t _step_alone(self, int32_t state, uint8_t byte_class) except -2:
@@ -93,7 +141,7 @@ cdef class LazyTable:
         all. The lock is held.
         """
         cdef uint8_t byte_class = self.classes[data[0]]
-        cdef int32_t found = self.rows[state[0] * self.width + byte_class], read = 1
+        cdef int32_t found = self.row_of(state[0])[byte_class], read = 1
         cdef vector[Pair] reached
         if found != UNKNOWN:
             state[0] = found
@@ -113,9 +161,10 @@ cdef class LazyTable:
         state[0] = found
         return read
 
-    def explore(self, int32_t state, uint8_t byte_class):
-        """Compute the state after a byte of ``byte_class``, store it in the table, return it."""
-        return self._find_step(state, byte_class)
+    def after(self, int32_t state, uint8_t byte_class):
+        """Return the state after a byte of ``byte_class``."""
+        self._check(state, byte_class)
+        return self.step(state, byte_class)
 
     def feed(self, int32_t state, const uint8_t[::1] data, bint eager):
         """Return the state after ``data``, and the number of bytes consumed.
@@ -266,9 +315,7 @@ cdef class LazyTable:
         return self.state_count(), self.part_count()
 
     cdef Py_ssize_t state_count(self) except -1:
-        if self.items is None:
-            return self.capacity
-        return self.configurations.all_pairs.size()
+        return self.count if self.items is None else self.configurations.all_pairs.size()
 
     cdef Py_ssize_t part_count(self) noexcept:
         if self.items is None:
@@ -302,7 +349,7 @@ cdef class LazyTable:
 
     cdef inline int32_t* row(self, int32_t place) except NULL:
         """What follows a place by class, DEAD where nothing does; others may be unknown yet."""
-        return self.rows + place * self.width if place >= 0 else self.items.row(~place)
+        return self.row_of(place) if place >= 0 else self.items.row(~place)
 
     cdef int32_t place_above(self, int32_t item_set) except? 0:
         """The place at which the walk of an item set begins."""
@@ -338,7 +385,7 @@ cdef class LazyTable:
     cdef int _spread(self, int32_t state, uint8_t byte_class, int32_t found) except -1:
         """Store a transition, also for all classes on which each item set goes the same way."""
         cdef vector[Pair]* sources = self._sources(state)
-        cdef int32_t* row = self.rows + state * self.width
+        cdef int32_t* row = self.row_of(state)
         cdef int32_t other
         cdef size_t i
         row[byte_class] = found
@@ -428,14 +475,12 @@ cdef class LazyTable:
         return 0
 
     cdef int32_t _number(self, vector[Pair]& pairs, vector[int32_t]& completions) except -2:
-        cdef int32_t count = self.configurations.all_pairs.size()
         cdef int32_t number = self.configurations.find(pairs, completions)
-        if number == count:
-            if number == self.capacity:
-                self._grow()
+        cdef bint completes
+        while self.count <= number:
+            completes = not self.configurations.all_exits[self.count].empty()
             # All bits set is UNKNOWN.
-            memset(self.rows + number * self.width, 0xFF, self.width * sizeof(int32_t))
-            self.completions[number] = not completions.empty()
+            memset(self._add_row(completes), 0xFF, self.width * sizeof(int32_t))
         return number
 
     cdef vector[Pair]* _sources(self, int32_t state) except NULL:
@@ -455,7 +500,7 @@ cdef class LazyTable:
         cdef int32_t* row
         cdef const int32_t* moves
         cdef size_t i
-        row = self.rows + state * self.width
+        row = self.row_of(state)
         self.lives.assign(self.width, False)
         for i in range(sources.size()):
             moves = self.items.row(sources[i].second)
@@ -488,21 +533,6 @@ cdef class LazyTable:
             edges.push_back(Triple(waits[0][j].first, Pair(SELF, waits[0][j].second)))
         pairs.push_back(Pair(self.stack.find(edges), predicted))
         return pairs
-
-
-def unwritten(Py_ssize_t count, Py_ssize_t width):
-    """Return int32[count, width] for rows of transitions, with nothing sensible in it.
-
-    It takes up no memory where nothing was written yet: NumPy asks for huge pages, each of which
-    takes milliseconds.
-    """
-    cdef cnp.npy_intp[2] shape = [count, width]
-    cdef void* data = malloc(count * width * sizeof(int32_t))
-    if data == NULL:
-        raise MemoryError
-    cdef cnp.ndarray rows = cnp.PyArray_SimpleNewFromData(2, shape, cnp.NPY_INT32, data)
-    cnp.PyArray_ENABLEFLAGS(rows, cnp.NPY_ARRAY_OWNDATA)
-    return rows
 
 
 cdef enum:

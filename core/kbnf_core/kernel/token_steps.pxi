@@ -53,7 +53,7 @@ cdef class TokenSteps:
         for i in range(self.starts[token], self.ends[token]):
             if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
                 return UNKNOWN
-            after = explorer.rows[state * explorer.width + explorer.classes[self.blob[i]]]
+            after = explorer.row_of(state)[explorer.classes[self.blob[i]]]
             if after == UNKNOWN:
                 state = self._find_behind(<int32_t> position, <int32_t> token, state, i)
                 if state == DEAD:

@@ -301,7 +301,6 @@ cdef class Walker:
         cdef int32_t child
         cdef int32_t i
         for i in range(part.child_start[node], part.child_start[node + 1]):
-            # The row is another one when the table has grown.
             if explorer.row(place)[classes[part.child_byte[i]]] != DEAD:
                 child = part.child[i]
                 self._walk_range(part, inclusion, child, part.skip[child], within)

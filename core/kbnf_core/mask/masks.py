@@ -167,7 +167,7 @@ class Masks:
     def is_complete(self, state: int) -> bool:
         """Tell whether the start is complete in a state; also before the first byte."""
         empty = state == self.states.initial and self.states.tables.start_is_nullable
-        return empty or bool(self.states.has_completions[state])
+        return empty or self.states.explorer.completes(state)
 
     def known_walks(self) -> dict[tuple[int, int], Walk]:
         """Return the cached walks, by item set and node set."""

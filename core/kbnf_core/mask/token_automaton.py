@@ -251,7 +251,8 @@ class TokenAutomata:
         known = sum(each.known_bytes for each in masks)
         if states is None:
             return known
-        return known + states.next[: len(states)].nbytes + PART_BYTES * states.grown
+        rows = 4 * states.tables.class_count * len(states)
+        return known + rows + PART_BYTES * states.grown
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
         """Return the token automaton over ``vocabulary``, the same object for equal arguments."""

@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks
-from kbnf_core.mask.successors import children_of, step_all
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.text.budget import Budget
-from kbnf_core.vocab.trie import ROOT
+from kbnf_core.vocab.trie import ROOT, TokenTrie
+
+Ids = npt.NDArray[np.int32]
 
 
 @dataclass(slots=True)
@@ -90,7 +92,15 @@ def _count(masks: Masks, item_set: int) -> int:
     count = 0
     while len(nodes):
         count += len(nodes)
-        after = step_all(states, before, classes[nodes])
+        after = states.explorer.step_all(before, classes[nodes])
         alive = after != DEAD
-        nodes, before = children_of(trie, nodes[alive], after[alive])
+        nodes, before = _children(trie, nodes[alive], after[alive])
     return count
+
+
+def _children(trie: TokenTrie, nodes: Ids, states: Ids) -> tuple[Ids, Ids]:
+    """Return the children of all nodes, each with the state at its parent."""
+    begin, end = trie.child_start[nodes], trie.child_start[nodes + 1]
+    count = end - begin
+    shift = np.repeat(begin - (np.cumsum(count) - count), count)
+    return trie.child[shift + np.arange(len(shift))], np.repeat(states, count)

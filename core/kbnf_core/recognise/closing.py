@@ -419,7 +419,7 @@ def close_states(
     met = {states.initial}
     order = [states.initial]
     for state in order:
-        if eager and states.has_completions[state]:
+        if eager and states.explorer.completes(state):
             continue
         after = (
             states.step(state, each) for each in states.live_classes(state) if each in readable

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.kernel import Configurations, ItemSets, LazyTable, StackNodes, unwritten
+from kbnf_core.kernel import Configurations, ItemSets, LazyTable, StackNodes
 from kbnf_core.lower.tables import Ids, Tables
 
 
@@ -65,8 +65,6 @@ BOTTOM = 0
 SELF = -1
 """Within a stack node's content: the node itself."""
 
-_FIRST_CAPACITY = 64
-
 INITIAL = 1
 """The state before the first byte."""
 
@@ -105,9 +103,8 @@ class StoredStates(Protocol):
 class StateTable:
     """The state table, a lazy DFA. Shared by engines and threads: growing it holds a lock.
 
-    ``explorer`` is the kernel's stepper, which fills it and is faster than the methods here. Rows
-    of ``next`` and ``has_completions`` at or above ``len(table)`` are unused; both are replaced
-    when they grow. ``given``: of ``Contents.size``, what was stored or carried over.
+    ``explorer`` is the kernel's stepper, which holds the rows and is faster than the methods here.
+    ``given``: of ``Contents.size``, what was stored or carried over.
     """
 
     initial = INITIAL
@@ -121,20 +118,19 @@ class StateTable:
         if stored is not None:
             self.explorer = LazyTable(self, stored.next, stored.has_completions)
             return
-        rows = unwritten(_FIRST_CAPACITY, tables.class_count)
-        rows[DEAD] = DEAD
-        self.explorer = LazyTable(self, rows, np.zeros(_FIRST_CAPACITY, np.uint8))
+        dead = np.full((1, tables.class_count), DEAD, np.int32)
+        self.explorer = LazyTable(self, dead, np.zeros(1, np.uint8))
         self.enter([tables.start])
         self.given = self._contents.size
 
     @property
     def next(self) -> Ids:
-        """The state after each byte class: int32[capacity, byte classes]."""
+        """The state after each byte class: int32[states, byte classes], a copy."""
         return self.explorer.next
 
     @property
     def has_completions(self) -> npt.NDArray[np.uint8]:
-        """Whether something completed into BOTTOM: uint8[capacity]."""
+        """Whether something completed into BOTTOM: uint8[states], a copy."""
         return self.explorer.has_completions
 
     @property
@@ -208,8 +204,7 @@ class StateTable:
 
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, DEAD where there is none."""
-        found = int(self.next[state, byte_class])
-        return found if found != UNKNOWN else self.explorer.explore(state, byte_class)
+        return self.explorer.after(state, byte_class)
 
     def feed(self, state: int, data: bytes) -> tuple[int, int]:
         """Return the state after ``data``, and the number of bytes consumed.

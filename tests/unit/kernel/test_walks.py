@@ -116,14 +116,36 @@ def test_feeding_is_stepping(grammar: str) -> None:
 
 def test_rows_of_a_table_that_has_grown_hold_nothing_but_transitions() -> None:
     table = StateTable(Grammar("start ::= 'a'{900} 'b';").tables)
-    capacity = len(table.next)
+    before = table.next
     assert table.feed(table.initial, b"a" * 900)[1] == 900
-    assert len(table.next) > capacity
-    # Its own memo is empty, and it works everything out.
-    fresh = LazyTable(table, table.next, table.has_completions)
-    for state in range(len(table)):
-        for byte_class, after in enumerate(table.next[state].tolist()):
-            assert after in (UNKNOWN, fresh.explore(state, byte_class))
+    rows = table.next
+    # In several segments, none of which moves.
+    assert len(rows) == len(table) > 900
+    np.testing.assert_array_equal(rows[: len(before)][before != UNKNOWN], before[before != UNKNOWN])
+    # It knows none of them, and works everything out.
+    unknown = np.full_like(rows, UNKNOWN)
+    completions = table.has_completions
+    fresh = LazyTable(table, unknown, completions)
+    for state, row in enumerate(rows.tolist()):
+        for byte_class, after in enumerate(row):
+            assert after in (UNKNOWN, fresh.after(state, byte_class))
+    np.testing.assert_array_equal(fresh.has_completions[: len(rows)], completions)
+    states, classes = np.nonzero(rows != UNKNOWN)
+    after_all = fresh.step_all(states.astype(np.int32), classes.astype(np.uint8))
+    np.testing.assert_array_equal(after_all, rows[states, classes])
+
+
+def test_states_and_classes_that_are_none() -> None:
+    explorer = StateTable(Grammar("start ::= 'ab';").tables).explorer
+    beyond = len(explorer.next)
+    for state, byte_class in ((-1, 0), (beyond, 0), (1, 255)):
+        with pytest.raises(IndexError):
+            explorer.after(state, byte_class)
+        with pytest.raises(IndexError):
+            explorer.step_all(np.array([state], np.int32), np.array([byte_class], np.uint8))
+    for state in (-1, beyond):
+        with pytest.raises(IndexError):
+            explorer.completes(state)
 
 
 def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]:
@@ -131,7 +153,7 @@ def step_by_step(table: StateTable, data: bytes, eager: bool) -> tuple[int, int]
     for offset, byte in enumerate(data):
         if eager and offset and table.completions(state):
             return 0, offset
-        state = table.explorer.explore(state, int(table.classes[byte]))
+        state = table.explorer.after(state, int(table.classes[byte]))
         if state == 0:
             return 0, offset
     return state, len(data)

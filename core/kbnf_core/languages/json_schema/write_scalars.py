@@ -319,12 +319,22 @@ class ScalarWriter:
             return self._remembered(part, hint)
         if not lengths.has_word(left, budget):
             return None
-        whole = as_written(part, self._builder) or _expression(lengths)
-        if whole is not None and is_looped(whole):
+        whole = self._looped(part, lengths)
+        if whole is not None:
             form = write_one_loop(whole, left, self._prelude.spelling.spell)
             return None if form is None else sequence(text('"'), form, text('"'))
         form = self._by_states(lengths, left, FEW_STATES, hint)
         return form or self._narrowed(part, lengths, left, hint)
+
+    def _looped(self, part: Restricted, lengths: Lengths) -> Regex | None:
+        """Return the expression of a set that has few ways with one loop each, else None."""
+        atom, wanted = part.literals[0]
+        if len(part.literals) == 1 and wanted and isinstance(atom, Matching):
+            is_read, whole = _looped_pattern(atom.regex)
+            if is_read:
+                return whole
+        whole = as_written(part, self._builder) or _expression(lengths)
+        return whole if whole is not None and is_looped(whole) else None
 
     def _is_implied(self, part: Restricted, length: Length) -> bool:
         """Tell whether one pattern of several sees to a length, before all words are looked at."""
@@ -546,6 +556,18 @@ def _letters_of(texts: Sequence[str], most: int) -> int:
 @lru_cache(maxsize=16)
 def _literals(texts: tuple[str, ...]) -> Dfa:
     return operations.literals(each.encode() for each in texts)
+
+
+@lru_cache(maxsize=64)
+def _looped_pattern(regex: str) -> tuple[bool, Regex | None]:
+    """Return whether a pattern has an expression, and it if it has few ways with one loop each.
+
+    Remembered, since formats, which have more, come again with other lengths.
+    """
+    whole = Builder().read(regex)
+    if whole is None:
+        return False, None
+    return True, whole if is_looped(whole) else None
 
 
 def _expression(lengths: Lengths) -> Regex | None:

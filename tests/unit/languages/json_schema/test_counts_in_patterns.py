@@ -9,7 +9,7 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.automata import operations
-from kbnf_core.automata.expression import Builder
+from kbnf_core.automata.expression import Builder, Expression
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.languages.json_schema import patterns, write_counts
 from kbnf_core.languages.json_schema.atoms import Length, Matching
@@ -165,3 +165,22 @@ def test_alternatives_with_one_length_are_counted_together() -> None:
     dfa = one.dfa(Budget(10**9))
     assert operations.is_equal(dfa, operations.union(*(p.dfa(Budget(10**9)) for p in parts)))
     assert counted_together(parts[:3], Budget(10**9)) == parts[:3]
+
+
+def test_a_format_is_not_read_again_for_another_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(self: Builder, pattern: str) -> Expression | None:
+        read.append(pattern)
+        return once(self, pattern)
+
+    once = Builder.read
+    monkeypatch.setattr(Builder, "read", counted)
+    address = "alice@example.org"
+    for longest in (18, 17, 16):
+        schema = {"type": "string", "format": "email", "maxLength": longest}
+        engine = Engine(json_schema_grammar(json.dumps(schema)), BYTES)
+        text = json.dumps(address).encode()
+        assert (engine.accept_tokens(text) == len(text)) == (longest >= len(address))
+        assert len(set(read)) == len(read)
+    assert read
