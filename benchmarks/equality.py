@@ -109,7 +109,7 @@ def _longest_string(before: bytes, token: bytes) -> int:
 
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"?')
 _ESCAPED = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)")
-_MINUS_ZERO = re.compile(rb"[:\[,\s]-(?:0[\s,\]}]*)?\Z")
+_MINUS_ZERO = re.compile(rb"[:\[,\s]-(?:0(?:[\s,\]}].*)?)?\Z", re.DOTALL)
 _BYTE_ORDER_MARK = re.compile(rb"\xef(?:\xbb(?:\xbf.*)?)?\Z", re.DOTALL)
 _ESCAPED_FIRST = re.compile(rb'"\\')
 _LONG_LABEL = re.compile(rb"@(?:[^\"@]*\.)?[A-Za-z0-9-]{64,}[^\"@]*\Z")
