@@ -158,10 +158,12 @@ def _draw(random: Random) -> tuple[ClassGrammar, Grammar]:
     while True:
         sample = class_grammar(random)
         try:
-            return sample, Grammar(sample.text)
+            grammar = Grammar(sample.text)
+            grammar.tables  # noqa: B018 - built here
         except GrammarError:
-            # Too many states for a regular expression, or nothing but the empty text.
+            # Too many states, too much work, or nothing but the empty text.
             continue
+        return sample, grammar
 
 
 class _Texts:
