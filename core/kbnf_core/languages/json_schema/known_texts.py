@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from kbnf_core.ir import Part
+from kbnf_core.languages.json_schema.keywords import REFERENCES
 from kbnf_core.languages.json_schema.parts import LARGEST, PARTS, Key
 from kbnf_core.text.json_text import Json, read_number, refuse_constant, refuse_halves
 from kbnf_core.text.remembered import Remembered
@@ -52,13 +53,17 @@ def is_list(text: str) -> bool:
     return _OPENING.match(text) is not None
 
 
-_REFERRING = re.compile(r"'\$(?:ref|dynamicRef|recursiveRef)'")
-
-
 def _refers(alternative: Alternative) -> bool:
     """Tell whether an alternative that was read has references."""
-    may = "$" in alternative.text or "\\" in alternative.text
-    return may and _REFERRING.search(repr(alternative.value)) is not None
+    pending = [alternative.value] if "$" in alternative.text or "\\" in alternative.text else []
+    for value in pending:
+        if isinstance(value, dict):
+            if not REFERENCES.isdisjoint(value):
+                return True
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return False
 
 
 Beginning = tuple[str, str]
@@ -87,10 +92,9 @@ class Texts(Remembered[Beginning, dict[str, Key]]):
                 part = None if key is None else next(parts)
                 if part is not None and key is not None:
                     PARTS.use(key, part)
-                elif key is not None:
-                    # The text is remembered for longer than its part.
-                    value, _ = _decoded(each, 0)  # noqa: PLW2901
-                found.append(Alternative(each, part, value))
+                # The text is remembered for longer than its part.
+                is_lost = key is not None and part is None
+                found.append(Alternative(each, part, _decoded(each, 0)[0] if is_lost else value))
         except (ValueError, RecursionError):
             return None
         new = [each for each in found if each.part is None]

@@ -333,7 +333,9 @@ class ScalarWriter:
             is_read, whole = _looped_pattern(atom.regex)
             if is_read:
                 return whole
-        whole = as_written(part, self._builder) or _expression(lengths)
+            whole = _expression(lengths)
+        else:
+            whole = as_written(part, self._builder) or _expression(lengths)
         return whole if whole is not None and is_looped(whole) else None
 
     def _is_implied(self, part: Restricted, length: Length) -> bool:
