@@ -2,23 +2,19 @@
 
 import json
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kbnf_testing
 from kbnf_core.diff.comparison import compare
 from kbnf_core.diff.result import Relation, Verdict
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.rewrite import _merged, _of_automaton, _proof, plain_pattern, rewrite
-
-COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
+from kbnf_testing import fake_engine
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +87,7 @@ def test_what_says_nothing_is_left_out(llguidance: Asked) -> None:
 
 
 def test_a_look_ahead_that_is_refused_by_one_that_enforces_nothing() -> None:
-    asked = Asked("llguidance", command=COMMAND)
+    asked = Asked("llguidance", adapter=fake_engine.load)
     try:
         made = rewrite({"type": "string", "pattern": "^(?=a)[ab]$"}, asked)
     finally:
