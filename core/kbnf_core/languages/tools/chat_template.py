@@ -7,6 +7,10 @@ are the texts of a call, and what two calls share around them is where a call be
 is left is before all calls, between two, and after all. Three calls must come out as that predicts,
 so a template that numbers calls, say, is refused. Arguments are JSON, or one of the XML styles of
 structural tags; an identifier that the conversation gives to a call may be any.
+
+A template is a program of others: Jinja's sandbox keeps it from files and from Python, a process
+with limits (``SECONDS``, ``MEMORY``) from taking all time and memory. A format is derived in one
+process.
 """
 
 import json
@@ -25,7 +29,14 @@ from kbnf_core.languages.structural_tag.models import (
     key_of,
     shared_out,
 )
-from kbnf_core.text.errors import ConfigError
+from kbnf_core.processes import Process, ProcessError, StartError
+from kbnf_core.text.errors import ConfigError, KbnfError
+
+SECONDS = 5.0
+"""The time in which a format is derived from a template, all renderings together."""
+
+MEMORY = 512 << 20
+"""Bytes that this may take."""
 
 _TEXT, _THOUGHT = "qzplainqz", "qzthoughtqz"
 _NAMES = ("qzfirst", "qzsecond", "qzthird")
@@ -64,9 +75,30 @@ def derived_format(text: str) -> str:
     """Return the format of tool calls of a chat template, for the option ``tool_calls``.
 
     ``text`` is the template, or what ``tokenizer_config.json`` holds. Raises ``ConfigError`` where
-    that has no template, for a template that cannot be rendered, for one that writes calls in no
-    way that a format can say, and where Jinja is not installed.
+    that has no template, for a template that cannot be rendered within the limits, for one that
+    writes calls in no way that a format can say, and where Jinja is not installed.
     """
+    process = Process(memory=MEMORY)
+    try:
+        return str(process.call(_derived, text, seconds=SECONDS))
+    except StartError as error:
+        raise ConfigError(f"no process for the chat template can be started: {error}") from None
+    except ProcessError as error:
+        if error.is_late:
+            raise ConfigError(
+                f"the chat template takes too long: no format follows from it in {SECONDS:g} s"
+            ) from None
+        raise ConfigError(f"the chat template cannot be rendered: {error}") from None
+    except KbnfError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"the chat template cannot be rendered: {error}"[:300]) from error
+    finally:
+        process.close()
+
+
+def _derived(text: str) -> str:
+    """Return the format of a template, in the process that renders it."""
     template, tokens = _template_in(text)
     render = _renderer(template, tokens)
     problem = ""
@@ -122,7 +154,10 @@ def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
     environment.globals.update(raise_exception=refuse, strftime_now=lambda _: "2026-01-01")
     try:
         compiled = environment.from_string(template)
-    except (TemplateError, RecursionError) as error:
+    except MemoryError:
+        raise
+    # Jinja makes a module of Python, which has limits of its own.
+    except Exception as error:
         raise ConfigError(f"the chat template cannot be read: {error}"[:300]) from None
     tools = [{"type": "function", "function": _declared(name)} for name in _NAMES]
 
@@ -135,6 +170,8 @@ def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
                 size += len(piece)
                 if size > _MOST_TEXT:
                     break
+        except MemoryError:
+            raise
         # Code of others: it may raise whatever Python does.
         except Exception as error:
             raise _OtherwiseError(f"{error}"[:200] or type(error).__name__) from None
