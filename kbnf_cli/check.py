@@ -32,7 +32,7 @@ from kbnf_cli.options import (
 from kbnf_cli.watching import watch, watch_option
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.catalogue import normalise_selector
-from kbnf_core.text.errors import SourceError
+from kbnf_core.text.errors import KbnfError, SourceError
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -253,6 +253,8 @@ def _check(
             console.problem(result)
         else:
             reports.append(result)
+    for failure in dict.fromkeys(each for report in reports for each in report.failures):
+        console.problem(KbnfError(failure))
     check_one.end()
     return reports
 

@@ -44,7 +44,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import IO, Any, BinaryIO, TypeVar, cast
 
-from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.errors import ConfigError, KbnfError
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class ProcessError(KbnfError, RuntimeError):
         super().__init__(message)
 
 
-class StartError(ProcessError):
+class StartError(KbnfError, RuntimeError):
     """A process cannot be started, or prepared for calls; no call is at fault."""
 
 
@@ -144,7 +144,11 @@ class Process:
         self._lock = Lock()
         self._child: _Child | None = None
         self._spent = 0.0
+        self._kills = 0
         self._is_closed = False
+
+    def __del__(self) -> None:
+        self.kill()
 
     @property
     def pid(self) -> int | None:
@@ -169,7 +173,10 @@ class Process:
         self, function: Callable[..., Any], *arguments: object, seconds: float | None = None
     ) -> Iterator[Any]:
         """Yield the results of a call, each within ``seconds``; raises as ``call`` does."""
-        data = pack((function, arguments, seconds))
+        try:
+            data = pack((function, arguments, seconds))
+        except Exception as error:
+            raise ConfigError(f"this cannot be sent to a process: {error}") from error
         yield from self._exchange(self._running(function), data, seconds)
 
     def start(self, function: Callable[..., Any]) -> None:
@@ -179,52 +186,66 @@ class Process:
     def kill(self) -> None:
         """End the child and all that it started; the next call starts another one."""
         with self._lock:
-            child, self._child = self._child, None
-            if child is not None:
-                child.kill()
-                self._spent += child.spent()
+            self._kills += 1
+        if self._child is not None:
+            self._drop(self._child)
 
     def close(self) -> None:
         """End the child; further calls raise ``StartError``."""
         self._is_closed = True
         self.kill()
 
+    def _drop(self, child: "_Child") -> None:
+        with self._lock:
+            if self._child is child:
+                self._child = None
+                child.kill()
+                self._spent += child.spent()
+
     def _running(self, function: Callable[..., Any]) -> "_Child":
-        child = self._child
-        if child is not None and child.is_running:
-            return child
+        if self._is_closed:
+            raise StartError("the process is closed")
+        child, kills = self._child, self._kills
+        if child is not None:
+            if child.is_running:
+                return child
+            self._drop(child)
         left = _STARTS
         while True:
-            self.kill()
             left -= 1
             try:
-                return self._started(function)
+                return self._started(function, kills)
             except StartError:
                 raise
             except ProcessError as error:
-                if error.is_late or not left:
-                    raise StartError(str(error), is_late=error.is_late) from None
+                if error.is_late or not left or self._kills != kills:
+                    raise StartError(str(error)) from None
             except Exception as error:
-                self.kill()
                 raise StartError(str(error) or repr(error)) from error
 
-    def _started(self, function: Callable[..., Any]) -> "_Child":
+    def _started(self, function: Callable[..., Any], kills: int) -> "_Child":
         prepare, arguments = self._prepare, self._arguments
         if prepare is None:
             prepare, arguments = import_module, (function.__module__,)
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(_roots(prepare, function, *arguments))}
+        roots = _roots(prepare, function, *arguments)
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(roots)}
         data = pack((self._memory, prepare, arguments))
         try:
             child = _Child(environment, keeps_stderr=self._keeps_stderr)
         except OSError as error:
             raise StartError(f"a process cannot be started: {error}") from None
         with self._lock:
-            self._child = child
-        if self._is_closed:
-            self.kill()
-            raise StartError("the process is closed")
-        for _ in self._exchange(child, data, self._to_start):
-            pass
+            is_wanted = self._kills == kills
+            self._child = child if is_wanted else self._child
+        if not is_wanted:
+            child.kill()
+            raise StartError("the process was ended while it started")
+        try:
+            for _ in self._exchange(child, data, self._to_start):
+                pass
+        except BaseException:
+            self._drop(child)
+            raise
         return child
 
     def _exchange(self, child: "_Child", data: bytes, seconds: float | None) -> Iterator[Any]:
@@ -242,7 +263,7 @@ class Process:
                     except Exception:
                         is_ended = True
                 if is_ended:
-                    child.kill()
+                    self._drop(child)
                     raise ProcessError(child.cause)
                 if self._memory is not None and isinstance(value, MemoryError):
                     raise ProcessError(f"it takes more than {self._memory >> 20:,} MB of memory")
@@ -253,7 +274,7 @@ class Process:
                     yield value
         finally:
             if not is_last:
-                self.kill()
+                self._drop(child)
 
 
 class _Nothing:

@@ -97,9 +97,7 @@ class Asked:
 
     def open(self) -> None:
         """Load the engine, if it is not. Raises ``NotInstalledError``."""
-        if self._process.pid is not None:
-            return
-        if self.adapter is None:
+        if self.adapter is None and self._process.pid is None:
             version_of(self.name)
         try:
             self._process.start(_load)
@@ -111,20 +109,16 @@ class Asked:
         text: str,
         language: str = "json-schema",
         options: Mapping[str, Any] | None = None,
-        seconds: float | None = None,
     ) -> Answer:
         """Give the engine a schema or a grammar; ``reads`` asks about its texts from then on.
 
-        ``seconds``: the time that it has, where that is less than that of all questions. Raises
-        ``NotInstalledError``.
+        Raises ``NotInstalledError``, for an engine that cannot be loaded, too.
         """
         wanted = language, text, dict(options or {})
         self._compiled = None
         self.open()
         try:
-            answer: Answer = self._process.call(
-                _compile, *wanted, seconds=min(self.seconds, seconds or self.seconds)
-            )
+            answer: Answer = self._process.call(_compile, *wanted, seconds=self.seconds)
         except ProcessError as error:
             return Answer(How.HANGS if error.is_late else How.CRASHES, str(error))
         self._compiled = wanted if answer.takes else None

@@ -133,7 +133,8 @@ def _template_in(text: str) -> tuple[str, dict[str, str]]:
     return found, {name: value for name, value in plain.items() if isinstance(value, str)}
 
 
-def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
+def _compiled(template: str) -> Any:
+    """Return a template of Jinja. Raises ``ConfigError``."""
     try:
         from jinja2 import TemplateError
         from jinja2.ext import loopcontrols
@@ -153,12 +154,16 @@ def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
     environment.filters["tojson"] = dump
     environment.globals.update(raise_exception=refuse, strftime_now=lambda _: "2026-01-01")
     try:
-        compiled = environment.from_string(template)
+        return environment.from_string(template)
     except MemoryError:
         raise
     # Jinja makes a module of Python, which has limits of its own.
     except Exception as error:
         raise ConfigError(f"the chat template cannot be read: {error}"[:300]) from None
+
+
+def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
+    compiled = _compiled(template)
     tools = [{"type": "function", "function": _declared(name)} for name in _NAMES]
 
     def render(messages: Sequence[Message], **more: Any) -> str:
