@@ -592,7 +592,7 @@ def _limits(memory: int) -> Iterator[None]:
 
 def _raised(error: BaseException) -> bytes:
     """Return the message of an exception; one that cannot be sent becomes ``RuntimeError``."""
-    text = "".join(traceback.format_exception(error))[-_LARGEST_TRACEBACK:]
+    text = "".join(traceback.format_exception(error))[:_LARGEST_TRACEBACK]
     if isinstance(error, Exception):
         with suppress(Exception):
             data = pack((error, text))
