@@ -42,7 +42,7 @@ from importlib import import_module
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
-from typing import IO, Any, BinaryIO, TypeVar, cast
+from typing import IO, Any, TypeVar, cast
 
 from kbnf_core.text.errors import ConfigError, KbnfError
 
@@ -103,13 +103,13 @@ def unpack(data: bytes) -> Any:
     return pickle.loads(data)  # noqa: S301 - both ends of the pipe are this package's
 
 
-def _send(stream: BinaryIO, data: bytes, *, is_last: bool = True) -> None:
+def _send(stream: IO[bytes], data: bytes, *, is_last: bool = True) -> None:
     stream.write(_HEAD.pack(is_last, len(data)))
     stream.write(data)
     stream.flush()
 
 
-def _receive(stream: BinaryIO) -> tuple[bool, bytes]:
+def _receive(stream: IO[bytes]) -> tuple[bool, bytes]:
     """Return the next message. Raises ``EOFError`` where there is none, or not a whole one."""
     head = stream.read(_HEAD.size)
     is_last, length = _HEAD.unpack(head) if len(head) == _HEAD.size else (True, -1)

@@ -63,7 +63,12 @@ def kill() -> None:
     os.kill(os.getpid(), _KILL)
 
 
-def sleep(seconds: float) -> None:
+def kill_for(_: object) -> None:
+    """End the process."""
+    kill()
+
+
+def sleep(seconds: float = 1_000) -> None:
     """Wait."""
     time.sleep(seconds)
 

@@ -1,14 +1,15 @@
 """An engine that misbehaves when it is asked to, as an adapter of `kbnf_core.targets.engines`.
 
 It takes every JSON text, whatever the schema says: so it enforces nothing. What is written in the
-schema makes it refuse (`look-ahead`), end its process (`kill`), take for ever (`sleep`), or fail
-while it reads (`broken`).
+schema makes it refuse (`look-ahead`), end its process (`kill`; `leave`: soon), take for ever
+(`sleep`; `spin`: with Python's lock), or fail while it reads (`broken`).
 """
 
 import json
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +26,10 @@ class _Fake:
             os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
         if "sleep" in text:
             time.sleep(1_000)
+        if "leave" in text:
+            threading.Timer(0.01, os._exit, (0,)).start()
+        if "spin" in text:
+            pow(3, 3**17)
         if "(?=" in text:
             raise RefusedError(f"look-ahead in {text}")
         return _FakeReader(text)

@@ -180,7 +180,10 @@ def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
         # Code of others: it may raise whatever Python does.
         except Exception as error:
             raise _OtherwiseError(f"{error}"[:200] or type(error).__name__) from None
-        return "".join(written)
+        text = "".join(written)
+        if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+            raise _OtherwiseError("it writes half of a surrogate pair, which is no character")
+        return text
 
     return render
 
