@@ -161,7 +161,9 @@ class Process:
         child = self._child
         return self._spent + (0.0 if child is None else child.spent())
 
-    def call(self, function: Callable[..., Any], *arguments: object, seconds: Any = None) -> Any:
+    def call(
+        self, function: Callable[..., Any], *arguments: object, seconds: float | None = None
+    ) -> Any:
         """Return the result of a call, or of the last one that a generator yields.
 
         Raises what the function raises, and ``ProcessError``: after that, there is no child.
@@ -203,9 +205,10 @@ class Process:
                 self._spent += child.spent()
 
     def _running(self, function: Callable[..., Any]) -> "_Child":
+        # In this order: what ends it later ends what is started here.
+        child, kills = self._child, self._kills
         if self._is_closed:
             raise StartError("the process is closed")
-        child, kills = self._child, self._kills
         if child is not None:
             if child.is_running:
                 return child

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import signal
 import sys
 
 import click
@@ -30,9 +29,6 @@ def lsp(console: Console) -> int:
         raise MissingExtraError("a language server", "lsp") from None
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     del console
-    if hasattr(signal, "SIGPIPE"):
-        # A worker process that ends is replaced; its closed pipe must not end the server.
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     # The protocol has the stream for itself: what a library prints must not get between.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
