@@ -16,6 +16,7 @@ pytest.importorskip("pygls", reason="needs the extra `lsp`")
 
 from kbnf_cli.lsp.analysis import LIMITS
 from kbnf_core.text.errors import install_command
+from kbnf_testing.alive import descendants, is_alive
 
 INVALID_PARAMETERS = -32602
 
@@ -86,8 +87,7 @@ class Server:
 
     def children(self) -> list[int]:
         """Return the processes that this one has started."""
-        task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(each) for each in task.read_text().split()]
+        return sorted(descendants(self.process.pid))
 
 
 @pytest.fixture
@@ -116,17 +116,9 @@ def test_nothing_outlives_a_killed_server(server: Server) -> None:
     time.sleep(1)
     os.kill(server.process.pid, signal.SIGKILL)
     deadline = time.monotonic() + 30
-    while any(map(_lives, children)) and time.monotonic() < deadline:
+    while any(map(is_alive, children)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not any(map(_lives, children))
-
-
-def _lives(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+    assert not any(map(is_alive, children))
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 import kbnf_testing
+from kbnf_testing.alive import descendants, is_alive
 from kbnf_testing.farm import wait_for
 
 pytestmark = pytest.mark.skipif(
@@ -58,23 +59,6 @@ def schema(folder: Path, name: str, value: object) -> str:
     file = folder / f"{name}.schema.json"
     file.write_text(json.dumps(value), encoding="utf-8")
     return str(file)
-
-
-def descendants(pid: int) -> set[int]:
-    found, left = set[int](), [pid]
-    while left:
-        tasks = Path(f"/proc/{left.pop()}/task").glob("*/children")
-        new = {int(child) for task in tasks for child in task.read_text().split()} - found
-        found |= new
-        left += new
-    return found
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
 
 
 CHECK = ("check", "--no-cache", "--target", "xgrammar,llguidance", "--format", "concise")

@@ -15,6 +15,7 @@ from kbnf_core import processes
 from kbnf_core.processes import Pool, Process, ProcessError, StartError
 from kbnf_core.text.errors import ConfigError
 from kbnf_testing import calls
+from kbnf_testing.alive import is_alive
 from kbnf_testing.farm import wait_for
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and signals")
@@ -26,15 +27,6 @@ def process() -> Iterator[Process]:
     made = Process(memory=256 << 20, keeps_stderr=True)
     yield made
     made.close()
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    status = Path(f"/proc/{pid}/status")
-    return not status.exists() or "\nState:\tZ" not in status.read_text()
 
 
 def test_results_and_errors_come_back(process: Process) -> None:
