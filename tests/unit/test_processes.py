@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -17,6 +18,9 @@ from kbnf_core.text.errors import ConfigError
 from kbnf_testing import calls
 from kbnf_testing.alive import is_alive
 from kbnf_testing.farm import wait_for
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and signals")
 LINUX = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -35,15 +39,16 @@ def test_results_and_errors_come_back(process: Process) -> None:
     assert process.call(calls.count, 3) == 2
     assert process.call(calls.count, 0) is None
     pid = process.pid
-    for call, kind, message in [
-        (lambda: process.call(calls.fail, "odd"), ValueError, "odd"),
-        (lambda: process.call(calls.fail_unsendably), RuntimeError, "_UnsendableError: 1 and 2"),
-        (lambda: process.call(calls.interrupt), RuntimeError, "KeyboardInterrupt"),
-        (lambda: process.call(calls.return_function), AttributeError, "pickle"),
-        (lambda: process.call(calls.add, lambda: 1, 2), ConfigError, "cannot be sent"),
-    ]:
+    failing: list[tuple[Callable[..., object], tuple[object, ...], type[Exception], str]] = [
+        (calls.fail, ("odd",), ValueError, "odd"),
+        (calls.fail_unsendably, (), RuntimeError, "_UnsendableError: 1 and 2"),
+        (calls.interrupt, (), RuntimeError, "KeyboardInterrupt"),
+        (calls.return_function, (), AttributeError, "pickle"),
+        (calls.add, (lambda: 1, 2), ConfigError, "cannot be sent"),
+    ]
+    for function, arguments, kind, message in failing:
         with pytest.raises(kind, match=message):
-            call()
+            process.call(function, *arguments)
     with pytest.raises(ValueError, match="x") as raised:
         process.call(calls.fail, "x" * 10**6)
     assert "in fail" in str(raised.value.__cause__)
@@ -179,6 +184,7 @@ def test_a_process_that_is_forgotten_ends() -> None:
 @POSIX
 def test_in_a_pool_the_end_of_a_process_fails_its_call_only() -> None:
     with Pool(2) as pool:
+        futures: "list[Future[Any]]"
         futures = [pool.submit(calls.add, number, 1) for number in range(10)]
         futures.insert(5, pool.submit(calls.kill))
         errors = [future.exception(timeout=60) for future in futures]
