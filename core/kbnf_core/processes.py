@@ -301,6 +301,7 @@ class _Child:
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._stderr = tempfile.TemporaryFile() if keeps_stderr else None  # noqa: SIM115
         self._spent = 0.0
+        self._parent = os.getpid()
         self.cause = ""
         started: SimpleQueue[subprocess.Popen[bytes] | Exception] = SimpleQueue()
         Thread(target=self._own, args=(environment, started), daemon=True).start()
@@ -310,9 +311,14 @@ class _Child:
         self.popen = made
 
     @property
+    def _is_of_other(self) -> bool:
+        """Whether this process was forked off the one whose child it is."""
+        return os.getpid() != self._parent
+
+    @property
     def is_running(self) -> bool:
         """Whether the child has not ended; its number stays its own until it is waited for."""
-        if self.popen.returncode is not None:
+        if self.popen.returncode is not None or self._is_of_other:
             return False
         if not hasattr(os, "waitid"):
             return self.popen.poll() is None
@@ -350,6 +356,8 @@ class _Child:
 
     def kill(self) -> None:
         """End the child and its group; ``cause`` is then how it ended, with its last words."""
+        if self._is_of_other:
+            return
         self.spent()
         _kill_group(self.popen)
         self.messages.put(None)

@@ -184,7 +184,7 @@ def test_a_process_that_is_forgotten_ends() -> None:
 @POSIX
 def test_in_a_pool_the_end_of_a_process_fails_its_call_only() -> None:
     with Pool(2) as pool:
-        futures: "list[Future[Any]]"
+        futures: list[Future[Any]]
         futures = [pool.submit(calls.add, number, 1) for number in range(10)]
         futures.insert(5, pool.submit(calls.kill))
         errors = [future.exception(timeout=60) for future in futures]
@@ -201,6 +201,28 @@ def test_a_pool_that_is_cancelled_ends_at_once() -> None:
     assert time.monotonic() - began < 30
     assert isinstance(futures[0].exception(), ProcessError | StartError)
     assert all(future.cancelled() for future in futures[1:])
+
+
+_FORKING = """
+import os, sys
+from kbnf_core.processes import Process
+from kbnf_testing import calls
+process = Process()
+pid = process.call(calls.pid)
+child = os.fork()
+if child == 0:
+    assert process.call(calls.pid) != pid
+    del process
+    sys.exit(3)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
+assert process.call(calls.pid) == pid
+"""
+
+
+@POSIX
+def test_a_process_that_is_forked_off_has_children_of_its_own() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(kbnf_testing.__file__).parents[1])}
+    subprocess.run([sys.executable, "-c", _FORKING], env=environment, check=True, timeout=60)
 
 
 _PARENT = """
