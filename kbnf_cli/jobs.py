@@ -2,9 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    from kbnf_core.processes import ProcessError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Job = TypeVar("_Job")
@@ -26,8 +29,8 @@ def jobs_option(what: str) -> Callable[[_Command], _Command]:
 
 def run_jobs(
     task: Callable[[_Job], _Result], work: Sequence[_Job], jobs: int
-) -> Iterator[tuple[_Job, _Result]]:
-    """Yield each job with its result, in the order of ``work``.
+) -> "Iterator[tuple[_Job, _Result | ProcessError]]":
+    """Yield each job with its result, in the order of ``work``; an error where its process ended.
 
     With more than one job at a time, ``task``, the jobs and the results travel between processes,
     so they must be picklable; each process has one copy of ``task``.
@@ -36,12 +39,17 @@ def run_jobs(
         yield from ((job, task(job)) for job in work)
         return
     # Here, because most runs stay in one process.
-    from kbnf_core.processes import Pool
+    from kbnf_core.processes import Pool, ProcessError
 
     pool = Pool(min(jobs, len(work)), _Task.prepare, task)
     try:
         futures = [pool.submit(_Task.run, job) for job in work]
-        yield from ((job, future.result()) for job, future in zip(work, futures, strict=True))
+        for job, future in zip(work, futures, strict=True):
+            try:
+                result = future.result()
+            except ProcessError as error:
+                result = error
+            yield job, result
     finally:
         pool.shutdown(cancel_futures=True)
 

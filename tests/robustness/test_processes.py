@@ -32,8 +32,10 @@ from kbnf_testing import fake_engine
 name = "xgrammar"
 load = getattr(fake_engine, sys.argv.pop(1))
 engines.ENGINES[name] = engines.Engine(name, (("json", name),), name, "asked", None, load)
-from kbnf_cli.main import run
-run()
+from kbnf_cli import check, main
+if "-j" in sys.argv:
+    check.FileCheck = fake_engine.KillingCheck
+main.run()
 """
 GOOD = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": False}
 BAD = {"type": "string", "pattern": "^(?!b)c$"}
@@ -124,11 +126,21 @@ def test_no_engine_outlives_the_command(tmp_path: Path, sent: str) -> None:
     assert wait_for(lambda: not is_alive(engine), 10)
 
 
+def test_a_job_whose_process_is_killed_is_an_error_beside_the_others(tmp_path: Path) -> None:
+    for number in range(40):
+        (tmp_path / f"g{number:02}.kbnf").write_text(f"start ::= nope{number};", encoding="utf-8")
+    status, out, said = run("load", "check", "--no-cache", "-j", "2", str(tmp_path))
+    assert status == 2
+    assert out.count("error[E101]") == 39
+    [line] = [line for line in said.splitlines() if line.startswith("error")]
+    assert line.endswith("g07.kbnf was not checked: it ended its process with SIGKILL")
+
+
 def test_no_job_outlives_the_command_nor_the_engines_that_it_asks(tmp_path: Path) -> None:
     for number in range(40):
         properties = {f"spin{number}": {"type": "string"}}
         schema(tmp_path, f"s{number}", {"type": "object", "properties": properties})
-    process = command("load", *CHECK[:3], "llguidance", "-j", "2", str(tmp_path))
+    process = command("load", *CHECK[:3], "llguidance", "--jobs", "2", str(tmp_path))
     try:
         assert wait_for(lambda: len(descendants(process.pid)) >= 3, 60)
         started = descendants(process.pid)

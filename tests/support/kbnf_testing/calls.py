@@ -68,6 +68,13 @@ def kill_for(_: object) -> None:
     kill()
 
 
+def kill_at_five(number: int) -> int:
+    """Return a number; end the process for 5."""
+    if number == 5:
+        kill()
+    return number
+
+
 def sleep(seconds: float = 1_000) -> None:
     """Wait."""
     time.sleep(seconds)

@@ -12,9 +12,12 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from kbnf_cli.checking import FileCheck, Report
 from kbnf_core.targets.engines import Adapter, Reader, RefusedError
+from kbnf_core.text.errors import SourceError
 
 
 class _Fake:
@@ -88,3 +91,16 @@ def killed_while_loading() -> Adapter:
     sys.stderr.flush()
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
     raise AssertionError("this process has ended")
+
+
+class KillingCheck(FileCheck):
+    """A check of files that ends the process at one of them."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return KillingCheck, (self._console, self._asked)
+
+    def __call__(self, path: Path) -> Report | SourceError:
+        """Check a file."""
+        if path.name == "g07.kbnf":
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        return super().__call__(path)
