@@ -118,7 +118,7 @@ class _NeedsPlaceError(Exception):
     """A rule needs a name of its own in the grammar, or something is to be said of a place."""
 
 
-def _refuse_name(said: str) -> NoReturn:
+def _refuse_name(said: object) -> NoReturn:
     raise _NeedsPlaceError(said)
 
 
@@ -157,7 +157,7 @@ class Writer:
             self.prelude,
             rules,
             options.limits,
-            weakly(self.left_out),
+            weakly(self.note),
             prefix=prefix,
             apart=self._is_run,
         )
@@ -282,7 +282,12 @@ class Writer:
 
     def left_out(self, message: str, keyword: str = "maxLength") -> None:
         """Note that values are left out which the schema allows."""
-        self.schemas.notes.append(narrowed(message, self._inner_pointer(keyword)))
+        self.note(narrowed(message, keyword))
+
+    def note(self, problem: Problem) -> None:
+        """Note what is said of a keyword, its pointer, of the value being written."""
+        placed = problem._replace(pointer=self._inner_pointer(problem.pointer))
+        self.schemas.notes.append(placed)
 
     def _inner_pointer(self, keyword: str) -> str:
         """Return the JSON Pointer of the value being written, or of a keyword of its schema."""
