@@ -194,6 +194,12 @@ class Document:
         """Return the schema that an expression names."""
         return self._places[at]
 
+    def instead(self, place: Place) -> Ref:
+        """Return a schema with the contents of ``place``, which may be none of the document's."""
+        at = Ref(place.pointer, place.scope, place.closing)
+        self._places[at] = place
+        return at
+
     def inside(self, place: Place, *steps: str) -> Expression:
         """Return the schema below ``place``: by keyword, and by index or name."""
         value = place.contents

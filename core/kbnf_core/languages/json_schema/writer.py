@@ -53,16 +53,15 @@ from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.parts import Key, Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
-    UNSATISFIABLE,
     UNSUPPORTED,
     Problem,
     ProblemError,
-    dropped,
     may_repeat,
     narrowed,
     refers_to_itself,
     too_large,
     too_many_kinds,
+    unsatisfiable,
     unsupported,
 )
 from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_unsatisfiable
@@ -286,15 +285,15 @@ class Writer:
 
     def note(self, problem: Problem) -> None:
         """Note what is said of a keyword, its pointer, of the value being written."""
-        placed = problem._replace(pointer=self._inner_pointer(problem.pointer))
+        placed = problem._replace(pointer=self.inner_pointer(problem.pointer))
         self.schemas.notes.append(placed)
 
-    def _inner_pointer(self, keyword: str) -> str:
+    def inner_pointer(self, keyword: str = "") -> str:
         """Return the JSON Pointer of the value being written, or of a keyword of its schema."""
         if self._placed_last is None:
             return self.pointer(keyword)
         place = self.schemas.document.place(self._placed_last)
-        return place.pointer + (f"/{keyword}" if keyword in place.contents else "")
+        return place.pointer + (f"/{keyword}" if keyword and keyword in place.contents else "")
 
     def may_repeat(self) -> None:
         """Note that names of members may repeat where they should not."""
@@ -561,8 +560,7 @@ class Writer:
         if form is None and self.schemas.has_narrowed:
             raise too_many_kinds("value", self.limits.alternatives)
         if form is None:
-            message = "no value is possible here"
-            raise ProblemError(Problem(UNSATISFIABLE, message, self.pointer()))
+            raise ProblemError(unsatisfiable(self.pointer()))
         return form
 
     def _shape(self, expression: Expression) -> NormalForm:
@@ -614,7 +612,7 @@ class Writer:
         try:
             return self.scalars.write(part, hint)
         except ProblemError as error:
-            pointer = error.problem.pointer or self._inner_pointer("enum")
+            pointer = error.problem.pointer or self.inner_pointer("enum")
             raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
     def _array(self, part: Arrays, hint: str) -> Form | None:
@@ -628,7 +626,7 @@ class Writer:
             )
             if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None
-        self.schemas.losses.append(dropped(problem))
+        self.schemas.losses.append(problem)
         return write_array(replace(part, unique=False), self, hint)
 
     def key(self, keys: Restricted, hint: str) -> Form | None:
