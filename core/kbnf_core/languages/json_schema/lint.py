@@ -41,6 +41,7 @@ from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import (
     NARROWED,
     NO_VALUE,
+    TOO_LARGE,
     UNSATISFIABLE,
     Problem,
     ProblemError,
@@ -126,6 +127,9 @@ def contradiction(schema: Json, options: Options) -> Problem | None:
 
 def every_problem(schema: Json, options: Options, first: Problem) -> list[Problem]:
     """Return all that a conversion refuses, of which ``first`` ended it, and its notes."""
+    if first.code == TOO_LARGE:
+        # The rest may be as large.
+        return [first]
     document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
     survey = _Survey(document, replace(options, lossy=True))
     with suppress(ProblemError, WorkLimitError):

@@ -2,7 +2,7 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -327,19 +327,23 @@ def _lint(
     rules: Mapping[str, ir.Node] = MappingProxyType({}),
 ) -> tuple[Diagnostic, ...]:
     """Return what is likely a mistake in a schema, but what its ``errors`` tell."""
-    from kbnf_core.languages.json_schema.lint import CONTRADICTION, lint_schema
+    from kbnf_core.languages.json_schema.lint import lint_schema
 
     text = read()
     dead = _dead(text, rules)
-    if "" in dead:
-        errors = _why(None, text)
     found = lint_schema(text.value, text.options, dead)
-    told = {each.pointer for each in errors if each.code == UNSATISFIABLE}
-    return tuple(
-        text.diagnostic(each)
-        for each in found
-        if each.code != CONTRADICTION or each.pointer not in told
-    )
+    why = _why(None, text) if "" in dead else errors
+    return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
+
+
+def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield findings of lints without those that an error about a schema without a value tells."""
+    from kbnf_core.languages.json_schema.lint import CONTRADICTION, MISSPELT
+
+    told = {each.span for each in errors if each.code == UNSATISFIABLE}
+    for each in findings:
+        if each.code not in (CONTRADICTION, MISSPELT) or each.span not in told:
+            yield each
 
 
 def _dead(text: SchemaText, rules: Mapping[str, ir.Node]) -> set[str]:

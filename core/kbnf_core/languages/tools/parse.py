@@ -19,7 +19,7 @@ from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
 from kbnf_core.languages.json_schema.alternatives import alternatives_of
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
-from kbnf_core.languages.json_schema.lint import CONTRADICTION, lint_schema
+from kbnf_core.languages.json_schema.lint import lint_schema
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parse import (
     START,
@@ -27,9 +27,9 @@ from kbnf_core.languages.json_schema.parse import (
     checked,
     diagnostic,
     parse_schema,
+    untold,
 )
 from kbnf_core.languages.json_schema.problems import (
-    UNSATISFIABLE,
     Problem,
     ProblemError,
     unsatisfiable,
@@ -89,11 +89,9 @@ def _broken(source: Source, findings: list[Diagnostic], read: Callable[[], _List
     errors = [each for each in findings if each.severity is Severity.ERROR]
     if not errors:
         return None
-    told = {each.span for each in errors if each.code == UNSATISFIABLE}
 
     def lint() -> tuple[Diagnostic, ...]:
-        found = _lint(read())
-        return tuple(each for each in found if each.code != CONTRADICTION or each.span not in told)
+        return tuple(untold(_lint(read()), errors))
 
     document = tree.Document(source, (), (), frozenset((START,)))
     return Parsed(document, tuple(findings), lint=lint)

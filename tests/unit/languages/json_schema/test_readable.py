@@ -258,11 +258,11 @@ def test_a_loop_whose_bound_takes_too_many_states_has_none(pattern: str, code: s
         f"a{' ' * 99}b",
         f"{'1' * 99}b",
     ]
-    for text in strings:
+    for string in strings:
         engine = Engine(grammar, Vocabulary.bytes())
-        written = json.dumps(text).encode()
+        written = json.dumps(string).encode()
         taken = engine.validate_tokens(written) == len(written)
-        assert taken == (re.search(pattern, text) is not None), text
+        assert taken == (re.search(pattern, string) is not None), string
 
 
 def test_what_is_run_has_a_text_however_many_states_it_has() -> None:
