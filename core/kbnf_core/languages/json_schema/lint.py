@@ -2,8 +2,9 @@
 
 ``lint_schema`` finds names that are a letter or two off a known one (W821), schemas inside that no
 value satisfies (W822), objects that are open because nothing is said (I823), and JSON that is
-hardly a schema (W827). ``contradiction`` says why a whole schema has no value (E803);
-``every_problem`` collects what a conversion refuses of a schema, whose first problem ends it.
+hardly a schema (W827), forms of older drafts where none is named (W829). ``contradiction`` says why
+a whole schema has no value (E803); ``every_problem`` collects what a conversion refuses of a
+schema, whose first problem ends it.
 
 A contradiction is told at the innermost schema without a value. Of that the keywords that are not
 needed for it to be empty are left out one by one, as in shrinking a failing test; a schema inside
@@ -23,7 +24,7 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar
 from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.build_tree import Form
-from kbnf_core.languages.json_schema.document import Document, Place, escape
+from kbnf_core.languages.json_schema.document import OLDER, Document, Older, Place, escape
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
@@ -66,6 +67,7 @@ MISSPELT = "W821"
 CONTRADICTION = "W822"
 OPEN = "I823"
 NO_SCHEMA = "W827"
+OLDER_DRAFT = "W829"
 
 KEYWORDS = (
     ANNOTATIONS
@@ -106,7 +108,12 @@ def lint_schema(schema: Json, options: Options, dead: Set[str] = frozenset()) ->
 
     ``dead`` are pointers of schemas that certainly have no value.
     """
-    found = [*_no_schema(schema), *_misspelt(schema), *_open_objects(schema, options)]
+    found = [
+        *_no_schema(schema),
+        *_misspelt(schema),
+        *_open_objects(schema, options),
+        *_of_older_drafts(schema),
+    ]
     told: dict[str, Problem] = {}
     # What took too much work so far is left unanswered.
     with suppress(WorkLimitError, ProblemError):
@@ -248,6 +255,23 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 def _plain(name: str) -> str:
     """Return a name as it is compared: ``max_length`` is ``maxLength``, ``ref`` is ``$ref``."""
     return re.sub(r"[$_\-\s]", "", name).casefold()
+
+
+def _of_older_drafts(schema: Json) -> Iterator[Problem]:
+    """Yield each form of older drafts in a schema that names none, at its first place."""
+    if not isinstance(schema, dict) or "$schema" in schema:
+        return
+    found: dict[Older, list[str]] = {}
+    for pointer, value in _places(schema):
+        for keyword, held in value.items():
+            older = OLDER.get((keyword, type(held)))
+            if older is not None and older.is_read:
+                found.setdefault(older, []).append(_below(pointer, keyword))
+    for older, (first, *more) in found.items():
+        others = f" ({len(more):,} more)" if more else ""
+        message = f"{older.meaning}, and it is read so here{others}"
+        help_ = f"{older.instead}, or name the draft in `$schema`"
+        yield Problem(OLDER_DRAFT, message, first, help_)
 
 
 _SAYS_OF_OTHERS = {"additionalProperties", "propertyNames", "unevaluatedProperties"}
