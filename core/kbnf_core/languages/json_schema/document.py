@@ -155,7 +155,7 @@ class Document:
             self._marks.read(value)
         self.dialect = dialect_of(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
-        self.ignored: list[Problem] = []
+        self._beside: dict[str, None] = {}
 
     def root(self) -> Expression:
         """Return the whole document as an expression."""
@@ -269,12 +269,23 @@ class Document:
         if not self._is_old or not isinstance(value.get("$ref"), str):
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
-        for keyword in beside:
-            message = f"in {self.dialect} keywords beside `$ref` are ignored"
-            hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
-            where = f"{pointer}/{escape(keyword)}"
-            self.ignored.append(without_effect(message, where, hint))
+        target = self.at(value["$ref"]) if beside else None
+        # Of what the target says itself nothing is lost.
+        said = {} if target is None else target[1]
+        lost = (keyword for keyword in beside if said.get(keyword) != value[keyword])
+        self._beside.update((f"{pointer}/{escape(keyword)}", None) for keyword in lost)
         return {"$ref": value["$ref"]}
+
+    @property
+    def ignored(self) -> list[Problem]:
+        """A note on the keywords beside references that an old draft ignores, at the first one."""
+        if not self._beside:
+            return []
+        first, *more = self._beside
+        others = f" ({len(more):,} more)" if more else ""
+        message = f"in {self.dialect} keywords beside `$ref` are ignored{others}"
+        hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
+        return [without_effect(message, first, hint)]
 
     @cached_property
     def has_plain_references(self) -> bool:

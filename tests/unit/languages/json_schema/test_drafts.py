@@ -122,9 +122,9 @@ def test_forms_of_older_drafts_where_none_is_named(name: str, judge: Callable[..
     for allows in (judge(schema), judge(named)):
         for value in PAIRS:
             assert allows(json.dumps(value)) is jsonschema_rs.is_valid(named, value), value
-    codes = [each.code for each in check(json.dumps(schema), "x.schema.json")]
+    codes = [each.code for each in check(json.dumps(schema), language=JSON_SCHEMA)]
     assert codes.count("W829") == 1
-    assert "W829" not in [each.code for each in check(json.dumps(named), "x.schema.json")]
+    assert "W829" not in [each.code for each in check(json.dumps(named), language=JSON_SCHEMA)]
 
 
 @pytest.mark.parametrize(
@@ -139,6 +139,6 @@ def test_forms_of_older_drafts_where_none_is_named(name: str, judge: Callable[..
     ids=repr,
 )
 def test_what_no_draft_has_is_refused(schema: dict[str, Any], pointer: str, help_: str) -> None:
-    (error,) = [e for e in check(json.dumps(schema), "x.schema.json") if e.code == "E802"]
+    (error,) = [e for e in check(json.dumps(schema), language=JSON_SCHEMA) if e.code == "E802"]
     assert error.message.startswith(f"{pointer}: ")
     assert help_ in " ".join(error.helps)
