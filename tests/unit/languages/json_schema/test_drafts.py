@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 
 from kbnf_core import check
+from kbnf_core.languages import JSON_SCHEMA
 
 Judge = Callable[[str], bool]
 
