@@ -1,8 +1,10 @@
 """``kbnf parse``: which rules matched which parts of a text."""
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -24,6 +26,8 @@ from kbnf_core.text.errors import NoValueError, ParseError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
+
+T = TypeVar("T")
 
 
 @click.command(
@@ -93,9 +97,14 @@ def parse(
     for text in texts or read_texts(console, files, by_line):
         try:
             if value:
-                console.text(_value_line(opened, text, partial))
+                found = _read(lambda data: opened.read_value(data, partial=partial), text, partial)
+                console.text(json.dumps(found, ensure_ascii=False) + "\n")
                 continue
-            tree = _parsed(opened, text, partial)
+            tree: Tree | None = (
+                _read(opened.parser.partial, text, partial)
+                if partial
+                else _read(opened.parser.parse, text, partial)
+            )
         except ParseError as error:
             status = Exit.FINDINGS
             _report(console, text, error, format_)
@@ -125,22 +134,17 @@ def _known_rules(grammar: "Grammar", rules: str) -> list[str]:
     return wanted
 
 
-def _parsed(grammar: "Grammar", text: Text, partial: bool) -> "Tree | None":
-    """Parse a text without the line break at its end, then with it."""
-    if partial:
-        return grammar.parser.partial(text.data)
+def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
+    """Read a text without the line break at its end, then with it; a part of one with it first."""
     bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+    first, second = (text.data, bare) if partial else (bare, text.data)
     try:
-        return grammar.parser.parse(bare)
+        return read(first)
     except ParseError as error:
-        if bare != text.data and error.is_unfinished:
-            return grammar.parser.parse(text.data)
+        if first != second and (partial or error.is_unfinished):
+            with suppress(ParseError):
+                return read(second)
         raise
-
-
-def _value_line(grammar: "Grammar", text: Text, partial: bool) -> str:
-    bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
-    return json.dumps(grammar.read_value(bare, partial=partial), ensure_ascii=False) + "\n"
 
 
 def _report(console: Console, text: Text, error: ParseError, format_: str) -> None:

@@ -127,3 +127,20 @@ def test_merging() -> None:
     assert merged["required"] == ["a", "b"]
     assert merged["properties"]["b"] == {"allOf": [{"minimum": 1}, {"maximum": 2}]}
     assert _merged({}, [{"pattern": "a"}, {"pattern": "b"}]) is None
+
+
+@pytest.mark.parametrize("engine", ["xgrammar", "outlines-core"])
+@pytest.mark.parametrize("named", [{}, {"$schema": "http://json-schema.org/draft-07/schema#"}])
+def test_tuples_of_older_drafts_are_rewritten(engine: str, named: dict[str, Any]) -> None:
+    pytest.importorskip(engine.replace("-", "_"))
+    pair = [{"type": "integer"}, {"type": "string"}]
+    schema = {**named, "type": "array", "items": pair, "additionalItems": False}
+    asked = Asked(engine)
+    try:
+        found = rewrite(schema, asked)
+    finally:
+        asked.close()
+    assert found.is_taken
+    assert [each.lost for each in found.changes] == [None]
+    newest = {"$schema": "https://json-schema.org/draft/2020-12/schema"} if named else {}
+    assert found.schema == {**newest, "type": "array", "prefixItems": pair, "items": False}

@@ -143,6 +143,7 @@ _RULES = (
     Rule("E824", "invalid-tool-list", "A list of tools is malformed at this place."),
     Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
     Rule("W827", "no-schema", "An object in JSON has no keyword that restricts anything."),
+    Rule("W829", "older-draft", "A keyword has the form of an older draft of JSON Schema."),
     Rule("I826", "tool-without-schema", "An entry of a list of tools is no function."),
     Rule("I828", "text-markers", "Markers of tool calls are no tokens of the vocabulary."),
 )
