@@ -542,7 +542,8 @@ class Assembly:
     def _lexed(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> Lexed:
-        cutter = LexemeSplitter(lexing, self.budget)
+        parts = grammar.ignored.parts if grammar.ignored else ()
+        cutter = LexemeSplitter(lexing, self.budget, parts)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
             skipping = open_ends(end_bare(useful), cutter.confusable, report)
@@ -563,7 +564,7 @@ class Assembly:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
         parts = grammar.ignored.parts if grammar.ignored else ()
-        report_collisions([{*each, *parts} for each in found.scanners], self.budget, report)
+        report_collisions(found.scanners, parts, self.budget, report)
         if found.conflict is not None and found.conflict.startswith("Reduce/Reduce"):
             report.error(INVALID, f"Lark's LALR parser refuses these rules: {found.conflict}", span)
         elif found.conflict is not None:
