@@ -220,7 +220,8 @@ class LarkFactory:
         self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
     ) -> Node | None:
         if lark_name not in self._made:
-            self._made[lark_name] = self._make(found, name, title, lark_name, span)
+            place = self.terminals.place(lark_name, span)
+            self._made[lark_name] = self._make(found, name, title, lark_name, place)
         made = self._made[lark_name]
         return None if made is None else lexeme(made, False, span)
 

@@ -13,7 +13,7 @@ at all (``Assembly``), as the limits permit: each needs fewer variants.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
@@ -443,7 +443,10 @@ class Writer:
         """Return ``dfa``, all or some words of the lexeme's terminal, as KBNF."""
         if id(dfa) not in self._written:
             self._written[id(dfa)] = (dfa, self._write(node.terminal, dfa, is_whole))
-        return self._written[id(dfa)][1]
+        written = self._written[id(dfa)][1]
+        if isinstance(written, tree.Reference):
+            return build_tree.reference(written.name.value, node.span)
+        return replace(written, span=node.span)
 
     def _write(self, terminal: Terminal, dfa: Dfa, is_whole: bool) -> tree.Expression:
         span = terminal.span
