@@ -18,7 +18,8 @@ from functools import partial
 from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.ir import Choice, Repeat, Sequence, postorder
+from kbnf_core.automata.traversal import fold
+from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.conversion import build_tree
@@ -43,6 +44,7 @@ from kbnf_core.languages.lark.reader.model import (
     Lexing,
     Node,
     Terminal,
+    is_endless,
     only_useful,
 )
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
@@ -521,6 +523,8 @@ class Assembly:
         What the lexer looks at is first kept whole, then up to the next byte, then not at all:
         each needs fewer variants of the rules.
         """
+        if is_endless(grammar):
+            return self._endless(grammar)
         for byte_only in (False, True):
             report = Report(self.source)
             try:
@@ -529,16 +533,50 @@ class Assembly:
                 continue
             self.report.add(report)
             return found
-        self._lose_lexer(grammar)
+        self._lose_lexer(grammar, "the lexer would need too many variants of the rules")
         return self._written(grammar, Lexing.SCANNERLESS, self.report)
 
-    def _lose_lexer(self, grammar: LexicalGrammar) -> None:
+    def _endless(self, grammar: LexicalGrammar) -> tree.Document:
+        """Return the rules as they are, since a product has states at the ends of texts only."""
+        if self._lexed(grammar, self.lexing, Report(self.source)).conflict() is not None:
+            self._lose_lexer(grammar, "of rules that never end the lexer is not kept")
+        lexed = self._lexed(grammar, Lexing.SCANNERLESS, Report(self.source))
+        writer = Writer(self.names.copy())
+        rules = {lexed.grammar.start: None, **dict.fromkeys(lexed.grammar.rules)}
+        names = {
+            rule: writer.names.of((rule,), wanted_name(Key(rule, State(), frozenset())))
+            for rule in rules
+            if rule != lexed.grammar.start
+        }
+        names[lexed.grammar.start] = writer.names.of(("start",), grammar.start)
+
+        def write(node: Node, parts: list[tree.Expression]) -> tree.Expression:
+            match node:
+                case Lexeme():
+                    return writer.lexeme(node, node.terminal.dfa, True)
+                case Embedded(expression):
+                    return expression
+                case Call(name, span):
+                    return reference(names[name], span)
+                case Sequence(_, span):
+                    return build_tree.sequence(parts, span)
+                case Choice(_, span):
+                    return build_tree.choice(parts, span) if parts else build_tree.nothing(span)
+                case Repeat(_, low, high, span):
+                    return build_tree.repeat(parts[0], low, high, span)
+
+        bodies = {rule: fold(lexed.grammar.rules[rule], children, write) for rule in rules}
+        spans = lexed.grammar.spans
+        own = (definition(names[rule], body, spans[rule]) for rule, body in bodies.items())
+        return tree.Document(self.source, (*own, *(definition(*d) for d in writer.definitions)), ())
+
+    def _lose_lexer(self, grammar: LexicalGrammar, why: str) -> None:
         lexed = self._lexed(grammar, self.lexing, Report(self.source))
         conflict = lexed.conflict()
         shown = "" if conflict is None else f", as where {conflict}"
         self.report.loss(
             LEXING,
-            f"the lexer would need too many variants of the rules; here any cut will do{shown}",
+            f"{why}; here any cut will do{shown}",
             grammar.spans[grammar.start],
         )
 

@@ -153,13 +153,21 @@ _Matches = tuple[bool, bool]
 """Whether there is a text, and whether some lexeme is ever expected."""
 
 
+def _matches_of(grammar: LexicalGrammar) -> Mapping[str, _Matches]:
+    nothing: _Matches = (False, False)
+    return fixpoint(
+        _callees(grammar), nothing, lambda name, known: _reduced(grammar.rules[name], known)[1]
+    )
+
+
+def is_endless(grammar: LexicalGrammar) -> bool:
+    """Tell whether lexemes are expected, but no text ever ends, however it is cut."""
+    return _matches_of(grammar)[grammar.start] == (False, True)
+
+
 def only_useful(grammar: LexicalGrammar) -> LexicalGrammar:
     """Return ``grammar`` without parts in which no lexeme is ever expected."""
-    rules: Mapping[str, _Matches] = fixpoint(
-        _callees(grammar),
-        (False, False),
-        lambda name, known: _reduced(grammar.rules[name], known)[1],
-    )
+    rules = _matches_of(grammar)
     bodies = {name: _reduced(body, rules)[0] for name, body in grammar.rules.items()}
     return only_reached(replace(grammar, rules=bodies))
 
