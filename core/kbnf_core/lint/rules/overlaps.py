@@ -255,10 +255,14 @@ def _everywhere(subject: Subject, shadowed: Collection[_Shadowed]) -> Iterator[D
 
 
 def _leaves_outside(subject: Subject, shadowed: set[int]) -> list[Span]:
-    """Return the places, in order, of terminals and calls that are in no shadowed alternative."""
+    """Return the places, in order, of terminals and calls that are in no shadowed alternative.
+
+    The words of a lexeme are placed where it is used first, as a whole.
+    """
     found: list[Span] = []
-    for name in subject.analysis.reachable:
-        stack = [subject.grammar.rules[name]]
+    bodies = [(name, subject.grammar.rules[name]) for name in subject.analysis.reachable]
+    for body in (body for name, body in bodies if body.span != subject.reading.name_span(name)):
+        stack = [body]
         while stack:
             node = stack.pop()
             subject.budget.spend()

@@ -220,8 +220,7 @@ class LarkFactory:
         self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
     ) -> Node | None:
         if lark_name not in self._made:
-            place = self.terminals.place(lark_name, span)
-            self._made[lark_name] = self._make(found, name, title, lark_name, place)
+            self._made[lark_name] = self._make(found, name, title, lark_name, span)
         made = self._made[lark_name]
         return None if made is None else lexeme(made, False, span)
 

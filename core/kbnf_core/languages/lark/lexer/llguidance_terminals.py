@@ -165,7 +165,7 @@ class LlguidanceFactory:
             language = self.terminals.named(flat, span)
             if language is None:
                 return None
-            self._made[flat] = self.make(language, flat, flat, self.terminals.place(flat, span))
+            self._made[flat] = self.make(language, flat, flat, span)
         return lexeme(*self._made[flat], span)
 
     def anonymous(self, body: lark.Expression, module: Module) -> Node | None:

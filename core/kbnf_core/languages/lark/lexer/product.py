@@ -544,9 +544,10 @@ class Assembly:
         writer = Writer(self.names.copy())
         rules = {lexed.grammar.start: None, **dict.fromkeys(lexed.grammar.rules)}
         names = {
-            rule: writer.names.of((rule,), wanted_name(Key(rule, State(), frozenset())))
+            rule: writer.names.of(key, wanted_name(key))
             for rule in rules
             if rule != lexed.grammar.start
+            for key in (Key(rule, State(), frozenset()),)
         }
         names[lexed.grammar.start] = writer.names.of(("start",), grammar.start)
 

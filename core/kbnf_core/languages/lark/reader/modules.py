@@ -128,11 +128,6 @@ class NamedTerminals(Generic[T]):
             self._open.pop()
         return self._known.get(flat)
 
-    def place(self, flat: str, otherwise: Span) -> Span:
-        """Return where a named terminal says what it matches."""
-        entry = self.gathered.entry(flat)
-        return entry.module.place(entry.definition.body.span) if entry else otherwise
-
     def used(self, use: lark.Use, module: Module) -> T | None:
         """Return what a name within a terminal stands for; None after a report."""
         name = use.name.value
