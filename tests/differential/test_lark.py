@@ -198,6 +198,15 @@ def test_an_imported_start_brings_what_it_needs(tmp_path: Path) -> None:
     assert [text for text in all_texts("xb", 4) if ours(text) != peer(text)] == []
 
 
+def test_literals_of_an_imported_file_are_not_one(tmp_path: Path) -> None:
+    (tmp_path / "lib.lark").write_text('start: ("0" | "1")* ("+" | "-")\n', encoding="utf-8")
+    grammar, path = "%import .lib (start)\n", str(tmp_path / "main.lark")
+    peer = lark_accepts(grammar, "earley", path=path)
+    ours = accepts_of(from_lark(grammar, path=path).text)
+    assert peer("10-")
+    assert [text for text in all_texts("01+-", 4) if ours(text) != peer(text)] == []
+
+
 @pytest.mark.parametrize("pattern", [r"\"\\\\/b", r"/", r"\\\\", r"\\\\/", r"a/b"])
 def test_a_slash_behind_a_backslash_is_written(pattern: str) -> None:
     from kbnf_core.convert import to_lark
