@@ -205,6 +205,7 @@ class Document:
     JSON Schema. Where definitions are copies of parts of what somebody wrote, ``alternatives`` has
     the places of the alternatives in it, each with that of its choice, and whether it can go
     without a change to what the others match; it is None where the tree is what somebody wrote.
+    ``origins`` are the names in it of rules that are such copies, empty for the turns of a loop.
     """
 
     source: Source
@@ -213,6 +214,7 @@ class Document:
     broken_names: frozenset[str] = frozenset()
     generated: frozenset[Span] = frozenset()
     alternatives: Mapping[Span, tuple[Span, bool]] | None = None
+    origins: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def first_names(self) -> Mapping[str, Span]:

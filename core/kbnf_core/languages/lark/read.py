@@ -321,6 +321,7 @@ class _Reader:
             (),
             generated=frozenset(embedding.generated),
             alternatives={**embedding.alternatives, **written},
+            origins=document.origins,
         )
 
     def _start(self, gathered: Gathered, usual: str) -> str | None:

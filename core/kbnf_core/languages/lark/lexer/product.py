@@ -494,6 +494,13 @@ def wanted_name(key: Key) -> str:
     return name.replace("::", "_") + ("_end" if at_end else "")
 
 
+def _origin(rule: str, start: str) -> str:
+    """Return the name that the author gave to a rule; none to the turns of a loop."""
+    if rule.startswith("@"):
+        return start if rule == "@first" else ""
+    return rule.partition("@")[0].partition("::")[0].partition("{")[0]
+
+
 def definition(name: str, body: tree.Expression, span: Span) -> tree.Definition:
     """Return ``name ::= body;``."""
     return tree.Definition(tree.Name(name, span), body, span)
@@ -650,7 +657,9 @@ class Assembly:
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
         if many and lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
-        return tree.Document(self.source, tuple(definitions), ())
+        origins = writer.families | {name(key): _origin(key.rule, top) for key in bodies}
+        origins = {name: origin for name, origin in origins.items() if name != origin}
+        return tree.Document(self.source, tuple(definitions), (), origins=origins)
 
     def _report_empty(self, grammar: LexicalGrammar, report: Report, which: str) -> None:
         report.error(
