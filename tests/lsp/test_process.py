@@ -240,14 +240,13 @@ def test_settings_of_every_kind_of_workspace(
     (root / "below").mkdir(parents=True)
     (tmp_path / "kbnf.toml").write_text('ignore = ["E101"]\n')
     (root / "word.lark").write_text('WORD: "x"\n')
-    server.begin(
-        **{
-            "folders": {"workspaceFolders": [{"uri": root.as_uri(), "name": "work"}]},
-            "root": {"rootUri": root.as_uri()},
-            "path": {"rootPath": str(root)},
-            "none": {},
-        }[workspace]
-    )
+    kinds: dict[str, dict[str, object]] = {
+        "folders": {"workspaceFolders": [{"uri": root.as_uri(), "name": "work"}]},
+        "root": {"rootUri": root.as_uri()},
+        "path": {"rootPath": str(root)},
+        "none": {},
+    }
+    server.begin(**kinds[workspace])
     name = (root / "below" / "a.kbnf").as_uri()
     server.open(name, "start ::= nope;")
     assert codes(server.findings(name)) == ([] if workspace == "none" else ["E101"])

@@ -413,7 +413,12 @@ def _local_folder(url: str) -> Path:
 def _temporary_folder() -> Path:
     """Return a new folder, which this process removes at its end, and none that it forks."""
     folder, process = mkdtemp(prefix="kbnf-"), os.getpid()
-    atexit.register(lambda: process == os.getpid() and rmtree(folder, ignore_errors=True))
+
+    def remove() -> None:
+        if process == os.getpid():
+            rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
     return Path(folder)
 
 
