@@ -22,7 +22,7 @@ from kbnf_cli.options import (
     stdin_option,
 )
 from kbnf_core.text.diagnostics.segments import Role, Segment
-from kbnf_core.text.errors import NoValueError, ParseError
+from kbnf_core.text.errors import ConfigError, NoValueError, ParseError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
@@ -91,7 +91,8 @@ def parse(
     settings = inputs.settings_source()(inputs.name_of(grammar))
     opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
     console.diagnostics(opened.losses)
-    kept = None if rules is None else _known_rules(opened, rules)
+    wanted = [name.strip() for name in (rules or "").split(",")]
+    kept = [known_rule(opened, name) for name in wanted if name]
     texts = texts_given([given]) if given is not None else None
     status = Exit.CLEAN
     for text in texts or read_texts(console, files, by_line):
@@ -112,26 +113,24 @@ def parse(
         count, other = 0, None
         if ambiguity and tree is not None:
             count, other = opened.parser.derivations(tree.data)
-        if tree is not None and (kept is not None or depth is not None):
-            tree = tree.kept(kept, depth)
+        if tree is not None and (rules is not None or depth is not None):
+            tree = tree.kept(None if rules is None else kept, depth)
         _show(console, text, tree, format_, len(files) > 1 or by_line)
         if count:
             _show_count(console, tree, count, other)
     return status
 
 
-def _known_rules(grammar: "Grammar", rules: str) -> list[str]:
-    """Return the rules of ``--rules``; raise a usage error for one that makes no nodes."""
+def known_rule(grammar: "Grammar", name: str) -> str:
+    """Return the name of a rule; raise ``ConfigError`` for one that makes no nodes."""
     from kbnf_core.text.suggest import Suggestions
 
     names = grammar.parser.names
-    wanted = [name.strip() for name in rules.split(",") if name.strip()]
-    for name in wanted:
-        if name not in names:
-            close = Suggestions(names).closest(name)
-            guess = f"; did you mean `{close}`?" if close else ""
-            raise click.UsageError(f"the grammar has no rule `{name}`{guess}")
-    return wanted
+    if name not in names:
+        close = Suggestions(names).closest(name)
+        guess = f"; did you mean `{close}`?" if close else ""
+        raise ConfigError(f"the grammar has no rule `{name}`{guess}")
+    return name
 
 
 def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:

@@ -137,3 +137,9 @@ def test_nearest_rules(text: str, nearest: str) -> None:
 
 def test_nothing_is_near_to_nonsense() -> None:
     assert nearest_rules("????") == []
+
+
+def test_a_code_without_a_page_says_where_pages_are() -> None:
+    with pytest.raises(KeyError, match=r"the code W999 has no page: .*lint/rules/NAME\.W999\.md"):
+        CATALOGUE["W999"]
+    assert "W999" not in CATALOGUE

@@ -153,7 +153,11 @@ class _Catalogue(Mapping[str, Rule]):
     """Rules by their codes; those of lints are looked up when first asked for."""
 
     def __getitem__(self, code: str) -> Rule:
-        return self._rules[code]
+        try:
+            return self._rules[code]
+        except KeyError:
+            place = f"a lint has one beside it, `lint/rules/NAME.{code}.md`, others are in `pages/`"
+            raise KeyError(f"the code {code} has no page: {place}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rules)
