@@ -25,7 +25,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.config import Finish
-from kbnf_core.frontend import Reading, not_converted
+from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first
 from kbnf_core.kbnf import tree
@@ -262,13 +262,15 @@ _MOST_STATES = 5_000
 _TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
 
 
-def write_lark(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
+def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS) -> Conversion:
     """Return LLGuidance's Lark for a reading, whose start becomes ``start``.
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    if reading.grammar is None or reading.is_endless:
-        raise GrammarError(not_converted(reading))
+    if reading.grammar is None:
+        raise GrammarError(reading.diagnostics)
+    if reading.is_endless:
+        raise GrammarError(nothing_kept(reading, (), lark))
     writer = _Writer(reading, reading.grammar, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
