@@ -20,7 +20,16 @@ TABLE_HEAD = "Renamed:"
 _NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]+")
 _NO_GBNF_NAME = re.compile(r"[^A-Za-z0-9-]+")
 
-_OF_XGRAMMAR = "true false Token ExcludeToken TagDispatch TokenTagDispatch Regex Substring".split()
+_OF_XGRAMMAR = (
+    "true",
+    "false",
+    "Token",
+    "ExcludeToken",
+    "TagDispatch",
+    "TokenTagDispatch",
+    "Regex",
+    "Substring",
+)
 """Words of XGrammar's GBNF that cannot name a rule."""
 
 
