@@ -202,7 +202,7 @@ class Document:
     Definitions with syntax errors are left out; ``broken_names`` are the names that they, or
     text that could not be read, seem to define: to call those undefined would be wrong.
     ``generated`` are the spans at which a conversion placed rules of its own, such as those of a
-    JSON Schema.
+    JSON Schema. ``predefined`` are the names that belong to the language: nobody needs to use them.
     """
 
     source: Source
@@ -210,6 +210,7 @@ class Document:
     comments: tuple[Comment, ...]
     broken_names: frozenset[str] = frozenset()
     generated: frozenset[Span] = frozenset()
+    predefined: frozenset[str] = frozenset()
 
     @cached_property
     def first_names(self) -> Mapping[str, Span]:

@@ -292,6 +292,8 @@ class GbnfBuilder:
         """``x`` and its operator; a count that is none has a finding of its own."""
         body, operator = parts
         low, high = _BOUNDS.get(operator.type) or read_count(operator.value) or (0, 0)
+        if high is not None and low <= LLAMA_LIMIT and high > DEFAULT_LIMITS.repetition:
+            high = None
         place = span_of(operator)
         return Repetition(body, low, high, place, body.span.cover(place))
 
@@ -467,6 +469,9 @@ def _check_repetition(
     source: Source, node: Repetition, size: int, limits: Limits
 ) -> Iterator[Diagnostic]:
     if isinstance(node.body, Terminal) and not node.body.text.value:
+        if "\\" in source.slice(node.body.span):
+            # What is no escape has a finding of its own.
+            return
         yield nothing_to_repeat(source, node.operator, shown(source.slice(node.operator)))
         return
     high = node.low if node.high is None else node.high
@@ -481,9 +486,16 @@ def _check_repetition(
         notes = (llama_says("number of repetitions exceeds sane defaults"),)
         message = f"llama.cpp refuses more than {LLAMA_LIMIT} repetitions"
         yield Diagnostic("W414", message, source, node.operator, notes=notes)
-    elif high > LLAMA_LIMIT:
+    elif high > LLAMA_LIMIT or _is_read_as_none(source, node):
         message = f"llama.cpp reads an upper bound above {LLAMA_LIMIT} as none at all"
-        yield Diagnostic("W414", message, source, node.operator)
+        notes = ("so it is read here, too",) if node.high is None else ()
+        yield Diagnostic("W414", message, source, node.operator, notes=notes)
+
+
+def _is_read_as_none(source: Source, node: Repetition) -> bool:
+    """Tell whether a repetition without an upper bound is written with one."""
+    written = read_count(source.slice(node.operator)) if node.high is None else None
+    return written is not None and written[1] is not None
 
 
 def _size(node: Expression, sizes: dict[int, int]) -> int:
