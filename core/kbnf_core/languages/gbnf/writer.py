@@ -9,8 +9,9 @@ is reported, with a text that shows it where one can be found.
 Then the expressions are rewritten until llama.cpp takes them: nothing repeats what may be empty,
 nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
 above 2000, reads upper bounds above 2000 as none at all, and multiplies nested counts: the product
-of a count and the rules it generates for its operand is limited, too. A use of a rule counts for
-one, whatever the rule holds.
+of a count and the symbols that its operand makes is limited, too. Groups, repetitions that may be
+left out and names that are met for the first time make one each; a use of a rule counts for one,
+whatever the rule is.
 
 Last they are printed, in the escapes that all readers agree on. Characters that are not printable
 are ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any number of digits after ``\x``. Neighbouring
@@ -80,7 +81,9 @@ from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
-LIMIT = 2000
+LIMIT = 1999
+"""Older versions of llama.cpp refuse 2000, too."""
+
 _CHUNK = 1000
 
 
@@ -103,7 +106,7 @@ class _Splitter:
         if not isinstance(node, Repeat):
             return node
         most = node.low if node.high is None else node.high
-        if most <= LIMIT and _size(node.body) * most <= LIMIT:
+        if most <= LIMIT and _size(node.body) * max(most, 1) <= LIMIT:
             return node
         item = self._as_unit(node.body)
         if most <= LIMIT:
@@ -142,23 +145,24 @@ class _Splitter:
         return sequence([chunks, repetition(item, 0, rest) if rest else EMPTY])
 
 
-def _size(node: Node) -> int:
-    """Return how many generated rules llama.cpp counts for an operand."""
-    if isinstance(node, Repeat):
-        return _size_of_count(node)
-    generated = sum(_optional_copies(part) for part in postorder(node))
-    return max(1, generated)
+def _size(operand: Node) -> int:
+    """Return for how many symbols llama.cpp counts an operand, or more."""
+    parts = [*postorder(operand)]
+    names = {part.name for part in parts if isinstance(part, Call)}
+    return max(1, sum(map(_symbols, parts)) + len(names) * (len(parts) > 1))
 
 
-def _size_of_count(node: Repeat[Node]) -> int:
-    copies = max(node.low if node.high is None else node.high, 1)
-    return copies * max(1, sum(_optional_copies(part) for part in postorder(node.body)))
-
-
-def _optional_copies(node: Node) -> int:
-    if not isinstance(node, Repeat):
-        return 0
-    return 1 if node.high is None else node.high - node.low
+def _symbols(node: Node) -> int:
+    """Return the symbols that a part alone makes, as if each operator were a group."""
+    match node:
+        case Repeat(_, low, high):
+            return 2 if high is None else 1 + high - low
+        case Sequence():
+            return 1
+        case Choice():
+            return 1 + (EMPTY in node.branches)
+        case _:
+            return 0
 
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}

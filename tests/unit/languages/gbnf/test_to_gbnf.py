@@ -93,6 +93,13 @@ def test_grammars_without_a_longer_text_lose_nothing(kbnf: str) -> None:
         ("start ::= #'a{3000}b';", ["a" * 3000 + "b"], ["a" * 2999 + "b", "a" * 3001 + "b"]),
         ("start ::= #'a{0,2500}b';", ["b", "a" * 2500 + "b"], ["a" * 2501 + "b"]),
         ("start ::= ('a'{,60} 'b'){,60};", ["b", "ab" * 60], ["ab" * 61]),
+        (
+            "start ::= (x y 'c'?){0,700}; x ::= 'a'; y ::= 'b';",
+            ["", "abc" * 700, "ab" * 3],
+            ["abc" * 701, "a"],
+        ),
+        ("start ::= ('a'{0,1500} 'b'{0,1500})+;", ["", "aab", "ba"], ["c"]),
+        ("start ::= #'a{2000}';", ["a" * 2000], ["a" * 1999, "a" * 2001]),
         ("start ::= #substrs'hello world';", ["lo wo", "", "hello world"], ["hw"]),
         ("start ::= #ex'ab|cd';", ["acbd", "a"], ["cab", "cd"]),
         ("start ::= except!('ab', 5) '.';", ["aaaaa."], ["aab.", "aaaaaa."]),
