@@ -11,7 +11,7 @@ Single characters are always right: they all have one length.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from kbnf_core import ir
@@ -27,7 +27,7 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.ir.analysis import callees_first
+from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.conversion.build_tree import is_written
@@ -271,7 +271,7 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
         raise GrammarError(reading.diagnostics)
     if reading.is_endless:
         raise GrammarError(nothing_kept(reading, (), lark))
-    writer = _Writer(reading, reading.grammar, limits)
+    writer = _Writer(reading, reading.grammar, lark, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
@@ -296,16 +296,25 @@ def _finish(reading: Reading) -> list[Loss]:
 class _Writer:
     """Writes rules and terminals; the start comes first."""
 
-    def __init__(self, reading: Reading, grammar: ir.Grammar, limits: Limits) -> None:
+    def __init__(
+        self, reading: Reading, grammar: ir.Grammar, lark: Language, limits: Limits
+    ) -> None:
         self.losses: list[Loss] = []
         self._source = reading.document.source
-        self._grammar = grammar
         self._texts: dict[int, Dfa] = {}
+        lost: set[int] = set()
         for body in grammar.rules.values():
             for node in ir.postorder(body):
                 if isinstance(node, ir.Literal | ir.Regular) and id(node) not in self._texts:
                     self._texts[id(node)] = self._words(node)
                     self._check_size(node)
+                    lost |= {id(node)} if self._texts[id(node)].is_empty else set()
+                elif isinstance(node, ir.Token) and not self._has_form(node):
+                    lost.add(id(node))
+        self._grammar = _productive(grammar, lost)
+        if grammar.start not in self._grammar.rules:
+            raise GrammarError(nothing_kept(reading, self.losses, lark))
+        grammar = self._grammar
         self._patterns = {
             node.span: node.text.value
             for definition in reading.document.definitions
@@ -313,14 +322,13 @@ class _Writer:
             if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
         }
         self._forms: Forms = choose_forms(grammar, self._texts, limits)
-        self._used = {"start", "nothing"}
+        self._used = {"start"}
         self._numbers: dict[str, int] = {}
         self._names = {grammar.start: "start"}
         for name in grammar.rules:
             self._names.setdefault(name, self._fresh(name))
         self._lines: list[str] = []
         self._spelt: dict[int, str] = {}
-        self._needs_nothing = False
 
     def _check_size(self, node: ir.Literal | ir.Regular) -> None:
         """Refuse a part that LLGuidance would need too many rules for."""
@@ -359,13 +367,11 @@ class _Writer:
             reached.extend(c.nonterminal for c in ir.calls(body) if c.nonterminal not in reached)
             title = self._names[name].upper()
             self._lines.append(print_definition(title, body, self._in_terminal))
-        if self._needs_nothing:
-            self._lines.append('nothing: "x" nothing')
         return "".join(f"{line}\n" for line in self._lines)
 
     def _fresh(self, name: str) -> str:
         """Return a name of a rule: small letters, not beginning with a digit or two underscores."""
-        base = name.lower().lstrip("_") or "rule"
+        base = _NO_NAME.sub("_", name.lower()).strip("_") or "rule"
         if not base[0].isalpha():
             base = f"r_{base}"
         chosen = base
@@ -386,11 +392,11 @@ class _Writer:
         match node:
             case ir.Call(name):
                 return self._names[name].upper()
-            case ir.Token(terminal, span):
-                return self._token(terminal, span)
-            case ir.Literal() | ir.Regular() if not self._texts[id(node)].is_empty:
+            case ir.Token(terminal):
+                return _token(terminal)
+            case ir.Literal() | ir.Regular():
                 return self._whole(node)
-        return self._nothing()
+        raise AssertionError("an operator is no leaf")
 
     def _whole(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
@@ -403,11 +409,11 @@ class _Writer:
 
     def _characters(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
-        if isinstance(node, ir.Literal) and not dfa.is_empty:
+        if isinstance(node, ir.Literal):
             steps = " ".join(print_text(char) for char in node.data.decode())
             return f"({steps})" if len(node.data.decode()) > 1 else steps or EMPTY
         if id(dfa) not in self._spelt:
-            self._spelt[id(dfa)] = self._states(dfa) if not dfa.is_empty else self._nothing()
+            self._spelt[id(dfa)] = self._states(dfa)
         return self._spelt[id(dfa)]
 
     def _states(self, dfa: Dfa) -> str:
@@ -425,21 +431,54 @@ class _Writer:
             self._lines.append(lay_out(name, branches))
         return names[0]
 
-    def _token(self, terminal: ir.TokenTerminal, span: Span) -> str:
-        if terminal.name is not None:
-            if terminal.name.startswith("<") and terminal.name.endswith(">"):
-                return terminal.name
-            message = f"LLGuidance names tokens as `<...>`: {terminal.name!r}"
-            self.losses.append(Loss("W402", message, span))
-            return self._nothing()
-        ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in terminal.ranges)
-        return f"<[{'^' if terminal.negated else ''}{ids}]>"
+    def _has_form(self, node: ir.Token) -> bool:
+        """Tell whether a token can be named; what cannot is a loss."""
+        name = node.terminal.name
+        if name is None or (name.startswith("<") and name.endswith(">")):
+            return True
+        message = f"LLGuidance names tokens as `<...>`: {name!r}"
+        self.losses.append(Loss("W402", message, node.span))
+        return False
 
-    def _nothing(self) -> str:
-        """Return a rule that matches nothing."""
-        self._needs_nothing = True
-        return "nothing"
 
+def _token(terminal: ir.TokenTerminal) -> str:
+    if terminal.name is not None:
+        return terminal.name
+    ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in terminal.ranges)
+    return f"<[{'^' if terminal.negated else ''}{ids}]>"
+
+
+def _productive(grammar: ir.Grammar, lost: Set[int]) -> ir.Grammar:
+    """Return the rules that have texts, without what has none; the leaves ``lost`` have none.
+
+    In LLGuidance nothing says that a part matches nothing, and that so no other text begins there.
+    """
+
+    def kept(name: str, known: Mapping[str, bool]) -> ir.Node | None:
+        def combine(node: ir.Node, parts: list[ir.Node | None]) -> ir.Node | None:
+            some = [part for part in parts if part is not None]
+            match node:
+                case ir.Call(callee):
+                    return node if known.get(callee) else None
+                case Choice():
+                    return ir.rebuild(node, some) if some else None
+                case Repeat(_, low, _, span):
+                    return ir.rebuild(node, some) if some else None if low else Sequence((), span)
+                case Sequence():
+                    return ir.rebuild(node, some) if len(some) == len(parts) else None
+                case _:
+                    return None if id(node) in lost else node
+
+        return fold(grammar.rules[name], ir.children, combine)
+
+    graph = {name: [c.nonterminal for c in ir.calls(body)] for name, body in grammar.rules.items()}
+    known = fixpoint(graph, False, lambda name, values: kept(name, values) is not None)
+    bodies = {name: kept(name, known) for name in grammar.rules}
+    return ir.Grammar(grammar.start, {name: body for name, body in bodies.items() if body})
+
+
+_NO_NAME = re.compile(r"[^a-z0-9_]+")
+"""What names of rules have not."""
 
 EMPTY = '""'
 """An expression of the empty text."""
