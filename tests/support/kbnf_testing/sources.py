@@ -206,7 +206,9 @@ def _regex(random: Random, depth: int = 2) -> str:
         return "".join(_regex(random, depth - 1) for _ in range(2))
     if kind < 0.8:
         return f"(?:{_regex(random, depth - 1)}|{_regex(random, depth - 1)})"
-    return f"(?:{_regex(random, depth - 1)}){random.choice(('?', '*', '+', '{2,3}', '{0,70}'))}"
+    if depth == 1:
+        return f"{_regex(random, 0)}{{0,70}}"
+    return f"(?:{_regex(random, depth - 1)}){random.choice(('?', '*', '+', '{2,3}'))}"
 
 
 def _lark(random: Random) -> str:

@@ -498,9 +498,10 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
     if lost:
         # What was written is read again, for a text on which the two grammars differ.
         converted = read_grammar(Source(text), limits=limits, language=gbnf)
-        if converted.grammar is not None:
-            example = example_of_loss(reading.grammar, converted.grammar, limits)
-            lost = [loss._replace(example=example) for loss in lost]
+        if converted.grammar is None:
+            raise GrammarError(nothing_kept(reading, lost, gbnf))
+        example = example_of_loss(reading.grammar, converted.grammar, limits)
+        lost = [loss._replace(example=example) for loss in lost]
     losses = (*reading.losses, *lost, *_finish_losses(reading, reading.grammar, limits))
     return Conversion(text, not losses, losses, reading.diagnostics)
 

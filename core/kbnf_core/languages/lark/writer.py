@@ -45,6 +45,7 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Terminal,
 )
+from kbnf_core.lower.facts import analyse as facts_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
@@ -312,7 +313,7 @@ class _Writer:
                 elif isinstance(node, ir.Token) and not self._has_form(node):
                     lost.add(id(node))
         self._grammar = _productive(grammar, lost)
-        if grammar.start not in self._grammar.rules:
+        if not self._has_texts():
             raise GrammarError(nothing_kept(reading, self.losses, lark))
         grammar = self._grammar
         self._patterns = {
@@ -329,6 +330,19 @@ class _Writer:
             self._names.setdefault(name, self._fresh(name))
         self._lines: list[str] = []
         self._spelt: dict[int, str] = {}
+
+    def _has_texts(self) -> bool:
+        """Tell whether the rules have a text that is not empty."""
+
+        def combine(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
+            dfa = self._texts.get(id(node))
+            return ir.rebuild(node, parts) if dfa is None else ir.Regular(dfa, node.span)
+
+        rules = {
+            name: fold(body, ir.children, combine) for name, body in self._grammar.rules.items()
+        }
+        start = self._grammar.start
+        return start in rules and facts_of(ir.Grammar(start, rules)).facts[start].filled
 
     def _check_size(self, node: ir.Literal | ir.Regular) -> None:
         """Refuse a part that LLGuidance would need too many rules for."""
