@@ -519,8 +519,8 @@ def _check_repetition(
         yield Diagnostic("W414", message, source, node.operator, notes=notes)
     elif high > LLAMA_LIMIT or _is_read_as_none(source, node):
         message = f"llama.cpp reads an upper bound above {LLAMA_LIMIT} as none at all"
-        notes = ("so it is read here, too",) if node.high is None else ()
-        yield Diagnostic("W414", message, source, node.operator, notes=notes)
+        bound = ("so it is read here, too",) if node.high is None else ()
+        yield Diagnostic("W414", message, source, node.operator, notes=bound)
 
 
 def _is_read_as_none(source: Source, node: Repetition) -> bool:
