@@ -370,13 +370,13 @@ def nothing_kept(
     """Return why nothing of a grammar can be written in another language."""
     source = reading.document.source
     return (
-        *(loss.diagnostic(source) for loss in losses),
         Diagnostic(
             "E105",
             f"no text of the start nonterminal `{reading.start}` can be written in {target.name}",
             source,
             reading.start_span,
         ),
+        *(loss.diagnostic(source) for loss in losses),
     )
 
 

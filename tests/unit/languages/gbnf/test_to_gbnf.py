@@ -193,4 +193,4 @@ def test_nothing_kept_is_an_error(target: Language) -> None:
     with pytest.raises(GrammarError) as caught:
         convert("start ::= #b'\\xff' 'a';", KBNF, target)
     codes = [each.code for each in caught.value.diagnostics]
-    assert codes == ["W401", "E105"]
+    assert codes == ["E105", "W401"]
