@@ -37,13 +37,13 @@ def test_language_is_kept(seed: int) -> None:
     grammar = maker.grammar()
     text = "(* kbnf: finish=eos *)\n" + to_kbnf(grammar)
     if seed in EMPTY:
-        with pytest.raises(GrammarError, match=r"E105|W401"):
+        with pytest.raises(GrammarError, match="E105"):
             to_gbnf(text)
         return
     converted = to_gbnf(text)
     back = from_gbnf(converted.text)
     if seed in ENDLESS:
-        found = compare(Grammar(text), Grammar(back.text))
+        found = compare(Grammar(text), Grammar(back.text), 10_000)
         assert converted.losses or (
             found.of_prefixes and found.relation in (Relation.EQUAL, Relation.UNKNOWN)
         )

@@ -38,7 +38,7 @@ def test_every_language_has_sources() -> None:
 @pytest.mark.parametrize("seed", seeds(200, 2, 20))
 @pytest.mark.parametrize(("source", "target"), PAIRS)
 def test_what_is_written_is_read_as_the_same(source: Language, target: Language, seed: int) -> None:
-    random = Random(f"{source.name}, {seed}")
+    random = Random(f"{seed}: {source.name}")
     text = SOURCES[source](random)
     try:
         original = Grammar.read(text, source, lossy=True)

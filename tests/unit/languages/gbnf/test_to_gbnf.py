@@ -140,11 +140,6 @@ def test_only_the_whole_text_cannot_be_empty(
     assert [text for text in reject if language.has(text)] == []
 
 
-def test_nothing_that_could_be_kept_is_an_error() -> None:
-    with pytest.raises(GrammarError, match="W401"):
-        to_gbnf("start ::= #b'\\xff';")
-
-
 def test_comments_and_layout_are_carried_over() -> None:
     text = (
         "(* head *)\nstart ::=\n    'a' (* first *)\n  | x; (* last *)\n\n"
