@@ -319,16 +319,16 @@ def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown:
             old.source.text, new.source.text, old_options=old.options, new_options=new.options
         )
     else:
-        left, right = _grammar(old), _grammar(new)
-        found = compare(left, right)
-        schema, other = (old, right) if old.grammar is None else (new, left)
+        one, two = _grammar(old), _grammar(new)
+        found = compare(one, two)
+        schema, other = (old, two) if old.grammar is None else (new, one)
         if schema.grammar is None:
             found = compare_with_schema(schema.source.text, schema.options, other, found)
     forbids = _FORBIDS[mode, breaking]
-    names = [old.name, new.name]
-    if old.name == new.name:
-        names = [f"OLD ({old.name})", f"NEW ({new.name})"]
-    return Compared(*names, new.source, mode, breaking, forbids, allow_unknown, found)
+    left, right = old.name, new.name
+    if left == right:
+        left, right = f"OLD ({left})", f"NEW ({right})"
+    return Compared(left, right, new.source, mode, breaking, forbids, allow_unknown, found)
 
 
 def _grammar(side: _Side) -> "Grammar":

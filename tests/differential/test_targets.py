@@ -103,7 +103,7 @@ def _random_rule(random: Random, depth: int, quote: str) -> str:
     """Return a rule with counts, in GBNF or, with `'`, in KBNF."""
     kind = random.random()
     if depth == 0 or kind < 0.25:
-        return random.choice([f"{quote}x{quote}", f"{quote}xyz{quote}", *_NAMES])
+        return str(random.choice([f"{quote}x{quote}", f"{quote}xyz{quote}", *_NAMES]))
     if kind < 0.5:
         parts = (_random_rule(random, depth - 1, quote) for _ in range(random.randint(1, 3)))
         return " ".join(parts)
