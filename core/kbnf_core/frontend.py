@@ -364,14 +364,20 @@ def _empty_language(document: Document, start: str, analysis: "Analysis") -> Dia
     )
 
 
-def not_converted(reading: Reading) -> tuple[Diagnostic, ...]:
-    """Return why a grammar cannot be written in another language, whose texts are finite."""
-    if not reading.is_endless:
-        return reading.diagnostics
-    message = f"no text of the start nonterminal `{reading.start}` ever ends: none can be kept"
-    place = reading.start_span
-    helps = ("give it an alternative that ends in terminals",)
-    return (Diagnostic("E105", message, reading.document.source, place, helps=helps),)
+def nothing_kept(
+    reading: Reading, losses: Sequence[Loss], target: Language
+) -> tuple[Diagnostic, ...]:
+    """Return why nothing of a grammar can be written in another language."""
+    source = reading.document.source
+    return (
+        Diagnostic(
+            "E105",
+            f"no text of the start nonterminal `{reading.start}` can be written in {target.name}",
+            source,
+            reading.start_span,
+        ),
+        *(loss.diagnostic(source) for loss in losses),
+    )
 
 
 def too_large(reading: Reading, name: str) -> Diagnostic:
