@@ -121,4 +121,4 @@ def test_what_is_certain_is_looked_for_from_the_last_place_that_all_derivations_
     assert trace.front == 299
     assert trace.settled >= 298
     trace.read(b">")
-    assert trace.certain_events() == [(True, 1, 299), (False, 2, 299)]
+    assert [each.tolist() for each in trace.certain_events()] == [[~1, 2], [299, 299]]
