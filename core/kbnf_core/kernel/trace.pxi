@@ -97,7 +97,7 @@ cdef class Trace:
         """
         cdef LazyTable explorer = self.known.explorer
         cdef int32_t state = self.states.back()
-        cdef Py_ssize_t i, parts
+        cdef Py_ssize_t i, parts, pairs
         cdef uint8_t symbol
         self.known.acquire()
         try:
@@ -114,8 +114,13 @@ cdef class Trace:
                     return i
                 self._push(state, symbol, 1, _NOTHING)
                 self._pass(i)
-                self._spend(1 + _SIZE_OF_WORK * (explorer.part_count() - parts))
-                parts = explorer.part_count()
+                if explorer.part_count() != parts:
+                    # Each pair may complete into each one.
+                    pairs = explorer.configurations.all_pairs[state].size()
+                    self._spend(pairs * pairs // 8)
+                    self._spend(_SIZE_OF_WORK * (explorer.part_count() - parts))
+                    parts = explorer.part_count()
+                self._watch(1)
             return data.shape[0]
         finally:
             self.known.release()
