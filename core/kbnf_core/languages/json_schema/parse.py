@@ -7,12 +7,17 @@ from functools import lru_cache, partial
 from typing import NamedTuple, TypeVar
 
 from kbnf_core import ir
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import cycles
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
 from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives, alternatives_of
+from kbnf_core.languages.json_schema.atoms import Matching
 from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
@@ -26,12 +31,19 @@ from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
 from kbnf_core.languages.json_schema.known_texts import TEXTS, is_list
 from kbnf_core.languages.json_schema.normal_form import Type
-from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema.options import Digits, Options, options_of
 from kbnf_core.languages.json_schema.parts import PARTS
-from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
+from kbnf_core.languages.json_schema.problems import (
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    too_large,
+    too_many_states,
+)
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import FEWEST, Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
@@ -403,6 +415,35 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     return Embedded(prefix + START, definitions, *_said(writer), eager, {})
 
 
+def raw_strings(schema: Json, options: Options, avoided: Dfa) -> list[str] | None:
+    """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
+
+    None for all strings. What is in ``avoided`` is left out. Raises ProblemError.
+    """
+    options = guided(schema, options)
+    writer = _writer(SchemaText(Source(""), schema, options))
+    schemas, found = writer.schemas, []
+    try:
+        for part in schemas.some(schemas.document.root()).get(Type.STRING, ()):
+            assert isinstance(part, Restricted)  # noqa: S101 - as strings are
+            if not part.literals:
+                return None
+            is_bounded = part.length is not None and part.length.high is not None
+            few = part if is_bounded or options.digits is Digits.ANY else with_bounded_runs(part)
+            strings = few.dfa(schemas.budget)
+            atom, wanted = few.literals[0]
+            is_plain = len(few.literals) == 1 and wanted and isinstance(atom, Matching)
+            if operations.intersect(strings, avoided).is_empty and is_plain:
+                found.append(f"(?:{atom.regex})")
+            else:
+                found.append(to_regex(operations.difference(strings, avoided)))
+    except LimitError:
+        raise too_many_states(options.limits.states) from None
+    except WorkLimitError as error:
+        raise too_large("steps of work", error.limit, "work", error.part) from None
+    return found
+
+
 def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, bool]:
     """Return the rules that ``make`` makes of a document, and whether its values end by themselves.
 
@@ -459,11 +500,17 @@ def _message(problem: Problem) -> str:
     return f"{problem.pointer or 'the whole schema'}: {problem.message}"
 
 
-def diagnostic(problem: Problem, source: Source) -> Diagnostic:
-    """Return the finding about a problem at a pointer of a text."""
+def helps_of(problem: Problem) -> tuple[str, ...]:
+    """Return how to mend a problem."""
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
+    return helps
+
+
+def diagnostic(problem: Problem, source: Source) -> Diagnostic:
+    """Return the finding about a problem at a pointer of a text."""
+    helps = helps_of(problem)
     span = problem.span or source.locate(problem.pointer)
     fixes: tuple[Fix, ...] = ()
     if problem.replacement:

@@ -221,7 +221,7 @@ class ScalarWriter:
         if part.finite is not None:
             return self._texts(part.finite)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
-            few = _with_bounded_runs(part)
+            few = with_bounded_runs(part)
             if few != part and (self._large_counts(few) or not few.is_empty(self._rules.budget)):
                 part = few
         if _is_length(part) and not self._apart:
@@ -596,7 +596,7 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     return found
 
 
-def _with_bounded_runs(part: Restricted) -> Restricted:
+def with_bounded_runs(part: Restricted) -> Restricted:
     """Return strings whose patterns have no endless loops of digits or of blanks."""
     literals = (
         (Matching(_bounded_runs(atom.regex)), True)

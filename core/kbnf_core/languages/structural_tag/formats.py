@@ -73,6 +73,11 @@ def word(value: Any) -> str:
     return found
 
 
+def name(value: Any) -> str | None:
+    """Check the name of a tool, or null for none."""
+    return None if value is None else text(value)
+
+
 def flag(value: Any) -> bool:
     """Check a truth value."""
     if not isinstance(value, bool):
@@ -192,6 +197,7 @@ _SCHEMA: dict[str, Field] = {
     "any_order": Field(flag, False),
     "max_whitespace_cnt": Field(some, None),
     "excludes": Field(words, ()),
+    "tool": Field(name, None),
 }
 _CALLS: dict[str, Field] = {
     "tags": _TAGS,

@@ -58,10 +58,8 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     none.
     """
     how = calls_of(request.options)
-    options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
-    if how.tool_calls is not None:
-        options = replace(options, closed=True)
-    read = partial(_read, source, options, how.tool)
+    options = _options(request.options, how, lossy=request.lossy)
+    read = partial(_read, source, options, how)
     listed = read()
     if listed.errors:
         errors = [_finding(each, source) for each in listed.errors]
@@ -88,7 +86,16 @@ def _finding(problem: Problem, source: Source) -> Diagnostic:
     return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
 
 
-def _read(source: Source, options: Options, wanted: str | None) -> _List:
+def _options(wanted: Mapping[str, Any], how: Calls, *, lossy: bool) -> Options:
+    """Return how the schemas of the tools are read."""
+    from kbnf_core.languages.structural_tag.parse import options_of_schemas
+
+    if how.tool_calls is not None:
+        return options_of_schemas(of_schemas(wanted), lossy=lossy)
+    return replace(options_of(of_schemas(wanted)), lossy=lossy)
+
+
+def _read(source: Source, options: Options, how: Calls) -> _List:
     """Return the tools of a text, and all that is wrong with them."""
     try:
         value = parse_json(source.text)
@@ -97,14 +104,14 @@ def _read(source: Source, options: Options, wanted: str | None) -> _List:
         return _List(source, (), (), options, (problem,))
     found = tools_of(value)
     tools, errors = found.tools, found.errors
-    if wanted is not None and tools:
-        tools = [each for each in found.tools if each.name == wanted]
+    if how.tool is not None and tools:
+        tools = [each for each in found.tools if each.name == how.tool]
         errors = [each for each in errors if tools and _is_in(each.pointer, tools[0])]
         if not tools:
             known = ", ".join(each.name for each in found.tools)
-            message = f"there is no tool `{wanted}`"
+            message = f"there is no tool `{how.tool}`"
             errors.append(Problem(INVALID, message, "", f"there are {known}"))
-    wrong = {id(tool): list(_errors(tool, options)) for tool in tools}
+    wrong = {id(tool): [*_errors(tool, options), *_unwritable(tool, how)] for tool in tools}
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
     notes = (*found.notes, *(each for tool in tools for each in refusals(tool)))
     return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())))
@@ -123,6 +130,15 @@ def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
         checked(tool.schema, constant(tool.schema).text, replace(options, strict=strict))
     except ProblemError as error:
         yield from (_moved(each, tool) for each in error.problems)
+
+
+def _unwritable(tool: Tool, how: Calls) -> Iterator[Problem]:
+    """Yield why the format of the calls cannot write the name of a tool."""
+    from kbnf_core.languages.structural_tag.models import format_named, unwritable
+
+    why = None if how.tool_calls is None else unwritable(format_named(how.tool_calls), tool.name)
+    if why is not None:
+        yield Problem(INVALID, why, f"{tool.pointer}/name", "rename the tool")
 
 
 def _moved(problem: Problem, tool: Tool) -> Problem:
@@ -234,10 +250,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [
-        {"name": each.name, "parameters": each.schema, "strict": each.entry.get("strict")}
-        for each in listed.tools
-    ]
+    functions = [{"name": each.name, "parameters": each.schema} for each in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -255,7 +268,7 @@ def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) 
     """
     how = calls_of(options)
     source = Source(text, path, is_json=True)
-    listed = _read(source, options_of(of_schemas(options)), how.tool)
+    listed = _read(source, _options(options, how, lossy=False), how)
     if listed.errors:
         raise GrammarError([_finding(each, source) for each in listed.errors])
     shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=_number)
@@ -287,7 +300,7 @@ def _as_tag(listed: _List, how: Calls, request: Request) -> Parsed:
 
     report = _Report(listed.source)
     nodes = read_value(tag, report, request.limits)
-    found = parsed(nodes, report, request.limits, request.vocabulary)
+    found = parsed(nodes, report, request, listed.options)
     errors = _errors_one_by_one(listed) if report.errors else []
     return _broken(listed.source, errors) if errors else found
 
@@ -309,12 +322,12 @@ def _text_markers(name: str, request: Request) -> Iterator[Problem]:
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
     """Return where the schemas in a tag are in the list, by their pointers in the tag."""
-    known = {id(each.schema): each.schema_pointer for each in tools if each.schema is not None}
+    known = {each.name: each.schema_pointer for each in tools}
     found = {}
     pending: list[tuple[Any, str]] = [(tag, "")]
     for value, pointer in pending:
-        if id(value) in known:
-            found[pointer] = known[id(value)]
+        if isinstance(value, dict) and value.get("type") == "json_schema":
+            found[f"{pointer}/json_schema"] = known[value["tool"]]
         elif isinstance(value, dict):
             pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
         elif isinstance(value, list):
