@@ -44,7 +44,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.names import Names
-from kbnf_core.languages.json_schema.options import Options, Order, Whitespace
+from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
@@ -235,6 +235,8 @@ def options_in(fields: Mapping[str, Any], options: Options) -> Options:
     if most is not None and options.whitespace is None and options.whitespace_pattern is None:
         gap = f"{SPACE}{{0,{min(most, MOST_BLANKS)}}}"
         options = replace(options, whitespace=Whitespace.FLEXIBLE, whitespace_pattern=gap)
+    if fields["escapes"] is not None and options.escapes is None:
+        options = replace(options, escapes=Escapes(fields["escapes"]))
     return replace(options, order=Order.ANY) if fields["any_order"] else options
 
 

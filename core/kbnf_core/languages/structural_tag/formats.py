@@ -28,6 +28,8 @@ STYLES = (
     "kimi_k3_xml",
 )
 
+ESCAPES = ("canonical", "unicode", "any")
+
 
 class WrongError(Exception):
     """A value is none that a field may have; the text says what it should be."""
@@ -128,6 +130,13 @@ def style(value: Any) -> str:
     return str(value)
 
 
+def escapes(value: Any) -> str | None:
+    """Check how strings of JSON may be spelt, or null for what is asked for."""
+    if value not in (None, *ESCAPES):
+        raise WrongError(f"one of {', '.join(ESCAPES)}")
+    return None if value is None else str(value)
+
+
 def words(value: Any) -> tuple[str, ...]:
     """Check a list of texts that are not empty."""
     return tuple(map(word, _items(value)))
@@ -198,6 +207,7 @@ _SCHEMA: dict[str, Field] = {
     "max_whitespace_cnt": Field(some, None),
     "excludes": Field(words, ()),
     "tool": Field(name, None),
+    "escapes": Field(escapes, None),
 }
 _CALLS: dict[str, Field] = {
     "tags": _TAGS,
