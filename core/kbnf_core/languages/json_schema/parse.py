@@ -87,18 +87,22 @@ class SchemaText(NamedTuple):
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
-        for inner, outer in self.moved:
-            if pointer == inner or pointer.startswith(f"{inner}/"):
-                return outer + pointer[len(inner) :]
+        known = dict(self.moved)
+        for inner in _around(pointer):
+            if inner in known:
+                return known[inner] + pointer[len(inner) :]
         return ""
 
     def places(self) -> Mapping[str, Span]:
         """Return the spans of the places in the schema, by their pointers."""
+        known: dict[str, list[str]] = {}
+        for inner, outer in self.moved:
+            known.setdefault(outer, []).append(inner)
         return {
             inner + pointer[len(outer) :]: span
             for pointer, span in self.source.places.items()
-            for inner, outer in self.moved
-            if pointer == outer or pointer.startswith(f"{outer}/")
+            for outer in _around(pointer)
+            for inner in known.get(outer, ())
         }
 
     def document(self) -> Document:
@@ -114,6 +118,14 @@ class SchemaText(NamedTuple):
         """Return the loss that a problem is."""
         found = self.diagnostic(problem)
         return Loss(problem.code, found.message, found.span)
+
+
+def _around(pointer: str) -> Iterator[str]:
+    """Yield a pointer and those of the places around it, outer ones last."""
+    while pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+    yield ""
 
 
 def parse_json_schema(source: Source, request: Request) -> Parsed:

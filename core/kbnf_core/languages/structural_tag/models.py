@@ -14,7 +14,7 @@ for the n-th of the parts that several have.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import product
@@ -156,32 +156,32 @@ def _named(text: str, name: str) -> str:
     return f"{before}{written}{_named(after, name)}"
 
 
-def unwritable(found: Format, name: str) -> str | None:
-    """Return why a format cannot write the name of a tool, None where it can.
+def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
+    """Return why a format cannot write the names of some tools.
 
-    Outside of JSON a name ends with what follows it, and nothing is escaped; a marker of the format
-    is one wherever it is.
+    Outside of JSON nothing is escaped, so that a name ends at the delimiter that follows it. A
+    marker of the format is one in a string of JSON, too.
     """
+    marked = sorted(_marker_texts(found))
+    delimiters: dict[str, str] = {}
     for text in _texts(found):
         before, is_named, after = text.partition(NAME)
         if is_named and not _QUOTED.search(before):
             is_in_tag = before.rfind("<") > before.rfind(">")
-            ends = ['"', "<", ">", "&"] if is_in_tag else [after[:1] or "<"]
-            strange = next(
-                (char for char in name if char in ends or not char.isprintable() or char.isspace()),
-                None,
+            delimiters[text] = '"<>&' if is_in_tag else after[:1] or "<"
+    problems = {}
+    for name in names:
+        written = json.dumps(name, ensure_ascii=False)
+        for marker in (each for each in marked if each in written):
+            problems[name] = (
+                f"the name of a tool contains `{marker}`, a marker of this format of calls"
             )
-            if strange is not None:
-                return (
-                    f"the name of a tool cannot hold {strange!r} in this format of calls: `{text}`"
-                )
-    written = json.dumps(name, ensure_ascii=False)
-    held = next((each for each in sorted(_marker_texts(found)) if each in written), None)
-    return (
-        None
-        if held is None
-        else f"`{held}` in the name of a tool is a marker of this format of calls"
-    )
+        for text, ends in delimiters.items():
+            for char in name:
+                if char in ends or char.isspace() or not char.isprintable():
+                    what = f"{char!r} in the name of a tool"
+                    problems.setdefault(name, f"this format of calls cannot write {what}: `{text}`")
+    return problems
 
 
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:

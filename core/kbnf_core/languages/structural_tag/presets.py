@@ -44,10 +44,8 @@ def tool_calls(
         if not functions:
             listed = ", ".join([*CHOICES, *names])
             raise ConfigError(f"`choice` is one of {listed}, not {choice!r}")
-    for function in functions:
-        why = unwritable(found, function["name"])
-        if why is not None:
-            raise ConfigError(f"{why}: {function['name']!r}"[:400])
+    for name, why in unwritable(found, (function["name"] for function in functions)).items():
+        raise ConfigError(f"{name!r}: {why}"[:400])
     if choice == "required" and not functions:
         raise ConfigError("a call is required, and there are no tools")
     if kind == "none" or not functions:

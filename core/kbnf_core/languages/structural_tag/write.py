@@ -23,6 +23,7 @@ from kbnf_core.languages.json_schema.build_tree import (
 )
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.problems import TOO_LARGE
 from kbnf_core.languages.structural_tag import contents as free_text
 from kbnf_core.languages.structural_tag.cohere import CohereArguments
 from kbnf_core.languages.structural_tag.contents import (
@@ -63,6 +64,12 @@ def write_rules(
     writer = Writer(nodes, report, request, options)
     for node in reversed(nodes):
         writer.write(node)
+        if writer.count > options.limits.rules:
+            message = f"more than {options.limits.rules:,} rules"
+            report.error(
+                place_of(node), message, "use fewer tools, or simpler ones", code=TOO_LARGE
+            )
+            return ()
     return writer.definitions()
 
 
@@ -89,6 +96,11 @@ class Writer:
         start = definition(START, self._forms[id(top)])
         found = [*self._rules, (start, self._report.span(top.pointer))]
         return tuple(replace(each, span=span) for each, span in reversed(found))
+
+    @property
+    def count(self) -> int:
+        """How many rules there are."""
+        return len(self._rules)
 
     def write(self, node: Node) -> None:
         """Make the expression of a node; those inside have theirs."""

@@ -36,7 +36,7 @@ from kbnf_core.languages.structural_tag.models import (
 from kbnf_core.text.errors import ConfigError
 
 _TEXT, _THOUGHT = "qzplainqz", "qzthoughtqz"
-_NAMES = ("qzfirst", "qzsecond", "qzthird")
+_NAMES = ("qz-first", "qz.second", "qz:third")
 _IDS = ("qzidaaaaa", "qzidbbbbb", "qzidccccc")
 _ID = "\ue000"
 """Stands for the identifier of any call."""

@@ -7,7 +7,7 @@ Every place in either is one in the list: each tool's schema has a pointer there
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -28,7 +28,12 @@ from kbnf_core.languages.json_schema.parse import (
     diagnostic,
     parse_schema,
 )
-from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
+from kbnf_core.languages.json_schema.problems import (
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    too_large,
+)
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.tools.forms import INVALID, TEXT_MARKERS, Tool, refusals, tools_of
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
@@ -103,6 +108,9 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
         problem = Problem(INVALID, f"the list is not JSON: {error.reason}", "", span=error.span)
         return _List(source, (), (), options, (problem,))
     found = tools_of(value)
+    most = options.limits.tools
+    if len(found.tools) > most:
+        return _List(source, (), (), options, (too_large("tools", most, "tools").problem,))
     tools, errors = found.tools, found.errors
     if how.tool is not None and tools:
         tools = [each for each in found.tools if each.name == how.tool]
@@ -111,7 +119,8 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
             known = ", ".join(each.name for each in found.tools)
             message = f"there is no tool `{how.tool}`"
             errors.append(Problem(INVALID, message, "", f"there are {known}"))
-    wrong = {id(tool): [*_errors(tool, options), *_unwritable(tool, how)] for tool in tools}
+    strange = _unwritable(tools, how)
+    wrong = {id(tool): [*_errors(tool, options), *strange.get(tool.name, ())] for tool in tools}
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
     notes = (*found.notes, *(each for tool in tools for each in refusals(tool)))
     return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())))
@@ -132,13 +141,15 @@ def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
         yield from (_moved(each, tool) for each in error.problems)
 
 
-def _unwritable(tool: Tool, how: Calls) -> Iterator[Problem]:
-    """Yield why the format of the calls cannot write the name of a tool."""
+def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
+    """Return why the format of the calls cannot write the names of some tools."""
     from kbnf_core.languages.structural_tag.models import format_named, unwritable
 
-    why = None if how.tool_calls is None else unwritable(format_named(how.tool_calls), tool.name)
-    if why is not None:
-        yield Problem(INVALID, why, f"{tool.pointer}/name", "rename the tool")
+    if how.tool_calls is None:
+        return {}
+    places = {each.name: f"{each.pointer}/name" for each in tools}
+    found = unwritable(format_named(how.tool_calls), places).items()
+    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in found}
 
 
 def _moved(problem: Problem, tool: Tool) -> Problem:
@@ -159,7 +170,9 @@ _NO_ARGUMENTS: Json = {"type": "object", "properties": {}, "additionalProperties
 
 
 def _as_objects(listed: _List, read: Callable[[], _List]) -> Parsed:
-    found = parse_schema(listed.source, lambda: _whole(read()))
+    # What was read already is used once; what is asked later is read anew.
+    known = [listed]
+    found = parse_schema(listed.source, lambda: _whole(known.pop() if known else read()))
     if found.meaning is None or not _are_all_possible(listed, found.meaning.rules):
         errors = _errors_one_by_one(listed)
         return _broken(listed.source, errors) if errors else found
@@ -209,7 +222,8 @@ def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
 def _call(tool: Tool, number: int, draft: str | None) -> Json:
     """Return the schema of a call of one tool."""
     schema = _NO_ARGUMENTS if tool.schema is None else tool.schema
-    if "$ref" in constant(schema).text or "$dynamicRef" in constant(schema).text:
+    written = constant(schema).text
+    if "$ref" in written or "$dynamicRef" in written:
         # What it refers to is its own.
         word = "id" if draft is not None and ("draft-03" in draft or "draft-04" in draft) else "$id"
         schema = {word: f"tool:{number}", **schema}
