@@ -52,7 +52,10 @@ def test_the_example_of_each_preset_is_its_call(preset: str) -> None:
         ('<|open|>call tool="get_weather" index="0"<|sep|>', "get_weather"),
         ("[[", None),
         ("<a b>", None),
-        (" to=functions.get_weather<|channel|>commentary <|constrain|>json<|message|>", "get_weather"),
+        (
+            " to=functions.get_weather<|channel|>commentary <|constrain|>json<|message|>",
+            "get_weather",
+        ),
         ('{"name": "a\\"b", "arguments": ', 'a"b'),
         ("<function=ns:get-it>", "ns:get-it"),
         ("<f=a>", "a"),
