@@ -1,6 +1,6 @@
 """What holds of calls of tools in every format: schemas, findings, names, and ways to ask.
 
-The lists of tools are drawn from schemas: of the repository, and with ``KBNF_DATA`` of maskbench's
+The lists of tools are drawn from schemas: a few of our own, or with ``KBNF_DATA`` of maskbench's
 Glaive and BFCL, which are of calls. With ``-m slow`` there are 200 lists for each format.
 """
 
@@ -20,7 +20,8 @@ from kbnf_core.languages import KBNF, TOOL_LIST
 from kbnf_core.languages.structural_tag.models import REASONING, table
 from kbnf_core.lint.check import check
 from kbnf_core.text.errors import RejectedError
-from kbnf_testing.data import DATA, OUTSIDE
+from kbnf_testing import tool_texts
+from kbnf_testing.data import OUTSIDE
 
 BYTES = Vocabulary.bytes()
 MOST_BLANKS = 64
@@ -96,12 +97,12 @@ def test_the_shortest_text_is_of_such_calls_however_they_are_asked_for(preset: s
 
 def schemas() -> list[Any]:
     """Return the schemas of which lists are drawn."""
-    folder = DATA / "json-schemas" if OUTSIDE is None else OUTSIDE / "maskbench"
-    patterns = ("*.json",) if OUTSIDE is None else ("Glaive*.json", "BFCL*.json")
-    files = sorted(path for pattern in patterns for path in folder.glob(pattern))
-    read = [json.loads(path.read_text("utf-8")) for path in files]
-    found = [each.get("schema", each) for each in read if isinstance(each, dict)]
-    return [each for each in found if isinstance(each, dict) and each.get("type") == "object"]
+    if OUTSIDE is None:
+        return [each for each in (*SCHEMAS.values(), *tool_texts.SCHEMAS.values()) if each]
+    patterns = ("Glaive*.json", "BFCL*.json")
+    files = (path for each in patterns for path in (OUTSIDE / "maskbench").glob(each))
+    found = [json.loads(path.read_text("utf-8"))["schema"] for path in sorted(files)]
+    return [each for each in found if each.get("type") == "object"]
 
 
 POOL = schemas()

@@ -91,11 +91,20 @@ class Writer:
         self._rules: list[tuple[tree.Definition, Span]] = []
 
     def definitions(self) -> tuple[tree.Definition, ...]:
-        """Return all rules, those of outer formats first."""
+        """Return the rules that the start leads to, those of outer formats first."""
         top = self._nodes[0]
         start = definition(START, self._forms[id(top)])
         found = [*self._rules, (start, self._report.span(top.pointer))]
-        return tuple(replace(each, span=span) for each, span in reversed(found))
+        named: dict[str, set[str]] = {}
+        for each, _ in found:
+            named.setdefault(each.name.value, set()).update(_named(each.body))
+        used, pending = {START}, [START]
+        while pending:
+            new = named[pending.pop()] & named.keys() - used
+            used |= new
+            pending += new
+        kept = (pair for pair in reversed(found) if pair[0].name.value in used)
+        return tuple(replace(each, span=span) for each, span in kept)
 
     @property
     def count(self) -> int:
@@ -346,6 +355,16 @@ class Call(NamedTuple):
 
     before: Form | None
     called: Form
+
+
+def _named(body: Form) -> set[str]:
+    """Return the rules that an expression speaks of."""
+    found = set()
+    for node in tree.postorder(body):
+        name = node.excluded if isinstance(node, tree.Exception_) else node
+        if isinstance(name, tree.Reference | tree.Name):
+            found.add(name.value if isinstance(name, tree.Name) else name.name.value)
+    return found
 
 
 def _with_ends(node: Node) -> tuple[str, ...]:
