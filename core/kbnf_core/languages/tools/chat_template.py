@@ -44,7 +44,7 @@ _ID = "\ue000"
 _ID_PATTERN = "[a-zA-Z0-9_-]{1,64}"
 _ARGUMENTS = {"qzone": "qzv1", "qztwo": "qzv2"}
 _PROBES: Mapping[str, Mapping[str, Any]] = {
-    "no arguments": {},
+    "no values": {},
     "quotes and brackets": {**_ARGUMENTS, "qzone": 'a "b" <c> {d} \\ \te'},
     "letters beyond ASCII": {**_ARGUMENTS, "qztwo": "ä€"},
     "values inside values": {**_ARGUMENTS, "qzthree": {"qzfour": [True, None, 1.5, "ä"]}},
@@ -297,7 +297,7 @@ def _checked(calls: _Calls, body: Callable[..., str]) -> _Calls:
             is_escaped = written not in _as_json(arguments, is_ascii=False)
             calls = replace(calls, escapes="unicode") if is_escaped else calls
         elif not _reads(calls.style, written, arguments):
-            raise _OtherwiseError(f"{title} in arguments are written otherwise: {written!r}"[:300])
+            raise _OtherwiseError(f"arguments with {title} are written otherwise: {written!r}"[:300])
     return calls
 
 

@@ -340,8 +340,8 @@ def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
     found = {}
     pending: list[tuple[Any, str]] = [(tag, "")]
     for value, pointer in pending:
-        if isinstance(value, dict) and value.get("type") == "json_schema":
-            found[f"{pointer}/json_schema"] = known[value["tool"]]
+        if isinstance(value, dict) and "json_schema" in value:
+            found[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
         elif isinstance(value, dict):
             pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
         elif isinstance(value, list):
