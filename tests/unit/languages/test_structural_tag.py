@@ -410,3 +410,75 @@ def test_schemas_in_a_tag_have_the_lints_of_schemas() -> None:
     found = check(text, "a.structural_tag")
     places = [(each.code, each.pointer) for each in found]
     assert places == [("W821", "/format/content/json_schema/properties/a/maxlength")]
+
+
+def test_a_tag_obeys_its_own_blanks_and_order_and_the_options_of_schemas() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "null"}},
+        "required": ["a"],
+    }
+    settings = {"type": "json_schema", "json_schema": schema}
+
+    def takes(text: str, *, settings: dict[str, Any] = settings, **options: Any) -> bool:
+        tag = {"type": "structural_tag", "format": settings}
+        return Language(Grammar.from_structural_tag(tag, **options).to_kbnf()).has(text)
+
+    assert takes('{"a": 1, "b": null}')
+    assert not takes('{"a":  1}')
+    assert not takes('{"b": null, "a": 1}')
+    assert not takes(f'{{"a": {"1" * 20}}}')
+    assert takes(f'{{"a": {"1" * 20}}}', digits="any")
+    assert takes('{"a": 1, "c": 2}', closed=False)
+    own = {**settings, "max_whitespace_cnt": 3, "any_order": True}
+    assert takes('{"b":   null,\t\n "a" : 1}', settings=own)
+    assert not takes('{"a":    1}', settings=own)
+    assert not takes('{"b": null}', settings=own)
+    assert not takes('{"a": 1, "a": 1}', settings=own)
+    assert not takes('{"a" : 1}', settings=own, whitespace="compact")
+
+
+def test_elements_come_in_any_order_and_once() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "null"}, "b": {"type": "null"}, "c": {"type": "null"}},
+        "required": ["a", "b"],
+    }
+    for style, begin, end in (
+        ("qwen_xml", "<parameter={}>", "</parameter>"),
+        ("cohere_xml", '<cofl:value name="{}" type="json">', "</cofl:value>"),
+        ("minimax_m3_xml", "]<]minimax[>[<{}>", "]<]minimax[>[</{}>"),
+    ):
+        fmt = {"type": "json_schema", "json_schema": schema, "style": style, "any_order": True}
+        found = Language(from_structural_tag(of(fmt)).text)
+        for names, fits in (
+            ("ab", True), ("ba", True), ("cba", True), ("bca", True), ("a", False), ("ca", False),
+            ("aab", False), ("abca", False),
+        ):  # fmt: skip
+            text = "".join(f"{begin}null{end}".replace("{}", name) for name in names)
+            assert found.has(text) == fits, (style, names)
+
+
+def test_loops_that_options_leave_endless_are_found_where_the_schema_is() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "number"}}}
+    text = of(tagged("<f=a>", {"type": "json_schema", "json_schema": schema}, "</f>"))
+    options = {"whitespace": "flexible", "digits": "any"}
+    found = check(text, language=STRUCTURAL_TAG, language_options=options)
+    place = "/format/content/json_schema"
+    assert [(each.code, each.pointer) for each in found] == [("I303", place), ("W302", place)]
+    assert not any(each.fixes for each in found)
+    assert check(text, language=STRUCTURAL_TAG) == []
+
+
+def test_a_rule_that_nothing_uses_is_left_out() -> None:
+    schema = {"properties": {"a": {"type": "null"}}}
+    text = from_structural_tag(of({"type": "qwen_xml_parameter", "json_schema": schema})).text
+    assert "argument" not in text
+    assert check(text) == []
+
+
+def test_strict_modes_are_those_of_the_schemas_inside() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "null"}}}
+    text = of({"type": "json_schema", "json_schema": schema})
+    found = check(text, language=STRUCTURAL_TAG, language_options={"strict": "openai"})
+    assert {each.code for each in found} == {"E809"}

@@ -297,7 +297,9 @@ def _checked(calls: _Calls, body: Callable[..., str]) -> _Calls:
             is_escaped = written not in _as_json(arguments, is_ascii=False)
             calls = replace(calls, escapes="unicode") if is_escaped else calls
         elif not _reads(calls.style, written, arguments):
-            raise _OtherwiseError(f"arguments with {title} are written otherwise: {written!r}"[:300])
+            raise _OtherwiseError(
+                f"arguments with {title} are written otherwise: {written!r}"[:300]
+            )
     return calls
 
 
