@@ -68,12 +68,18 @@ def check_calls(grammar: Grammar, text: bytes, tools: list[dict[str, Any]], choi
         assert {each["name"] for each in calls} == {choice}
 
 
+def shortest(grammar: Grammar) -> bytes:
+    data = Engine(grammar, BYTES, finish="eos").shortest_completion().data
+    assert data is not None
+    return data
+
+
 def check_choice(preset: str, choice: str, reasoning: str, *, single: bool) -> None:
     grammar = Grammar.from_tools(
         LISTED, tool_calls=preset, tool_choice=choice, reasoning=reasoning, single_call=single,
         lossy=True,
     )  # fmt: skip
-    check_calls(grammar, Engine(grammar, BYTES).shortest_completion().data, LISTED, choice)
+    check_calls(grammar, shortest(grammar), LISTED, choice)
 
 
 CHOICES = ("auto", "required", *SCHEMAS)
@@ -174,9 +180,8 @@ def check_list(preset: str, tools: list[dict[str, Any]], seed: int) -> bool:
     assert ours <= {each.code for each in found}, ours
     assert not ours & {"W302", "I303"}
     engine = Engine(grammar, BYTES, finish="eos")
-    shortest = engine.shortest_completion().data
-    check_blanks(grammar, shortest)
-    for data in (shortest, *sample_texts(engine, 2, seed, 60).texts):
+    check_blanks(grammar, shortest(grammar))
+    for data in (shortest(grammar), *sample_texts(engine, 2, seed, 60).texts):
         try:
             check_calls(grammar, data, tools, "required")
         except (UnicodeDecodeError, ParseError) as error:

@@ -20,7 +20,7 @@ FEW, MANY = 2, 200
 
 def grammar_of(preset: str, reasoning: str = "auto") -> Grammar:
     # Texts are written with blanks and escapes that models seldom write.
-    spelt = {"whitespace": "flexible", "escapes": "any", "lossy": True}
+    spelt: dict[str, Any] = {"whitespace": "flexible", "escapes": "any", "lossy": True}
     return Grammar.from_tools(tool_texts.TOOLS, tool_calls=preset, reasoning=reasoning, **spelt)
 
 

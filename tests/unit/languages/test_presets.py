@@ -118,6 +118,12 @@ def test_a_setting_that_is_none_is_refused(settings: dict[str, Any], message: st
         tool_calls(**{"preset": "llama", "tools": TOOLS, **settings})
 
 
+def shortest(grammar: Grammar) -> bytes:
+    data = Engine(grammar, Vocabulary.bytes()).shortest_completion().data
+    assert data is not None
+    return data
+
+
 WIRES = [
     "<|channel|>commentary to=functions.get_time <|constrain|>json<|message|>{}<|call|>",
     "<|channel|>commentary to=functions.get_time<|message|>{}<|call|>",
@@ -153,7 +159,7 @@ def test_a_call_without_arguments_is_as_the_template_of_qwen_writes_it(preset: s
 def test_a_tool_without_parameters_has_no_arguments(preset: str) -> None:
     tag = tool_calls(preset, TOOLS, choice="get_time")
     grammar = Grammar.from_structural_tag(tag, lossy=True)
-    text = Engine(grammar, Vocabulary.bytes()).shortest_completion().data
+    text = shortest(grammar)
     assert grammar.read_value(text)[-1] == {"name": "get_time", "arguments": {}}
     if b"{}" in text:
         assert not Language(grammar.to_kbnf()).has(text.decode().replace("{}", "0"))
@@ -164,7 +170,7 @@ def test_a_tool_without_parameters_has_no_arguments(preset: str) -> None:
 def test_a_name_is_escaped_where_it_is_a_string_of_json(preset: str) -> None:
     tools = [{"name": 'a"b\\c', "parameters": CITY}]
     grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice="required")
-    text = Engine(grammar, Vocabulary.bytes()).shortest_completion().data
+    text = shortest(grammar)
     assert b'"a\\"b\\\\c"' in text
     assert grammar.read_value(text) == [{"name": 'a"b\\c', "arguments": {"city": ""}}]
 
@@ -196,7 +202,7 @@ def test_calls_carry_their_tool_whatever_the_text_around_them(preset: str, tmp_p
     tools = [{"name": name, "parameters": CITY} for name in ("ns.get-it", "sep", "json")]
     for name in ("ns.get-it", "sep", "json"):
         grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice=name)
-        text = Engine(grammar, Vocabulary.bytes()).shortest_completion().data
+        text = shortest(grammar)
         expected = [{"name": name, "arguments": {"city": ""}}]
         assert grammar.read_value(text) == expected
         path = tmp_path / "tools.kbnfc"
@@ -210,7 +216,7 @@ def test_calls_carry_their_tool_whatever_the_text_around_them(preset: str, tmp_p
         assert Grammar.from_structural_tag(tag).read_value(text) == expected
 
 
-OPTIONS = [
+OPTIONS: list[tuple[dict[str, Any], str, str]] = [
     ({}, '{"city": "x", "n": 5}', '{"city": "x",  "n": 5}'),
     ({"whitespace": "flexible"}, '{\t"city" : "x", "n":\n5}', '{"city": "x", "n": 5.0}'),
     ({"whitespace": "compact"}, '{"city":"x","n":5}', '{"city": "x","n":5}'),
@@ -234,9 +240,8 @@ def test_schemas_are_read_with_the_options_of_schemas(
     options: dict[str, Any], fits: str, refused: str
 ) -> None:
     timed = {"type": "string", "format": "date-time"}
-    schema = {
-        **CITY, "properties": {**CITY["properties"], "n": {"type": "integer"}, "t": timed},
-    }  # fmt: skip
+    properties = {"city": {"type": "string"}, "n": {"type": "integer"}, "t": timed}
+    schema = {**CITY, "properties": properties}
     tools = [{"name": "f", "parameters": schema}]
     call = '<tool_call>\n{"name": "f", "arguments": %s}\n</tool_call>'
     grammar = Grammar.from_tools(tools, tool_calls="qwen_3", **options)

@@ -4,7 +4,7 @@ import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
@@ -444,9 +444,9 @@ def raw_strings(schema: Json, options: Options, avoided: Dfa) -> list[str] | Non
             few = part if is_bounded or options.digits is Digits.ANY else with_bounded_runs(part)
             strings = few.dfa(schemas.budget)
             atom, wanted = few.literals[0]
-            is_plain = len(few.literals) == 1 and wanted and isinstance(atom, Matching)
-            if operations.intersect(strings, avoided).is_empty and is_plain:
-                found.append(f"(?:{atom.regex})")
+            is_single = len(few.literals) == 1 and wanted and isinstance(atom, Matching)
+            if is_single and operations.intersect(strings, avoided).is_empty:
+                found.append(f"(?:{cast(Matching, atom).regex})")
             else:
                 found.append(to_regex(operations.difference(strings, avoided)))
     except LimitError:

@@ -166,7 +166,7 @@ def test_calls_of_derived_formats_carry_their_tool() -> None:
     tools = [{"name": name} for name in ("ns:f", "a/b", "args")]
     for name in ("ns:f", "a/b", "args"):
         grammar = Grammar.from_tools(tools, tool_calls=made, tool_choice=name)
-        expected = [{"name": name, "arguments": {}}]
+        expected: list[Any] = [{"name": name, "arguments": {}}]
         assert grammar.read_value(f"[CALL]{name} {{}}") == expected
 
 

@@ -164,7 +164,7 @@ def test_two_names_for_one_thing_are_an_error_unless_they_agree(
 def test_many_tools_are_refused_before_they_are_read(preset: str | None) -> None:
     schema = {"type": "object", "properties": {"p": {"type": "wrong"}}}
     tools = [{"name": f"t{number}", "input_schema": schema} for number in range(20_000)]
-    options = {} if preset is None else {"tool_calls": preset}
+    options: dict[str, Any] = {} if preset is None else {"tool_calls": preset}
     found = check(json.dumps(tools), language=TOOL_LIST, language_options=options)
     assert [each.code for each in found] == ["E804"]
     assert "more than 4,000 tools" in found[0].message
