@@ -281,3 +281,17 @@ def test_arguments_in_xml_have_the_options_of_schemas() -> None:
     assert not takes(number, ("p", "a"), number, order="any")
     assert not takes(number, ("other", "x"))
     assert takes(number, ("other", "x"), closed=False)
+
+
+def test_strings_that_take_too_many_states_are_shorter_and_said_to_be() -> None:
+    text = {"type": "string", "pattern": "foo", "maxLength": 100}
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"x": text}}}]
+    options = {"tool_calls": "qwen_3_coder"}
+    found = check(json.dumps(tools), language=TOOL_LIST, language_options=options)
+    assert [(each.code, each.pointer) for each in found] == [("W808", "/0/parameters/properties/x")]
+    language = Language(Grammar.from_tools(tools, tool_calls="qwen_3_coder").to_kbnf())
+    call = "<tool_call>\n<function=f>\n<parameter=x>\n%s\n</parameter>\n</function>\n</tool_call>"
+    assert language.has(call % "a foo b")
+    assert not language.has(call % "a fo b")
+    assert not language.has(call % f"foo{'x' * 98}")
+    assert not language.has(call % "foo</parameter>")

@@ -17,7 +17,7 @@ from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
 from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives, alternatives_of
-from kbnf_core.languages.json_schema.atoms import Matching
+from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
@@ -38,7 +38,6 @@ from kbnf_core.languages.json_schema.problems import (
     Problem,
     ProblemError,
     too_large,
-    too_many_states,
 )
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.schemas import Schemas
@@ -47,6 +46,7 @@ from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import FEWEST, Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
@@ -427,10 +427,13 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     return Embedded(prefix + START, definitions, *_said(writer), eager, {})
 
 
-def raw_strings(schema: Json, options: Options, avoided: Dfa) -> list[str] | None:
+def raw_strings(
+    schema: Json, options: Options, avoided: Dfa, note: Callable[[str], None]
+) -> list[str] | None:
     """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
 
-    None for all strings. What is in ``avoided`` is left out. Raises ProblemError.
+    None for all strings. What is in ``avoided`` is left out, and long strings where their number
+    of characters takes too many states, of which ``note`` is told. Raises ProblemError.
     """
     options = guided(schema, options)
     writer = _writer(SchemaText(Source(""), schema, options))
@@ -448,12 +451,29 @@ def raw_strings(schema: Json, options: Options, avoided: Dfa) -> list[str] | Non
             if is_single and operations.intersect(strings, avoided).is_empty:
                 found.append(f"(?:{cast(Matching, atom).regex})")
             else:
-                found.append(to_regex(operations.difference(strings, avoided)))
+                found.append(_narrowed(few, avoided, schemas.budget, note))
     except LimitError:
-        raise too_many_states(options.limits.states) from None
+        raise too_large("states of a counted string", options.limits.steps, "steps") from None
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
     return found
+
+
+def _narrowed(part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]) -> str:
+    """Return a set of strings, without long ones where it is too large. Raises LimitError."""
+    length, kept = part.length, part
+    while True:
+        try:
+            found = to_regex(operations.difference(kept.dfa(budget), avoided))
+        except LimitError:
+            if length is None or length.high is None or length.high <= max(length.low, 1):
+                raise
+            length = Length(length.low, max(length.low, length.high // 2))
+            kept = Restricted(part.kind, (*part.of_any_length.literals, (length, True)))
+        else:
+            if kept is not part and length is not None:
+                note(f"strings of more than {length.high:,} characters are left out")
+            return found
 
 
 def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, bool]:

@@ -16,6 +16,7 @@ vocabulary where it names them by their texts.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.automata import operations
@@ -48,7 +49,7 @@ from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whi
 from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
-from kbnf_core.languages.json_schema.problems import ProblemError
+from kbnf_core.languages.json_schema.problems import NARROWED, ProblemError
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.read import Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_restricted, is_sound, report_problem
@@ -294,7 +295,8 @@ class Contents:
             avoided = compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa
             kept = {name: value for name, value in schema.items() if name in _OF_STRINGS}
             try:
-                found = None if avoided is None else raw_strings(kept, options, avoided)
+                note = partial(self.report.note, pointer, code=NARROWED)
+                found = None if avoided is None else raw_strings(kept, options, avoided, note)
             except ProblemError as error:
                 report_problem(self.report, error.problem, pointer)
                 return EMPTY
