@@ -145,6 +145,9 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
             None if reading.pragmas.finish else reading.finish.value,
             reading.remark,
             keeps_names=reading.language.is_converted,
+            origin=reading.language.name.lower().replace(" ", "-")
+            if reading.language.is_json
+            else "",
         )
     losses = tuple(
         loss._replace(message="; ".join((loss.message, *loss.notes)), notes=())
