@@ -216,7 +216,8 @@ class _Conversion:
         if language is JSON_SCHEMA and self.own.keys() & set(CALLS):
             language = TOOL_LIST
         if language is self.target and not compiled:
-            _require_kbnf(text, name)
+            if language is KBNF:
+                _require_kbnf(text, name)
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)
 
