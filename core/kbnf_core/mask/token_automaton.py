@@ -14,8 +14,6 @@ from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
-import numpy as np
-
 from kbnf_core.config import Finish
 from kbnf_core.kernel import Forced, StateMasks, TokenSteps
 from kbnf_core.lower.tables import Tables
@@ -79,8 +77,7 @@ class TokenAutomaton:
         """The bytes that the shortest completions of states take."""
         from kbnf_core.recognise.closing import DistanceToEnd
 
-        states = self.masks.states
-        return DistanceToEnd(states, np.ones(states.tables.class_count), token=inf)
+        return DistanceToEnd(self.masks.states, token=inf)
 
     def no_mask(self) -> Bitmask:
         """Return the mask in which nothing is allowed; ``words`` has this object for it."""
