@@ -381,20 +381,61 @@ cdef class Ends:
         return UNKNOWN
 
 
-cdef struct _Leading:
-    # Where the tokens of a state lead: what most of them cost then, -1 where that is not known; the
-    # most that any does; and (token, cost) of those that cost something else.
-    int64_t common
-    int64_t most
-    vector[Pair] others
-
-
 cdef enum:
-    # Pairs of a state and a machine's that are followed to see that a slice stays among few.
-    _MOST_FOLLOWED = 64
-    # Entries of ``others`` that are remembered, 8 bytes each.
-    _MOST_OTHERS = 1 << 21
+    # Tokens that are remembered by what they cost, 4 bytes each.
+    _MOST_LEADING = 1 << 22
     _COSTLY = 0x7FFFFFFF
+
+
+cdef struct _Group:
+    # Tokens of one slice with so many characters, the last of which leaves the machine in a state.
+    int32_t characters
+    int32_t reading
+    vector[int32_t] token_ids
+
+
+cdef class TokenGroups:
+    """The tokens of a vocabulary's slices by their number of characters.
+
+    A character that was begun is one.
+    """
+
+    cdef Parts parts
+    # By slice; none for those without a machine.
+    cdef vector[vector[_Group]] groups
+
+    def __init__(self, Parts parts):
+        cdef _Part part
+        cdef vector[int32_t] characters = vector[int32_t](parts.depth + 1, 0)
+        cdef vector[int32_t] reading = vector[int32_t](parts.depth + 1, 1)
+        cdef ordered_map[Pair, vector[int32_t]] found
+        cdef _Group group
+        cdef int32_t node, depth, k
+        self.parts = parts
+        self.groups.resize(len(parts.slices))
+        for part in parts.slices:
+            if not part.reads:
+                continue
+            found.clear()
+            for node in range(1, <int32_t> part.byte.shape[0]):
+                depth = part.depth[node]
+                reading[depth] = part.reading[node]
+                characters[depth] = characters[depth - 1] + (reading[depth - 1] == 1)
+                for k in range(part.token_start[node], part.token_start[node + 1]):
+                    found[Pair(characters[depth], reading[depth])].push_back(part.token_ids[k])
+            for each in found:
+                group.characters, group.reading = each.first.first, each.first.second
+                group.token_ids = each.second
+                self.groups[part.number].push_back(group)
+
+
+cdef struct _Leading:
+    # Where the tokens of a state lead: the most that any costs then; by slice, what tokens cost by
+    # their characters and the machine's state, empty where the slice was walked; and the tokens of
+    # slices that were, by cost.
+    int64_t most
+    vector[vector[int32_t]] levels
+    ordered_map[int32_t, vector[int32_t]] walked
 
 
 cdef class EndWalker:
@@ -402,69 +443,93 @@ cdef class EndWalker:
 
     ``end_cost``: what it costs to end the sequence. ``eager``: nothing follows what is complete.
 
-    In the midst of a text nearly all tokens lead to the same few states, whatever they spell: where
-    that is so, the tokens of a slice (``mask/slices.py``) are not looked at one by one.
+    In the midst of a text it does not matter which characters a token has, only how many: so the
+    tokens of a slice (``mask/slices.py``) are not looked at one by one there.
     """
 
     cdef Ends ends
     cdef LazyTable explorer
     cdef Parts parts
+    cdef TokenGroups groups
     cdef bint eager
     cdef int32_t end_cost
     # By depth, the state there in the walk in progress.
     cdef vector[int32_t] path
-    # By slice: (token, the state of the machine) of those that end within a character.
-    cdef vector[vector[Pair]] unfinished
+    # By slice and state of its machine: (byte class, next state of the machine).
+    cdef vector[vector[vector[Pair]]] readings
     cdef unordered_map[int32_t, _Leading] known
     cdef size_t kept
     cdef readonly long long visited
 
-    def __init__(self, Ends ends, Parts parts, bint eager, int32_t end_cost):
+    def __init__(self, Ends ends, TokenGroups groups, bint eager, int32_t end_cost):
         cdef _Part part
-        cdef int32_t node, k
         self.ends = ends
         self.explorer = ends.explorer
-        self.parts = parts
+        self.parts, self.groups = groups.parts, groups
         self.eager, self.end_cost = eager, end_cost
-        self.path.resize(parts.depth + 1)
-        self.unfinished.resize(len(parts.slices))
-        for part in parts.slices:
-            for node in range(part.reading.shape[0] if part.reads else 0):
-                if part.reading[node] != 1:
-                    for k in range(part.token_start[node], part.token_start[node + 1]):
-                        self.unfinished[part.number].push_back(
-                            Pair(part.token_ids[k], part.reading[node])
-                        )
+        self.path.resize(self.parts.depth + 1)
+        self.readings.resize(len(self.parts.slices))
+        for part in self.parts.slices:
+            if part.reads:
+                self._find_readings(part)
+
+    cdef int _find_readings(self, _Part part) except -1:
+        cdef ordered_set[Pair] found
+        cdef int32_t reading, byte
+        self.readings[part.number].resize(part.machine.shape[0])
+        for reading in range(1, <int32_t> part.machine.shape[0]):
+            found.clear()
+            for byte in range(256):
+                if part.machine[reading, byte]:
+                    found.insert(Pair(self.explorer.classes[byte], part.machine[reading, byte]))
+            self.readings[part.number][reading].assign(found.begin(), found.end())
+        return 0
 
     @property
     def bytes(self):
         """The estimated size of what is remembered, in bytes."""
-        return 8 * self.kept + 96 * self.known.size()
+        return 4 * self.kept + 256 * self.known.size()
 
     def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
-        """Clear, of the tokens allowed at a state, those after which a text takes more than ``left``.
+        """Clear the bits of tokens after which a text takes more than ``left``, from a state.
 
-        Tells whether there were any. No token terminal is expected there.
+        Tells whether there were any.
         """
-        cdef _Leading* found = self._find(state, False)
+        cdef _Leading* found = self._find(state)
         if found.most <= left:
             return False
-        if found.common <= left:
-            for each in found.others:
-                if each.second > left:
-                    words[each.first >> 5] &= ~(<uint32_t> 1 << (each.first & 31))
-        else:
-            memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
-            self._add(found, left, &words[0])
+        for part in range(found.levels.size()):
+            if found.levels[part].size():
+                for group in self.groups.groups[part]:
+                    if self._level_cost(found.levels[part], part, group) > left:
+                        _clear(group.token_ids, &words[0])
+        for each in found.walked:
+            if each.first > left:
+                _clear(each.second, &words[0])
         return True
 
     def add_by_bytes(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Set the bits of tokens that can come by their bytes and after which ``left`` is enough."""
-        self._add(self._find(state, True), left, &words[0])
+        cdef _Leading* found = self._find(state)
+        for part in range(found.levels.size()):
+            if found.levels[part].size():
+                for group in self.groups.groups[part]:
+                    if self._level_cost(found.levels[part], part, group) <= left:
+                        _set(group.token_ids, &words[0])
+        for each in found.walked:
+            if each.first <= left:
+                _set(each.second, &words[0])
+
+    cdef inline int32_t _level_cost(
+        self, vector[int32_t]& levels, size_t part, _Group& group
+    ) noexcept:
+        """What the tokens of a group cost; those of more characters than levels, as the last."""
+        cdef size_t width = self.readings[part].size(), level = levels.size() // width
+        return levels[width * (min(<size_t> group.characters, level) - 1) + group.reading]
 
     def lacks_costs(self, int32_t state):
         """Tell whether some token leads to a state that has no cost."""
-        return self._find(state, False).most == _COSTLY
+        return self._find(state).most == _COSTLY
 
     def leads(self, int32_t state):
         """Return the states to which tokens lead by their bytes, and these: {state: token ids}."""
@@ -484,88 +549,78 @@ cdef class EndWalker:
             self.explorer.release()
         return {each.first: _as_array(each.second) for each in met}
 
-    cdef void _add(self, _Leading* found, int64_t left, uint32_t* words) noexcept:
-        for each in found.others:
-            if each.second <= left:
-                words[each.first >> 5] |= <uint32_t> 1 << (each.first & 31)
-
-    cdef _Leading* _find(self, int32_t state, bint one_by_one) except NULL:
-        cdef int32_t key = ~state if one_by_one else state
-        cdef vector[uint8_t] stays
-        cdef uint8_t is_among_few
-        cdef _Leading found
+    cdef _Leading* _find(self, int32_t state) except NULL:
+        cdef _Leading* found
         cdef _Part part
-        if self.known.count(key):
-            return &self.known[key]
-        if self.kept > _MOST_OTHERS:
+        if self.known.count(state):
+            return &self.known[state]
+        if self.kept > _MOST_LEADING:
             self.known.clear()
             self.kept = 0
-        found.common = -1
-        found.most = 0
         self.ends._acquire()
         try:
+            found = &self.known[state]
+            found.most = 0
+            found.levels.resize(len(self.parts.slices))
             for part in self.parts.slices:
-                is_among_few = not one_by_one and part.reads and self._stays(part, state, &found)
-                stays.push_back(is_among_few)
-            for part in self.parts.slices:
-                if not stays[part.number]:
-                    self._walk(part, state, &found)
+                if not part.reads or not self._find_levels(part, state, found):
+                    self._walk(part, state, found)
+        except BaseException:
+            self.known.erase(state)
+            raise
         finally:
             self.explorer.release()
-        self.kept += found.others.size()
-        self.known[key] = found
-        return &self.known[key]
+        return found
 
     cdef inline int32_t _cost(self, int32_t state) except -1:
         return <int32_t> min(<int64_t> _COSTLY, self.ends.of_state(state) + self.end_cost)
 
-    cdef void _note(self, _Leading* found, int32_t token_id, int32_t cost) noexcept:
-        if cost != found.common:
-            found.others.push_back(Pair(token_id, cost))
-            found.most = max(found.most, <int64_t> cost)
+    cdef bint _find_levels(self, _Part part, int32_t state, _Leading* found) except -1:
+        """Find what tokens cost by their characters; tell whether that is all they differ in.
 
-    cdef bint _stays(self, _Part part, int32_t state, _Leading* found) except -1:
-        """Tell whether what a machine reads can come, and costs depend on its state alone.
-
-        Then they are noted for the tokens of its slice.
+        That is, whether all texts of so many characters lead to one state, or none does.
         """
-        cdef vector[Pair] met
-        cdef vector[int32_t] costs = vector[int32_t](part.machine.shape[0], -1)
-        cdef int32_t[256] seen
-        cdef int32_t after, byte, reading, k, node
-        cdef uint8_t byte_class
+        cdef vector[vector[Pair]]* readings = &self.readings[part.number]
+        cdef vector[int32_t]* levels = &found.levels[part.number]
+        cdef vector[int32_t] before = vector[int32_t](readings.size(), DEAD), here
+        cdef int32_t reading
+        cdef size_t i
+        before[1] = state
+        while levels.size() < readings.size() * part.height[0]:
+            here.assign(readings.size(), UNKNOWN)
+            if not self._read_character(readings, before[1], here):
+                levels.clear()
+                return False
+            for i in range(here.size()):
+                levels.push_back(_COSTLY if here[i] <= DEAD else self._cost(here[i]))
+                if here[i] > DEAD:
+                    found.most = max(found.most, <int64_t> levels.back())
+            if here == before or here[1] <= DEAD:
+                break
+            before = here
+        return True
+
+    cdef bint _read_character(
+        self, vector[vector[Pair]]* readings, int32_t state, vector[int32_t]& here
+    ) except -1:
+        """Read one character in all ways; tell whether each state of the machine has one state."""
+        cdef vector[int32_t] work = vector[int32_t](1, 0)
+        cdef int32_t reading, after
         cdef size_t i = 0
-        met.push_back(Pair(state, 1))
-        while i < met.size():
-            memset(seen, 0, sizeof(seen))
-            for byte in range(256):
-                reading = part.machine[met[i].second, byte]
-                byte_class = self.explorer.classes[byte]
-                if reading == 0 or seen[byte_class] == reading:
-                    continue
-                seen[byte_class] = reading
-                after = self.explorer.step_alone(met[i].first, byte_class)
-                if after == DEAD or (self.eager and self.explorer.completions[after]):
+        while i < work.size():
+            # Of the first byte; later those of states within the character.
+            reading = work[i] if i else 1
+            for each in readings[0][reading]:
+                after = self.explorer.step_alone(here[reading] if i else state, each.first)
+                if self.eager and after != DEAD and self.explorer.completions[after]:
                     return False
-                if costs[reading] < 0:
-                    costs[reading] = self._cost(after)
-                elif costs[reading] != self._cost(after):
+                if here[each.second] == UNKNOWN:
+                    here[each.second] = after
+                    if each.second != 1:
+                        work.push_back(each.second)
+                elif here[each.second] != after:
                     return False
-                if not _has_pair(met, Pair(after, reading)):
-                    if met.size() == _MOST_FOLLOWED:
-                        return False
-                    met.push_back(Pair(after, reading))
             i += 1
-        if found.common < 0:
-            found.common = costs[1]
-            found.most = max(found.most, found.common)
-        if found.common == costs[1]:
-            for each in self.unfinished[part.number]:
-                self._note(found, each.first, costs[each.second])
-            return True
-        for node in range(1, <int32_t> part.byte.shape[0]):
-            for k in range(part.token_start[node], part.token_start[node + 1]):
-                self._note(found, part.token_ids[k], costs[part.reading[node]])
         return True
 
     cdef int _walk(self, _Part part, int32_t state, _Leading* found) except -1:
@@ -577,8 +632,10 @@ cdef class EndWalker:
             after = self._step(part, node)
             if after != DEAD and part.token_start[node] < part.token_start[node + 1]:
                 cost = self._cost(after)
+                found.most = max(found.most, <int64_t> cost)
                 for k in range(part.token_start[node], part.token_start[node + 1]):
-                    self._note(found, part.token_ids[k], cost)
+                    found.walked[cost].push_back(part.token_ids[k])
+                    self.kept += 1
             node = self._next(part, node, after)
         return 0
 
@@ -598,10 +655,13 @@ cdef class EndWalker:
         return node + 1
 
 
-cdef bint _has_pair(vector[Pair]& pairs, Pair wanted) noexcept nogil:
-    """Tell whether a short list has a pair."""
+cdef void _clear(vector[int32_t]& token_ids, uint32_t* words) noexcept nogil:
     cdef size_t i
-    for i in range(pairs.size()):
-        if pairs[i] == wanted:
-            return True
-    return False
+    for i in range(token_ids.size()):
+        words[token_ids[i] >> 5] &= ~(<uint32_t> 1 << (token_ids[i] & 31))
+
+
+cdef void _set(vector[int32_t]& token_ids, uint32_t* words) noexcept nogil:
+    cdef size_t i
+    for i in range(token_ids.size()):
+        words[token_ids[i] >> 5] |= <uint32_t> 1 << (token_ids[i] & 31)

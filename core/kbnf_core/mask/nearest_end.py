@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kbnf_core.kernel import NEVER, EndCosts, Ends, EndWalker
+from kbnf_core.kernel import NEVER, EndCosts, Ends, EndWalker, TokenGroups
 from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.cache import LruDict
@@ -49,6 +49,15 @@ def _costs_of(masks: Masks, longest: int) -> EndCosts:
     return known[longest]
 
 
+_groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
+
+
+def _groups_of(vocabulary: Vocabulary) -> TokenGroups:
+    """Return the tokens of a vocabulary by their characters, found once."""
+    found = _groups.get(vocabulary)
+    return found or _groups.setdefault(vocabulary, TokenGroups(parts_of(vocabulary)))
+
+
 class NearestEnd:
     """How few tokens end the texts of one token automaton, and which tokens leave enough of them.
 
@@ -64,8 +73,8 @@ class NearestEnd:
         longest = 1 if rule.ends_at_bytes else masks.vocabulary.trie.max_depth
         self._ends = Ends(masks.states, _costs_of(masks, longest))
         self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
-        parts = parts_of(masks.vocabulary)
-        self._walker = EndWalker(self._ends, parts, rule.ends_at_bytes, self._end_cost)
+        groups = _groups_of(masks.vocabulary)
+        self._walker = EndWalker(self._ends, groups, rule.ends_at_bytes, self._end_cost)
         # Of states without a cost: ways that searches found, None where they found none.
         self._ways: dict[int, tuple[int, ...] | None] = {}
         # Those whose search came to its limit.
