@@ -490,14 +490,14 @@ cdef class EndWalker:
         """The estimated size of what is remembered, in bytes."""
         return 4 * self.kept + 256 * self.known.size()
 
-    def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
-        """Clear the bits of tokens after which a text takes more than ``left``, from a state.
+    def most(self, int32_t state):
+        """Return the most that a text takes after a token from a state; ``NEVER`` without an end."""
+        cdef int64_t found = self._find(state).most
+        return _NEVER if found == _COSTLY else found
 
-        Tells whether there were any.
-        """
+    def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
+        """Clear the bits of tokens after which a text takes more than ``left``, from a state."""
         cdef _Leading* found = self._find(state)
-        if found.most <= left:
-            return False
         for part in range(found.levels.size()):
             if found.levels[part].size():
                 for group in self.groups.groups[part]:
@@ -506,7 +506,6 @@ cdef class EndWalker:
         for each in found.walked:
             if each.first > left:
                 _clear(each.second, &words[0])
-        return True
 
     def add_by_bytes(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Set the bits of tokens that can come by their bytes and after which ``left`` is enough."""
@@ -526,10 +525,6 @@ cdef class EndWalker:
         """What the tokens of a group cost; those of more characters than levels, as the last."""
         cdef size_t width = self.readings[part].size(), level = levels.size() // width
         return levels[width * (min(<size_t> group.characters, level) - 1) + group.reading]
-
-    def lacks_costs(self, int32_t state):
-        """Tell whether some token leads to a state that has no cost."""
-        return self._find(state).most == _COSTLY
 
     def leads(self, int32_t state):
         """Return the states to which tokens lead by their bytes, and these: {state: token ids}."""

@@ -107,21 +107,24 @@ class NearestEnd:
         """Return the tokens of a mask after which a text can be over in what is left then."""
         if left < 1:
             return self._masks.no_words
-        state = self._state_near(position)
-        terminals = self._masks.states.token_terminals(state) if self._masks.terminals else ()
-        if self._ends.most_after(state) + self._end_cost < left and not terminals:
+        state, masks = self._state_near(position), self._masks
+        terminals = masks.states.token_terminals(state) if masks.terminals else ()
+        if not terminals and self._ends.most_after(state) + self._end_cost < left:
             return words
-        chosen, vocabulary = words.copy(), self._masks.vocabulary
+        most = self._walker.most(state)
+        if not terminals and most < left:
+            return words
         if terminals:
-            chosen[:] = self._fitting_names(state, terminals, left - 1)
-        elif not self._walker.leave_out(state, left - 1, chosen):
-            return words
-        if self._walker.lacks_costs(state):
+            chosen = self._fitting_names(state, terminals, left - 1)
+        else:
+            chosen = words.copy()
+            self._walker.leave_out(state, left - 1, chosen)
+        if most == NEVER:
             for after, ids in self._without_costs[state]:
                 if self.fits(after, left - 1):
-                    chosen |= pack(ids, vocabulary.size)
-        if self._end_cost and self._masks.is_complete(state):
-            chosen |= pack(sorted(vocabulary.eos_token_ids), vocabulary.size)
+                    chosen |= pack(ids, masks.vocabulary.size)
+        if self._end_cost and masks.is_complete(state):
+            chosen |= pack(sorted(masks.vocabulary.eos_token_ids), masks.vocabulary.size)
         chosen &= words
         return chosen
 

@@ -153,6 +153,11 @@ class TokenAutomaton:
 
         return NearestEnd(self.masks, self.rule, self.step)
 
+    @property
+    def bytes_of_ends(self) -> int:
+        """The estimated size of what is known of ends, in bytes."""
+        return self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0
+
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask at a position after which a text can be over in time.
 
@@ -244,8 +249,10 @@ class TokenAutomata:
     def known_bytes(self) -> int:
         """The estimated size of all tables and masks, in bytes."""
         states = self._states
-        masks = {automaton.masks for each in self._automata.values() for automaton in each.values()}
+        automata = [each for known in self._automata.values() for each in known.values()]
+        masks = {each.masks for each in automata}
         known = sum(each.known_bytes for each in masks)
+        known += sum(each.bytes_of_ends for each in automata)
         if states is None:
             return known
         rows = 4 * states.tables.class_count * len(states)
