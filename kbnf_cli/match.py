@@ -39,6 +39,9 @@ _KEY = 12
 _NARROWEST = 8
 """Cells that the text of a node has on a terminal, however deep it is."""
 
+_DEEPEST = 40
+"""Levels of a tree that are indented."""
+
 _BEFORE, _BEHIND = 40, 24
 """Bytes of a text that are shown before the place where it stops fitting, and after it."""
 
@@ -229,9 +232,12 @@ def lines_of(verdict: Verdict, columns: int | None) -> Segments:
 
 
 def tree_lines(tree: "Tree", columns: int | None) -> Iterator[Segments]:
-    """Yield the lines of a tree: rule, span, and the text of leaves, cut to ``columns`` cells."""
+    """Yield the lines of a tree: rule, span, and the text of leaves, cut to ``columns`` cells.
+
+    Beyond ``_DEEPEST`` levels the level is written, so that lines do not grow with the depth.
+    """
     for depth, node in tree.walk():
-        indent = "  " * depth
+        indent = "  " * min(depth, _DEEPEST) + (f"{depth}: " if depth > _DEEPEST else "")
         end = str(node.end) if node.is_closed else "..."
         name = node.rule if node.token is None else f"token {node.token}"
         span = f" {node.start}-{end}"

@@ -1,11 +1,14 @@
 """Grammars compiled to artifacts on disk, and loaded from them."""
 
 import sys
+from os import PathLike
 from pathlib import Path
+from types import UnionType
 
 from kbnf_core.artifact.read import read_artifact
 from kbnf_core.artifact.write import Progress, compile_to
 from kbnf_core.grammar import Grammar
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -24,8 +27,9 @@ def compile_artifact(
     file appears whole or not at all. Raises ``GrammarError``
     for a grammar that cannot be used and ``OSError`` where the file cannot be written.
     """
-    if isinstance(grammar, str):
-        grammar = Grammar(grammar)
+    grammar = Grammar.from_any(grammar)
+    _check_kind("vocabulary", vocabulary, Vocabulary | None)
+    _check_kind("path", path, str | PathLike)
     compile_to(path, grammar, vocabulary, progress, key)
 
 
@@ -54,5 +58,15 @@ def load_artifact(
     them; damaged ones are left out with an ``ArtifactWarning``, and recomputed. An engine over
     another vocabulary than the one the masks are for is refused with ``VocabularyError``.
     """
+    _check_kind("path", path, str | PathLike)
+    _check_kind("limits", limits, Limits, "the vocabulary is given to the `Engine`")
     read_up_to = limits.artifact_read if map is None else 0 if map else sys.maxsize
     return read_artifact(path, Grammar.restore, limits, read_up_to, key)
+
+
+def _check_kind(name: str, value: object, kind: type | UnionType, hint: str = "") -> None:
+    """Raise ``ConfigError`` for an argument of another kind, as when two were swapped."""
+    if not isinstance(value, kind):
+        wanted = kind.__name__ if isinstance(kind, type) else str(kind)
+        advice = f"; {hint}" if hint else ""
+        raise ConfigError(f"`{name}` must be {wanted}, not {type(value).__name__}{advice}")

@@ -1,6 +1,7 @@
 """The engine: a cursor in one text. Grammar and vocabulary are shared; an engine is not."""
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import replace
@@ -470,7 +471,8 @@ class Engine(EngineCore):
         del self._accepted[-count:]
         self._position = position if position != FORGOTTEN else self._replay()
         if self._follower is not None:
-            self._follower.roll_back(len(self.accepted_by_grammar()))
+            waited, rest = self._before_grammar()
+            self._follower.roll_back(len(self._accepted) - waited + bool(rest))
         # What was shown of a value cannot be taken back: it is read again.
         self._value_reader = None
 
@@ -503,14 +505,16 @@ class Engine(EngineCore):
         """
         if self._value_reader is None:
             self._value_reader = self._grammar.value_reader(self.vocabulary)
-        return self._value_reader.read(self.accepted_by_grammar(), is_over=self.is_finished())
+        accepted = self.accepted_by_grammar(self._value_reader.count)
+        return self._value_reader.read(accepted, is_over=self.is_finished())
 
     def _followed(self) -> "Follower":
         from kbnf_core.parse.follow import Follower
 
         if self._follower is None:
             self._follower = Follower(self._grammar.parser, self.vocabulary)
-        self._follower.follow(self.accepted_by_grammar(), is_over=self.is_finished())
+        accepted = self.accepted_by_grammar(self._follower.count)
+        self._follower.follow(accepted, is_over=self.is_finished())
         return self._follower
 
     def forced_bytes(self, limit: int = 1_024) -> bytes:
@@ -602,16 +606,30 @@ class Engine(EngineCore):
         spelled = self.vocabulary.bytes_or_name
         return b"".join(each if isinstance(each, bytes) else spelled(each) for each in accepted)
 
-    def accepted_by_grammar(self) -> list[int | bytes]:
-        """Return what was accepted since the grammar began, the rest of a token first."""
+    def accepted_by_grammar(self, start: int = 0) -> list[int | bytes]:
+        """Return what was accepted since the grammar began, the rest of a token first.
+
+        Without the first ``start`` of it; what came before them is not looked at.
+        """
+        waited, rest = self._before_grammar()
+        if rest:
+            return [*[rest][start:], *self._accepted[waited + max(start - 1, 0) :]]
+        return self._accepted[waited + start :]
+
+    def _before_grammar(self) -> tuple[int, bytes]:
+        """Return how much was accepted before the grammar began, and the rest of the last of it."""
         if self._after is None:
-            return self._accepted
-        waited = sum(each >= WAITING for each in self._positions)
-        own = self._accepted[waited:]
+            return 0, b""
+        waited = bisect_left(self._positions, 1, key=lambda position: position < WAITING)
         if isinstance(self._after, int) or self.is_waiting():
-            return own
-        rest = rest_behind(self._automaton, self._after, self._spelled(self._accepted[:waited]))
-        return [rest, *own] if rest else own
+            return waited, b""
+        # The text ends in the last of what was waiting: as much before that as it is long will do.
+        first, missing = waited - 1, len(self._after.encode())
+        while first > 0 and missing > 0:
+            first -= 1
+            missing -= len(self._spelled(self._accepted[first : first + 1]))
+        seen = self._spelled(self._accepted[first:waited])
+        return waited, rest_behind(self._automaton, self._after, seen)
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all states and masks computed for it so far.

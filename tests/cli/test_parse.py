@@ -54,6 +54,17 @@ def test_json_of_deep_trees(kbnf: Kbnf, write: Write) -> None:
     assert (result.status, result.out.count('"rule"')) == (0, depth)
 
 
+def test_lines_of_deep_trees_do_not_grow(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", 'start ::= "[" [start] "]";')
+    depth = 5_000
+    result = kbnf("parse", grammar, stdin=b"[" * depth + b"]" * depth)
+    lines = result.out.splitlines()
+    assert (result.status, len(lines)) == (0, depth)
+    assert lines[40] == " " * 80 + "start 40-9960"
+    assert lines[41] == " " * 80 + "41: start 41-9959"
+    assert max(map(len, lines)) < 120
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [

@@ -26,6 +26,14 @@ def test_a_budget_is_kept(seed: int) -> None:
         pytest.skip("too many positions to try one by one")
 
 
+@pytest.mark.parametrize("seed", seeds(600, ordinary=60, ci=150))
+def test_a_budget_is_kept_after_a_text(seed: int) -> None:
+    try:
+        Case.drawn(Random(seed), waits=True).compare()
+    except GivenUpError:
+        pytest.skip("too many positions to try one by one")
+
+
 @pytest.mark.parametrize("seed", seeds(600, ordinary=40, ci=100))
 def test_a_budget_is_kept_where_something_is_counted(seed: int) -> None:
     try:

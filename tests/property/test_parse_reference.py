@@ -107,6 +107,22 @@ def _named_shape(tree: Tree) -> Shape:
     return tree.rule, span, [_named_shape(child) for child in tree.children]
 
 
+def test_events_of_an_engine_are_those_of_the_tree(block: int) -> None:
+    for rules, grammar, random in grammars(block):
+        for text in random.sample(TEXTS, 8):
+            tree = parsed(grammar, text)
+            if tree is None:
+                continue
+            # Where rules derive themselves, too: there are endlessly many derivations then.
+            engine = Engine(grammar, Vocabulary.bytes(), finish="eos")
+            events = engine.events()
+            for byte in text.encode():
+                engine.try_accept_new_token(byte)
+                events += engine.events()
+            engine.try_accept_new_token(256)
+            assert events + engine.events() == list(tree.events()), (as_kbnf(rules), text)
+
+
 def test_events_of_every_chunking_are_those_of_the_tree(block: int) -> None:
     for _, grammar, random in grammars(block):
         for text in random.sample(TEXTS, 8):

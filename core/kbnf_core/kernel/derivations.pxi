@@ -150,11 +150,12 @@ cdef class Derivations:
     cdef int _find_sources(self, int32_t state, _Sources* found) except -1:
         cdef vector[Pair]* pairs = self.explorer._sources(state)
         cdef size_t kernel = self.explorer.configurations.all_pairs.at(state).size()
-        cdef size_t i, j
+        cdef ordered_map[Triple, int32_t] entries
+        cdef Triple key
+        cdef size_t i
         cdef int32_t call, called
         cdef int64_t item
         cdef _Item* one
-        cdef _Item* other
         found.predicted = kernel if kernel < pairs.size() else _NOTHING
         for i in range(pairs.size()):
             found.nodes.push_back(deref(pairs)[i].first)
@@ -162,6 +163,10 @@ cdef class Derivations:
                 found.items.push_back(
                     _Item(i, <int32_t> (item // self.items.radix), item % self.items.radix)
                 )
+        for i in range(found.items.size()):
+            one = &found.items[i]
+            if self.is_entry[one.state]:
+                entries[Triple(one.pair, Pair(one.state, one.report))] = i
         found.callers.resize(found.items.size())
         for i in range(found.items.size()):
             one = &found.items[i]
@@ -169,15 +174,11 @@ cdef class Derivations:
                 self.items.call_start[one.state], self.items.call_start[one.state + 1]
             ):
                 called = self.items.call_nonterminal[call]
-                for j in range(found.items.size()):
-                    other = &found.items[j]
-                    if other.state != self.items.entry[called]:
-                        continue
-                    if self.items.call_tail[call]:
-                        if other.pair == one.pair and other.report == one.report:
-                            found.callers[j].push_back(_Caller(i, call))
-                    elif other.pair == found.predicted and other.report == called:
-                        found.callers[j].push_back(_Caller(i, call))
+                key = Triple(found.predicted, Pair(self.items.entry[called], called))
+                if self.items.call_tail[call]:
+                    key = Triple(one.pair, Pair(self.items.entry[called], one.report))
+                if entries.count(key):
+                    found.callers[entries[key]].push_back(_Caller(i, call))
         return 0
 
     cdef _Step* step_of(self, int32_t state, int32_t symbol, int32_t after) except NULL:
@@ -272,9 +273,11 @@ cdef class Derivations:
         cdef _Sources* reached
         cdef ordered_map[int32_t, vector[int64_t]] by_stack
         cdef unordered_map[int32_t, int32_t] narrowed
+        cdef ordered_map[Triple, vector[int32_t]] found
         cdef _Arrival arrival
+        cdef _Item item
         cdef int32_t item_set
-        cdef size_t i, j
+        cdef size_t i
         if after == DEAD:
             return 0
         reached = self.sources_of(after)
@@ -287,18 +290,17 @@ cdef class Derivations:
             narrowed[pair.first] = (
                 self.explorer.stack.narrow(pair.first, item_set) if item_set != EMPTY else _NOTHING
             )
-        step.of_item.resize(reached.items.size())
-        for i in range(reached.items.size()):
-            if reached.items[i].pair == reached.predicted:
-                continue
-            for j in range(step.arrivals.size()):
-                arrival = step.arrivals[j]
-                if (
-                    arrival.state == reached.items[i].state
-                    and arrival.report == reached.items[i].report
-                    and narrowed[arrival.stack] == reached.nodes[reached.items[i].pair]
-                ):
-                    step.of_item[i].push_back(j)
+        for i in range(step.arrivals.size()):
+            arrival = step.arrivals[i]
+            found[
+                Triple(narrowed[arrival.stack], Pair(arrival.state, arrival.report))
+            ].push_back(i)
+        for item in reached.items:
+            step.of_item.push_back(
+                vector[int32_t]()
+                if item.pair == reached.predicted
+                else found[Triple(reached.nodes[item.pair], Pair(item.state, item.report))]
+            )
         return 0
 
     cdef inline bint reads(self, int32_t state) noexcept:

@@ -3,12 +3,25 @@
 # All are followed side by side until they meet. From there the best one is taken forward: at each
 # place those that prefer least are dropped. The configurations between, an item with the calls that
 # are open to its right, are kept only until that is done.
+#
+# Work is counted: configurations and links made, ways looked at. Each place of the text that is
+# passed allows for some more, up to what is allowed at once, so that a text of any length is read
+# that has a few derivations side by side; many side by side are refused, wherever they are. So is a
+# region that is too large to be kept.
 
 cdef enum:
     # Bits of a preference below those of the first occurrence of a rule.
     _FIRST_BITS = 32
     # Choices that are taken back in one region.
     _TRIES = 100000
+    # Ways through a region that go round in circles.
+    _ENDLESS = -1
+    # Counted work that each place of a text allows for.
+    _FREE_WORK = 256
+    # Of the work that is allowed at once, one part in so many is the size of a region.
+    _SIZE_OF_WORK = 4
+    # Counted work between two looks for a signal.
+    _PATIENCE = 1 << 14
 
 cdef struct _Place:
     int32_t at
@@ -34,21 +47,61 @@ cdef struct _Opened:
     int32_t end
 
 cdef struct _Link:
+    # ``next`` is the next link of the same configuration, _NOTHING after the last.
     int32_t target
     int32_t kind
     int32_t edge
+    int32_t next
 
 
-cdef cppclass _Region:
-    vector[_Place] places
-    vector[vector[_Link]] links
-    unordered_map[uint64_t, vector[int32_t]] known
+cdef class _Region:
+    """Configurations by number, 0 is where the ways back begin; the links forward of each."""
+
+    cdef vector[_Place] places
+    cdef _Index index
+    cdef vector[_Link] links
+    # By configuration, its first and its last link.
+    cdef vector[Pair] ends
     # Open calls, named by the item that they returned to and its place; a call has the calls around
     # it, several where that item has (Tomita's graph-structured stack).
-    vector[_Frame] frames
-    vector[Pair] returned
-    vector[vector[int32_t]] around
-    ordered_map[Triple, int32_t] frame_numbers
+    cdef vector[_Frame] frames
+    cdef vector[Pair] returned
+    cdef vector[vector[int32_t]] around
+    cdef ordered_map[Triple, int32_t] frame_numbers
+
+    def __cinit__(self):
+        self.index = _Index()
+
+    cdef int32_t number(self, _Place place, bint* is_new) except -1:
+        """The number of a configuration, the next one if it is new."""
+        cdef uint64_t hashed = _hash_bytes(0, &place, sizeof(_Place))
+        cdef size_t at = hashed
+        cdef int32_t found = self.index.next(hashed, &at)
+        while found != UNKNOWN:
+            if memcmp(&self.places[found], &place, sizeof(_Place)) == 0:
+                break
+            found = self.index.next(hashed, &at)
+        is_new[0] = found == UNKNOWN
+        if is_new[0]:
+            self.places.push_back(place)
+            self.ends.push_back(Pair(_NOTHING, _NOTHING))
+            found = self.index.add(hashed)
+        return found
+
+    cdef int link(self, int32_t source, int32_t target, int32_t kind, int32_t edge) except -1:
+        """Add a link after those of a configuration."""
+        cdef int32_t link = self.links.size()
+        cdef Pair* ends = &self.ends[source]
+        self.links.push_back(_Link(target, kind, edge, _NOTHING))
+        if ends.first == _NOTHING:
+            ends.first = link
+        else:
+            self.links[ends.second].next = link
+        ends.second = link
+        return 0
+
+    cdef inline int64_t size(self) noexcept:
+        return 2 * <int64_t> self.places.size() + <int64_t> self.links.size()
 
 
 cdef struct _Moment:
@@ -68,7 +121,7 @@ cdef cppclass _Level:
 
 
 cdef bint _returns(
-    _Region* region, int32_t complete, int32_t after, vector[_Level]& levels, int32_t level
+    _Region region, int32_t complete, int32_t after, vector[_Level]& levels, int32_t level
 ) noexcept:
     """Whether a call returns to where it was called, if that was on the same way."""
     cdef int32_t frame = region.places[complete].frame
@@ -89,36 +142,7 @@ cdef void _push_moment(
     moments.push_back(_Moment(first, after, level, _NOTHING))
 
 
-cdef bint _is_circle(
-    _Region* region,
-    vector[int32_t]& threads,
-    vector[vector[Pair]]& origins,
-    int32_t number,
-    int32_t target,
-) noexcept:
-    """Whether a thread has come from a configuration that it would come to again.
-
-    The same one on another way is no circle: other calls are open there.
-    """
-    cdef unordered_set[int32_t] known
-    cdef vector[int32_t] pending
-    cdef int32_t at = region.places[target].at
-    cdef Pair way
-    pending.push_back(number)
-    while not pending.empty():
-        number = pending.back()
-        pending.pop_back()
-        if threads[number] == target:
-            return True
-        if region.places[threads[number]].at != at or known.count(number):
-            continue
-        known.insert(number)
-        for way in origins[number]:
-            pending.push_back(way.first)
-    return False
-
-
-cdef bint _is_settled(_Region* region, int32_t frame) noexcept:
+cdef bint _is_settled(_Region region, int32_t frame) noexcept:
     """Whether the calls that are open to the right of a configuration are the same on all ways."""
     cdef size_t depth = 0
     while frame >= 0:

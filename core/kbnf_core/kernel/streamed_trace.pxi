@@ -1,12 +1,16 @@
 # What is certain of a text that goes on.
 #
 # The events with which all derivations begin that are still possible are found by going through
-# their ways side by side, from a place that all of them go through; it moves on with the text.
+# their ways side by side, from a place that all of them go through; it moves on with the text. Of a
+# long text that was not looked at yet, one part after another is: what is certain of the beginning
+# of a text is certain of all of it.
 
 cdef enum:
     # Kinds of events: a rule has begun, or has ended.
     _OPENS = 0
     _CLOSES = 1
+    # Places of a text that are looked at together, where it does not take more.
+    _TOGETHER = 4096
 
 cdef struct _Event:
     int32_t kind
@@ -30,7 +34,7 @@ cdef class StreamedTrace(Trace):
     # Up to which byte nothing begins or ends in any derivation but what was said.
     cdef readonly int32_t front
 
-    def __cinit__(self, Derivations known, size_t most):
+    def __cinit__(self, Derivations known, int64_t most):
         self.cut = _Place(-1, _BEGIN, 0, ~0)
 
     def __copy__(self):
@@ -59,28 +63,45 @@ cdef class StreamedTrace(Trace):
         self.front = 0
 
     def certain_events(self):
-        """Return the events that have become certain: (whether a rule ends, label, offset).
+        """Return the events that have become certain: labels, ``~label`` of an end, and offsets.
 
         They are those with which all derivations begin that are still possible, less what was
         returned before; in the order of the text.
         """
-        cdef _Region* region
+        cdef _Region region
         cdef vector[_Event] found
+        cdef vector[int32_t] labels, offsets
         cdef _Event event
-        cdef _Place origin = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+        cdef _Place cut = self.cut
+        cdef size_t before_cut = self.before_cut, said = self.said, end = self.symbols.size(), at
+        cdef int32_t front = self.front, size = _TOGETHER, begin
         self.is_open = True
+        self.left = self.most
         self.known.acquire()
-        region = new _Region()
         try:
-            self._follow_back(region, origin, self.cut.at, True)
-            self._agree(region, found)
-            return [(event.kind == _CLOSES, event.label, event.offset) for event in found]
+            while True:
+                begin = self.cut.at
+                at = min(end, <size_t> (max(begin, 0) + size))
+                region = _Region()
+                self._go(at, 1)
+                self._follow_back(region, _Place(at, _ORIGIN, 0, ~0), begin, True)
+                self._go(begin, -1)
+                self._agree(region, at, found)
+                if at == end:
+                    break
+                size = _TOGETHER if 2 * (self.cut.at - begin) > size else 2 * size
+        except BaseException:
+            self.cut, self.before_cut, self.said, self.front = cut, before_cut, said, front
+            raise
         finally:
-            del region
             self.known.release()
+        for event in found:
+            labels.push_back(event.label if event.kind == _OPENS else ~event.label)
+            offsets.push_back(event.offset)
+        return _column_of(labels), _column_of(offsets)
 
-    cdef int _agree(self, _Region* region, vector[_Event]& found) except -1:
-        """Find the events that all ways to the end of a region begin with, after those said.
+    cdef int _agree(self, _Region region, size_t at, vector[_Event]& found) except -1:
+        """Find the events that all ways to the end of a region, ``at``, begin with after those said.
 
         All go through ``cut``, after ``before_cut`` events; it is moved on where they meet again.
         """
@@ -88,7 +109,8 @@ cdef class StreamedTrace(Trace):
         cdef vector[_Event] events
         cdef _Event event
         cdef size_t i, count = self.before_cut
-        self.front = self.offset(self.symbols.size())
+        self.front = self.offset(at)
+        self._watch(region.places.size())
         for i in range(region.places.size()):
             if _is_same(region.places[i], self.cut):
                 current.push_back(_Progress(i, _NOTHING, 0))
@@ -109,7 +131,7 @@ cdef class StreamedTrace(Trace):
         return 0
 
     cdef bint _go_to_events(
-        self, _Region* region, vector[_Progress]& current, size_t count
+        self, _Region region, vector[_Progress]& current, size_t count
     ) except -1:
         """Take all ways to their next event; tell whether each has one.
 
@@ -130,10 +152,12 @@ cdef class StreamedTrace(Trace):
                 self.cut.frame = ~0
                 self.before_cut = count
             first = 0
+            self._spend(current.size())
             for i in range(1, current.size()):
                 if _is_before(region.places[current[i].node], region.places[current[first].node]):
                     first = i
             one = current[first]
+            self._pass(region.places[one.node].at)
             current[first] = current.back()
             current.pop_back()
             if one.link != _NOTHING:
@@ -141,7 +165,7 @@ cdef class StreamedTrace(Trace):
                 if one.done < <int32_t> events.size():
                     reached.push_back(one)
                     continue
-                one = _Progress(region.links[one.node][one.link].target, _NOTHING, 0)
+                one = _Progress(region.links[one.link].target, _NOTHING, 0)
                 if seen.insert(one.node).second:
                     current.push_back(one)
                 continue
@@ -149,12 +173,14 @@ cdef class StreamedTrace(Trace):
                 # The others have an event to come, or are at the end as well.
                 self._end_at(region, reached)
                 return False
-            for link in range(<int32_t> region.links[one.node].size()):
+            link = region.ends[one.node].first
+            while link != _NOTHING:
                 current.push_back(_Progress(one.node, link, 0))
+                link = region.links[link].next
         current.swap(reached)
         return not current.empty()
 
-    cdef int _end_at(self, _Region* region, vector[_Progress]& waiting) except -1:
+    cdef int _end_at(self, _Region region, vector[_Progress]& waiting) except -1:
         """Let what is certain end at the first event that some ways wait for."""
         cdef vector[_Event] events
         cdef _Progress one
@@ -163,7 +189,7 @@ cdef class StreamedTrace(Trace):
             self.front = min(self.front, events[one.done].offset)
         return 0
 
-    cdef bint _is_one_place(self, _Region* region, vector[_Progress]& current) except -1:
+    cdef bint _is_one_place(self, _Region region, vector[_Progress]& current) except -1:
         """Whether all ways have just read the same, whatever is open to its right.
 
         A way reads to each place of the text once, so it cannot be there again with another call
@@ -180,9 +206,9 @@ cdef class StreamedTrace(Trace):
                 return False
         return self._step(place.at).options[place.index][0].kind == _READ
 
-    cdef int _events_of(self, _Region* region, _Progress one, vector[_Event]& events) except -1:
+    cdef int _events_of(self, _Region region, _Progress one, vector[_Event]& events) except -1:
         """Find the events of a link, in order."""
-        cdef _Link link = region.links[one.node][one.link]
+        cdef _Link link = region.links[one.link]
         cdef _Place source = region.places[one.node]
         cdef _Place target = region.places[link.target]
         cdef int32_t rule

@@ -11,7 +11,7 @@ cdef class Trace:
     """A text, read over position automata, and its derivations.
 
     Places of it are counted in steps: bytes, and tokens that are matched by id. ``most`` bounds the
-    configurations that are followed side by side.
+    counted work of a call beyond what each place allows for; past it TooManyReadings is raised.
     """
 
     cdef readonly Derivations known
@@ -21,7 +21,13 @@ cdef class Trace:
     cdef vector[int32_t] offsets
     # By place, the token that was read to it, or _NOTHING; empty without tokens.
     cdef vector[int32_t] tokens
-    cdef size_t most
+    # Counted work: what is allowed at once, what is left of it, what is done until the next look
+    # for a signal; the place up to which work was allowed for, and which way (1 is back).
+    cdef int64_t most
+    cdef int64_t left
+    cdef int64_t patience
+    cdef int64_t frontier
+    cdef int64_t direction
     # The tree in the making, backwards, and the calls that are open to the right.
     cdef vector[int32_t] labels
     cdef vector[int32_t] starts
@@ -35,10 +41,43 @@ cdef class Trace:
     cdef size_t step_at
     cdef _Step* last_step
 
-    def __cinit__(self, Derivations known, size_t most):
+    def __cinit__(self, Derivations known, int64_t most):
         self.known = known
-        self.most = most
+        self.most = self.left = most
+        self.patience = _PATIENCE
         self.states.push_back(known.initial)
+
+    cdef inline int _spend(self, int64_t work) except -1:
+        """Count work; raise TooManyReadings where that is more than is left."""
+        self.left -= work
+        if self.left < 0:
+            raise TooManyReadings
+        return self._watch(work)
+
+    cdef inline int _watch(self, int64_t work) except -1:
+        """Look for a signal now and then."""
+        self.patience -= work
+        if self.patience < 0:
+            self.patience = _PATIENCE
+            PyErr_CheckSignals()
+        return 0
+
+    cdef inline int _keep(self, int64_t size) except -1:
+        """Raise TooManyReadings for more of a region than may be kept."""
+        if size * _SIZE_OF_WORK > self.most:
+            raise TooManyReadings
+        return 0
+
+    cdef inline void _go(self, int64_t begin, int64_t direction) noexcept:
+        """Let the work of places be allowed for from ``begin`` on, back (1) or forward (-1)."""
+        self.frontier, self.direction = begin, direction
+
+    cdef inline void _pass(self, int64_t at) noexcept:
+        """Allow for the work of the places up to ``at`` that were not passed before."""
+        cdef int64_t passed = (self.frontier - at) * self.direction
+        if passed > 0:
+            self.left = min(self.most, self.left + passed * _FREE_WORK)
+            self.frontier = at
 
     def __len__(self):
         return self.symbols.size()
@@ -52,14 +91,20 @@ cdef class Trace:
         return at if self.offsets.empty() else self.offsets[at]
 
     def read(self, const uint8_t[::1] data):
-        """Read bytes as far as they fit; return how many did."""
+        """Read bytes as far as they fit; return how many did.
+
+        Where what is remembered of states grows with the text, that is work.
+        """
         cdef LazyTable explorer = self.known.explorer
         cdef int32_t state = self.states.back()
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, parts, pairs
         cdef uint8_t symbol
         self.known.acquire()
         try:
             explorer._wake()
+            parts = explorer.part_count()
+            self.left = self.most
+            self._go(0, -1)
             self.states.reserve(self.states.size() + data.shape[0])
             self.symbols.reserve(self.symbols.size() + data.shape[0])
             for i in range(data.shape[0]):
@@ -68,6 +113,14 @@ cdef class Trace:
                 if state == DEAD:
                     return i
                 self._push(state, symbol, 1, _NOTHING)
+                self._pass(i)
+                if explorer.part_count() != parts:
+                    # Each pair may complete into each one.
+                    pairs = explorer.configurations.all_pairs[state].size()
+                    self._spend(pairs * pairs // 8)
+                    self._spend(_SIZE_OF_WORK * (explorer.part_count() - parts))
+                    parts = explorer.part_count()
+                self._watch(1)
             return data.shape[0]
         finally:
             self.known.release()
@@ -124,8 +177,8 @@ cdef class Trace:
 
     # The ways back from a configuration.
 
-    cdef int _ways(self, _Place here, _Region* region, vector[_Way]& found) except -1:
-        """Find the configurations that may come before one; ``region`` is NULL outside of any."""
+    cdef int _ways(self, _Place here, _Region region, vector[_Way]& found) except -1:
+        """Find the configurations that may come before one; ``region`` is None outside of any."""
         cdef _Step* step
         cdef _Sources* sources
         cdef _Item item, caller
@@ -157,7 +210,7 @@ cdef class Trace:
                     )
                 else:
                     number = here.frame
-                    if region is not NULL:
+                    if region is not None:
                         number = self._frame_number(region, here, option.index)
                     found.push_back(_Way(_Place(here.at, _NODE, option.index, number), _RETURN, 0))
             return 0
@@ -169,6 +222,7 @@ cdef class Trace:
                 found.push_back(_Way(_Place(here.at, _NODE, number, here.frame), _SAME, 0))
             return 0
         rule = self.known.rule_of[item.state]
+        self._spend(sources.callers[here.index].size())
         for each in sources.callers[here.index]:
             caller = sources.items[each.item]
             if self.known.items.call_tail[each.call]:
@@ -205,7 +259,7 @@ cdef class Trace:
             found.push_back(_Way(_Place(-1, _BEGIN, 0, here.frame), _FIRST, 0))
         return 0
 
-    cdef bint _top(self, int32_t number, _Region* region, _Frame* frame) noexcept:
+    cdef bint _top(self, int32_t number, _Region region, _Frame* frame) noexcept:
         """Fetch the innermost open call; tell whether there is one.
 
         Those of a region have numbers from 0 on; ``~n`` are the first ``n`` of ``opened``.
@@ -219,7 +273,7 @@ cdef class Trace:
         return True
 
     cdef int32_t _frame_number(
-        self, _Region* region, _Place after, int32_t complete
+        self, _Region region, _Place after, int32_t complete
     ) except? -1:
         """The call that returned to a node of a step from another one."""
         cdef _Step* step = self._step(after.at)
@@ -234,30 +288,15 @@ cdef class Trace:
             region.returned.push_back(Pair(after.at, after.index))
             region.around.push_back(vector[int32_t]())
         number = region.frame_numbers[key]
+        self._spend(1 + region.around[number].size() // 8)
         if not _has(region.around[number], after.frame):
             region.around[number].push_back(after.frame)
         return number
 
     # Regions.
 
-    cdef int32_t _number(self, _Region* region, _Place place, bint* is_new) except -1:
-        cdef uint64_t hashed = _hash_bytes(0, &place, sizeof(_Place))
-        cdef int32_t number
-        is_new[0] = False
-        for number in region.known[hashed]:
-            if memcmp(&region.places[number], &place, sizeof(_Place)) == 0:
-                return number
-        number = region.places.size()
-        if region.places.size() >= self.most:
-            raise TooManyReadings
-        region.places.push_back(place)
-        region.links.push_back(vector[_Link]())
-        region.known[hashed].push_back(number)
-        is_new[0] = True
-        return number
-
     cdef int32_t _follow_back(
-        self, _Region* region, _Place origin, int32_t floor, bint to_begin
+        self, _Region region, _Place origin, int32_t floor, bint to_begin
     ) except -1:
         """Follow all ways back until they meet; return where, as a number of the region.
 
@@ -267,7 +306,7 @@ cdef class Trace:
         cdef vector[_Way] ways
         cdef _Way way
         cdef bint is_new
-        cdef int32_t number = self._number(region, origin, &is_new)
+        cdef int32_t number = region.number(origin, &is_new)
         cdef int32_t target
         here.push_back(number)
         while True:
@@ -289,11 +328,14 @@ cdef class Trace:
                     continue
                 return number
             self._ways(region.places[number], region, ways)
+            self._pass(region.places[number].at)
             for way in ways:
                 if way.place.at < floor:
                     continue
-                target = self._number(region, way.place, &is_new)
-                region.links[target].push_back(_Link(number, way.kind, way.edge))
+                target = region.number(way.place, &is_new)
+                region.link(target, number, way.kind, way.edge)
+                self._spend(1 + 2 * is_new)
+                self._keep(region.size())
                 if is_new:
                     if way.place.at == region.places[number].at:
                         here.push_back(target)
@@ -302,7 +344,7 @@ cdef class Trace:
             number = _NOTHING
 
     cdef int64_t _preference(
-        self, _Region* region, int32_t source, _Link link, vector[_Level]& levels, int32_t level
+        self, _Region region, int32_t source, _Link link, vector[_Level]& levels, int32_t level
     ) except -2:
         """How much a link is preferred among those of one configuration; the least is the most."""
         cdef int32_t at, index
@@ -325,11 +367,12 @@ cdef class Trace:
         return 0
 
     cdef int _choose(
-        self, _Region* region, int32_t begin, int32_t origin, vector[_Way]& chosen
+        self, _Region region, int32_t begin, int32_t origin, vector[_Way]& chosen
     ) except -1:
         """Find the preferred way from ``begin`` to ``origin``; ``chosen`` are its steps, backwards."""
         cdef unordered_set[int32_t] dead
         cdef size_t known = 0
+        self._go(region.places[begin].at, -1)
         while not self._chosen_without(region, begin, origin, dead, chosen, False):
             # Rules that derive themselves: what led round in a circle is tried no more.
             if dead.size() == known:
@@ -338,11 +381,12 @@ cdef class Trace:
                 self._chosen_without(region, begin, origin, dead, chosen, True)
                 break
             known = dead.size()
+        self._go(region.places[begin].at, 1)
         return 0
 
     cdef bint _chosen_without(
         self,
-        _Region* region,
+        _Region region,
         int32_t begin,
         int32_t origin,
         unordered_set[int32_t]& dead,
@@ -365,8 +409,9 @@ cdef class Trace:
         cdef unordered_set[int32_t] seen
         cdef unordered_map[int32_t, int32_t] reached
         cdef int32_t number, node, level
+        cdef int32_t i, each
         cdef int64_t best, preference
-        cdef size_t i, tries = 0
+        cdef size_t tries = 0
         cdef _Link link
         threads.push_back(begin)
         origins.push_back(vector[Pair]())
@@ -378,11 +423,14 @@ cdef class Trace:
             level = moments.back().level
             for number in range(moments.back().first, moments.back().after):
                 node = threads[number]
-                for i in range(region.links[node].size()):
-                    link = region.links[node][i]
+                i = region.ends[node].first
+                while i != _NOTHING:
+                    link, each = region.links[i], i
+                    i = link.next
+                    self._spend(1)
                     if dead.count(link.target) or (
                         seen.count(link.target)
-                        and _is_circle(region, threads, origins, number, link.target)
+                        and self._is_circle(region, threads, origins, number, link.target)
                     ):
                         continue
                     if link.kind == _RETURN and not _returns(
@@ -396,7 +444,7 @@ cdef class Trace:
                         best = preference
                         ways.clear()
                     if preference == best:
-                        ways.push_back(Pair(number, i))
+                        ways.push_back(Pair(number, each))
             if ways.empty() and not goes_back:
                 if moments.size() > 1:
                     for number in range(moments.back().first, moments.back().after):
@@ -415,22 +463,53 @@ cdef class Trace:
             number = threads.size()
             reached.clear()
             for way in ways:
-                node = region.links[threads[way.first]][way.second].target
+                node = region.links[way.second].target
                 if not reached.count(node):
                     reached[node] = threads.size()
                     threads.push_back(node)
                     origins.push_back(vector[Pair]())
                     seen.insert(node)
                 origins[reached[node]].push_back(way)
-            if threads.size() > self.most:
-                raise TooManyReadings
+            self._spend(3 * (threads.size() - number))
+            self._keep(4 * threads.size())
+            self._pass(region.places[threads.back()].at)
             _push_moment(moments, number, threads.size(), level)
         self._retrace(region, threads, origins, chosen)
         return True
 
+    cdef bint _is_circle(
+        self,
+        _Region region,
+        vector[int32_t]& threads,
+        vector[vector[Pair]]& origins,
+        int32_t number,
+        int32_t target,
+    ) except -1:
+        """Whether a thread has come from a configuration that it would come to again.
+
+        The same one on another way is no circle: other calls are open there.
+        """
+        cdef unordered_set[int32_t] known
+        cdef vector[int32_t] pending
+        cdef int32_t at = region.places[target].at
+        cdef Pair way
+        pending.push_back(number)
+        while not pending.empty():
+            number = pending.back()
+            pending.pop_back()
+            self._spend(1)
+            if threads[number] == target:
+                return True
+            if region.places[threads[number]].at != at or known.count(number):
+                continue
+            known.insert(number)
+            for way in origins[number]:
+                pending.push_back(way.first)
+        return False
+
     cdef int32_t _enter(
         self,
-        _Region* region,
+        _Region region,
         vector[int32_t]& threads,
         vector[Pair]& ways,
         vector[_Level]& levels,
@@ -438,7 +517,7 @@ cdef class Trace:
     ) except -2:
         """Return the level that what was chosen leads to."""
         cdef int32_t node = threads[ways[0].first]
-        cdef _Link link = region.links[node][ways[0].second]
+        cdef _Link link = region.links[ways[0].second]
         cdef _Place place = region.places[node]
         if link.kind == _CALL or link.kind == _TAIL:
             levels.resize(levels.size() + 1)
@@ -448,7 +527,7 @@ cdef class Trace:
                 levels.back().caller = self._sources(place.at).items[place.index].state
                 for way in ways:
                     node = threads[way.first]
-                    link = region.links[node][way.second]
+                    link = region.links[way.second]
                     levels.back().around[region.places[link.target].frame].push_back(
                         region.places[node].frame
                     )
@@ -460,7 +539,7 @@ cdef class Trace:
 
     cdef int _retrace(
         self,
-        _Region* region,
+        _Region region,
         vector[int32_t]& threads,
         vector[vector[Pair]]& origins,
         vector[_Way]& chosen,
@@ -473,7 +552,7 @@ cdef class Trace:
         chosen.clear()
         while not origins[number].empty():
             way = origins[number][0]
-            link = region.links[threads[way.first]][way.second]
+            link = region.links[way.second]
             if link.kind == _RETURN:
                 frames.push_back(region.places[threads[number]].frame)
             elif link.kind == _CALL and not frames.empty():
@@ -482,52 +561,90 @@ cdef class Trace:
                 for way in origins[number]:
                     if region.places[threads[way.first]].frame == frame:
                         break
-                link = region.links[threads[way.first]][way.second]
+                link = region.links[way.second]
             source = threads[way.first]
             chosen.push_back(_Way(region.places[source], link.kind, link.edge))
             number = way.first
         return 0
 
-    # The tree.
+    # The tree, and all derivations.
 
     def tree(self):
         """Return the preferred derivation: labels, starts, ends and nodes below, in preorder.
 
         Labels from ``len(names)`` on are token ids. What was read must be a whole text.
         """
-        cdef vector[_Way] ways, chosen
-        cdef _Region* region
-        cdef _Place here
-        cdef int32_t meeting
-        cdef size_t i
+        cdef int64_t count = 0
         if self.symbols.empty():
             return self._empty_tree()
+        self._read_back(_NOTHING, 0, &count)
+        return self._result()
+
+    def derivations(self, int64_t most):
+        """Return how many derivations a whole text has, at most ``most`` of them, and another tree.
+
+        The tree is that of another derivation than ``tree`` returns, the same up to the first choice
+        in which there are two; None where there is one only, or where they are endless.
+        """
+        cdef int64_t count = 1, last
+        if self.symbols.empty():
+            return 1, None
+        last = self._read_back(_NOTHING, most, &count)
+        if last == _NOTHING or count == _ENDLESS:
+            return (1 if last == _NOTHING else most), None
+        self._read_back(last, 0, &count)
+        return count, self._result()
+
+    cdef int64_t _read_back(self, int64_t second, int64_t most, int64_t* count) except -2:
+        """Write the preferred derivation backwards; return the last region of several, from 0 on.
+
+        In the region ``second`` another one is written that first differs as early as it can. Unless
+        ``most`` is 0, ``count`` is multiplied by the number of ways through each region.
+        """
+        cdef vector[_Way] ways, chosen
+        cdef _Region region
+        cdef _Place here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+        cdef int32_t meeting
+        cdef int64_t ways_through, regions = 0, last = _NOTHING
+        cdef size_t i
         self.is_open = False
+        self.left = self.most
         self.known.acquire()
         try:
             self._clear()
-            here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
+            self._go(here.at, 1)
             while here.kind != _BEGIN:
                 if here.kind == _ITEM:
                     self._skip_back(&here)
                 here.frame = ~(<int32_t> self.opened.size())
-                self._ways(here, NULL, ways)
+                self._pass(here.at)
+                self._spend(1)
+                self._ways(here, None, ways)
                 if ways.size() == 1:
                     self._apply(here, ways[0])
                     here = ways[0].place
                     continue
                 if ways.empty():
                     raise AssertionError(f"no way back from place {here.at} of a text")
-                region = new _Region()
-                try:
-                    meeting = self._follow_back(region, here, -1, False)
+                region = _Region()
+                meeting = self._follow_back(region, here, -1, False)
+                self._choose(region, meeting, 0, chosen)
+                if most:
+                    ways_through = self._count(region, meeting, most)
+                    if ways_through != 1:
+                        last = regions
+                    if count[0] != _ENDLESS:
+                        count[0] = min(most, count[0] * ways_through)
+                    if ways_through == _ENDLESS:
+                        count[0] = _ENDLESS
+                if second == regions:
+                    self._turn_off(region, meeting, chosen)
                     self._choose(region, meeting, 0, chosen)
-                finally:
-                    del region
+                regions += 1
                 for i in range(chosen.size()):
                     self._apply(here, chosen[i])
                     here = chosen[i].place
-            return self._result()
+            return last
         finally:
             self.known.release()
 
@@ -560,50 +677,30 @@ cdef class Trace:
             here.index = option.index
         return 0
 
-    # All derivations.
-
-    def derivations(self, size_t most):
-        """Return how many derivations a whole text has, at most ``most`` of them, and another tree.
-
-        The tree is that of another derivation than ``tree`` returns, the same up to the first choice
-        in which there are two; None where there is one only.
-        """
-        cdef _Region* region
-        cdef vector[_Way] chosen
+    cdef int64_t _count(self, _Region region, int32_t begin, int64_t most) except -2:
+        """Return the number of ways through a region, at most ``most``, or _ENDLESS."""
         cdef vector[int64_t] counts
-        cdef _Place here = _Place(self.symbols.size(), _ORIGIN, 0, ~0)
-        cdef int32_t begin, i
-        if self.symbols.empty():
-            return 1, None
-        self.is_open = False
-        self.known.acquire()
-        region = new _Region()
-        try:
-            self._clear()
-            self._follow_back(region, here, -1, True)
-            begin = 0
-            for i in range(<int32_t> region.places.size()):
-                if region.places[i].kind == _BEGIN:
-                    begin = i
-            self._choose(region, begin, 0, chosen)
-            counts.resize(region.places.size(), _NOTHING)
-            if not self._count(region, begin, most, counts):
-                return most, None
-            if counts[begin] == 1:
-                return 1, None
-            number = counts[begin]
-            self._turn_off(region, begin, chosen)
-            self._choose(region, begin, 0, chosen)
-            for i in range(<int32_t> chosen.size()):
-                self._apply(here, chosen[i])
-                here = chosen[i].place
-            return number, self._result()
-        finally:
-            del region
-            self.known.release()
+        cdef int64_t found = 1
+        cdef int32_t frame
+        counts.resize(region.places.size(), _NOTHING)
+        while True:
+            if not self._count_from(region, begin, most, counts):
+                return _ENDLESS
+            found = min(most, found * counts[begin])
+            if region.places[begin].frame < 0:
+                return found
+            # To the end of that call, and on from there: what is open to its right is settled.
+            frame = region.places[begin].frame
+            begin = self._return_of(region, frame, region.around[frame][0])
 
-    cdef bint _count(
-        self, _Region* region, int32_t begin, int64_t most, vector[int64_t]& counts
+    cdef int32_t _return_of(self, _Region region, int32_t frame, int32_t outer) except -1:
+        """The configuration at which a call returns, in the calls ``outer``."""
+        cdef bint is_new
+        cdef Pair back = region.returned[frame]
+        return region.number(_Place(back.first, _NODE, back.second, outer), &is_new)
+
+    cdef bint _count_from(
+        self, _Region region, int32_t begin, int64_t most, vector[int64_t]& counts
     ) except -1:
         """Count the ways from each configuration to the end of the call that it is in.
 
@@ -611,7 +708,7 @@ cdef class Trace:
         """
         cdef vector[int32_t] pending, needed
         cdef unordered_set[int32_t] entered
-        cdef int32_t number, other
+        cdef int32_t number, other, i
         cdef int64_t total
         cdef bint is_ready
         cdef _Link link
@@ -622,16 +719,24 @@ cdef class Trace:
                 pending.pop_back()
                 continue
             is_ready, total = True, 0
-            if region.places[number].kind == _ORIGIN:
+            if number == 0:
                 total = 1
-            for link in region.links[number]:
+            i = region.ends[number].first
+            while i != _NOTHING:
+                link = region.links[i]
+                i = link.next
+                self._watch(1)
                 if link.kind == _RETURN:
                     total = 1
                     break
                 needed.clear()
                 needed.push_back(link.target)
-                if link.kind == _CALL:
-                    needed.push_back(self._after_call(region, number, link.target))
+                if link.kind == _CALL and region.places[link.target].frame >= 0:
+                    needed.push_back(
+                        self._return_of(
+                            region, region.places[link.target].frame, region.places[number].frame
+                        )
+                    )
                 for other in needed:
                     if counts[other] == _NOTHING:
                         if entered.count(other):
@@ -651,31 +756,25 @@ cdef class Trace:
                 entered.insert(number)
         return True
 
-    cdef int32_t _after_call(self, _Region* region, int32_t caller, int32_t entry) except -1:
-        """The configuration at which a call returns, in the calls that its caller is in."""
-        cdef bint is_new
-        cdef Pair back = region.returned[region.places[entry].frame]
-        cdef _Place place = _Place(back.first, _NODE, back.second, region.places[caller].frame)
-        return self._number(region, place, &is_new)
-
-    cdef int _turn_off(self, _Region* region, int32_t begin, vector[_Way]& chosen) except -1:
+    cdef int _turn_off(self, _Region region, int32_t begin, vector[_Way]& chosen) except -1:
         """Take the links of the chosen derivation away where it first could have taken others."""
-        cdef vector[_Link] kept
         cdef size_t i = chosen.size()
-        cdef int32_t number = begin, target
+        cdef int32_t number = begin, target, link
         cdef bint is_new
-        cdef _Link link
         while i:
             i -= 1
-            number = self._number(region, chosen[i].place, &is_new)
-            if region.links[number].size() > 1 and region.links[number][0].kind != _RETURN:
-                target = 0
-                if i:
-                    target = self._number(region, chosen[i - 1].place, &is_new)
-                for link in region.links[number]:
-                    if link.target != target:
-                        kept.push_back(link)
-                region.links[number].swap(kept)
+            number = region.number(chosen[i].place, &is_new)
+            link = region.ends[number].first
+            if link != region.ends[number].second and region.links[link].kind != _RETURN:
+                target = region.number(chosen[i - 1].place, &is_new) if i else 0
+                region.ends[number] = Pair(_NOTHING, _NOTHING)
+                while link != _NOTHING:
+                    if region.links[link].target != target:
+                        region.link(
+                            number, region.links[link].target, region.links[link].kind,
+                            region.links[link].edge,
+                        )
+                    link = region.links[link].next
                 return 0
         return 0
 

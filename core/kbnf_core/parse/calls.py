@@ -6,7 +6,7 @@ beginning of a call is not text yet. Nothing that was there goes away.
 """
 
 from codecs import getincrementaldecoder
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kbnf_core.ir import Grammar
@@ -62,7 +62,6 @@ class CallReader:
     def __init__(self, parser: CallParser, vocabulary: Vocabulary | None = None) -> None:
         self._parser = parser
         self._follower = Follower(parser.parser, vocabulary)
-        self._pieces: list[int | bytes] = []
         self._parts: list[_Text | _Call] = []
         self._deltas: list[Delta] = []
         self._calls = 0
@@ -71,15 +70,19 @@ class CallReader:
 
     def feed(self, piece: str | bytes | int) -> None:
         """Read the next piece: text, bytes, or a token. Raises ``ParseError`` where none fits."""
-        self._pieces.append(piece.encode() if isinstance(piece, str) else piece)
-        self.read(self._pieces, is_over=False)
+        self.read([piece.encode() if isinstance(piece, str) else piece], is_over=False)
 
     def finish(self) -> None:
         """Say that the text is over. Raises ``ParseError`` for one that ends too early."""
         self._follower.require_end()
-        self.read(self._pieces, is_over=True)
+        self.read([], is_over=True)
 
-    def read(self, accepted: Sequence[int | bytes], *, is_over: bool) -> list[Any]:
+    @property
+    def count(self) -> int:
+        """The number of pieces read."""
+        return self._follower.count
+
+    def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> list[Any]:
         """Read what was accepted since the last call; return the value."""
         follower = self._follower
         follower.follow(accepted, is_over=is_over)

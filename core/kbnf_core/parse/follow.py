@@ -5,9 +5,10 @@ asked, from where it stopped; an engine that nobody asks has none.
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
+from kbnf_core.kernel import Trace
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.parse.parser import Parser
 from kbnf_core.parse.tree import Event
@@ -38,6 +39,11 @@ class Follower:
         self._given = 0
         self._is_over = False
 
+    @property
+    def count(self) -> int:
+        """The number of parts read: tokens, and byte strings."""
+        return len(self._read)
+
     def __copy__(self) -> "Follower":
         twin = object.__new__(Follower)
         twin.__dict__.update(self.__dict__)
@@ -59,29 +65,32 @@ class Follower:
         self._events = []
         self._given = given
 
-    def follow(self, accepted: Sequence[int | bytes], *, is_over: bool) -> None:
+    def follow(self, accepted: Iterable[int | bytes], *, is_over: bool) -> None:
         """Read what was accepted since the last call, and find what is certain."""
-        for what in accepted[len(self._read) :]:
+        for what in accepted:
             self._marks.append((len(self._trace), self._given))
             self._read.append(what)
-            self._take(what)
+            data = bytes_of(what, self._vocabulary)
+            self._data += data
+            self._take(self._trace, what, data)
         self._is_over = is_over and self._trace.is_complete()
         if self._is_over:
-            tree = self._parser.tree_of(self._trace, bytes(self._data))
-            self._events = list(tree.events())
+            # The tables of a whole text: they have fewer derivations for rules that derive
+            # themselves, and it is read as ``Grammar.parse`` reads it.
+            whole = self._parser.trace()
+            for what in self._read:
+                self._take(whole, what, bytes_of(what, self._vocabulary))
+            self._events = list(self._parser.tree_of(whole, bytes(self._data)).events())
         else:
             self._events += self._parser.certain(self._trace)
 
-    def _take(self, what: int | bytes) -> None:
-        data = bytes_of(what, self._vocabulary)
+    def _take(self, trace: Trace, what: int | bytes, data: bytes) -> None:
         if not isinstance(what, bytes) and self._terminals is not None:
             terminals = self._terminals.matching(what)
-            if terminals and self._trace.read_token(terminals, what, len(data)):
-                self._data += data
+            if terminals and trace.read_token(terminals, what, len(data)):
                 return
-        self._data += data
-        if self._trace.read(data) < len(data):
-            raise self._parser.error(self._trace, bytes(self._data))
+        if self._parser.read(trace, data) < len(data):
+            raise self._parser.error(trace, bytes(self._data))
 
     @property
     def front(self) -> int:
@@ -123,7 +132,8 @@ class ValueReader:
     def __init__(self, vocabulary: Vocabulary | None = None) -> None:
         self._vocabulary = vocabulary
         self._reader = JsonReader()
-        self._read = 0
+        self.count = 0
+        """The number of parts that ``read`` has read."""
         self._is_over = False
 
     def feed(self, piece: str | bytes | int) -> None:
@@ -135,10 +145,10 @@ class ValueReader:
         """Say that the text is over. Raises ``ParseError`` for one that ends too early."""
         self._reader.feed(b"", final=True)
 
-    def read(self, accepted: Sequence[int | bytes], *, is_over: bool) -> Any:
+    def read(self, accepted: Iterable[int | bytes], *, is_over: bool) -> Any:
         """Read what was accepted since the last call; return the value."""
-        for what in accepted[self._read :]:
-            self._read += 1
+        for what in accepted:
+            self.count += 1
             self.feed(what)
         if is_over and not self._is_over:
             self._is_over = True

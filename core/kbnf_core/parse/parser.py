@@ -5,6 +5,8 @@ what is known of its steps, so that the cost of a byte is that of two lookups on
 warm.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import RLock
 from typing import Any, TypeVar
 
@@ -13,14 +15,14 @@ import numpy as np
 from kbnf_core.ir import Grammar, TokenTerminal
 from kbnf_core.kernel import Derivations, StreamedTrace, TooManyReadings, Trace
 from kbnf_core.parse.positions import Positions, build_positions
-from kbnf_core.parse.tree import Event, Nodes, Tree
+from kbnf_core.parse.tree import Event, Ids, Nodes, Tree
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.text.errors import ParseError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
-_WORK = 16
-"""Steps of ``Limits.work`` for each place that is followed where a text has several derivations."""
+_WORK = 1
+"""Steps of ``Limits.work`` for each configuration, link and way of a text, as the kernel counts."""
 
 MOST_DERIVATIONS = 1_000
 """Derivations that are counted."""
@@ -57,17 +59,13 @@ class Parser:
         """Return the beginning of a text."""
         with self._lock:
             self._whole = self._fresh(self._whole, lambda: self._positions)
-            return Trace(self._whole, self._most)
+            return Trace(self._whole, self._limits.work // _WORK)
 
     def streamed_trace(self) -> StreamedTrace:
         """Return the beginning of a text that goes on."""
         with self._lock:
             self._streamed = self._fresh(self._streamed, self._positions.without_tail_calls)
-            return StreamedTrace(self._streamed, self._most)
-
-    @property
-    def _most(self) -> int:
-        return max(1_000, self._limits.work // _WORK)
+            return StreamedTrace(self._streamed, self._limits.work // _WORK)
 
     def _fresh(self, known: Derivations | None, positions: Any) -> Derivations:
         """Return what is known of states, begun anew where that has grown too large."""
@@ -92,9 +90,17 @@ class Parser:
 
     def _read(self, trace: _T, data: bytes) -> _T:
         """Return a text that was read; raise ``ParseError`` at a byte that does not fit."""
-        if trace.read(data) < len(data):
+        if self.read(trace, data) < len(data):
             raise self.error(trace, data)
         return trace
+
+    def read(self, trace: Trace, data: bytes) -> int:
+        """Read bytes as far as they fit; return how many did.
+
+        Raises ``WorkLimitError`` where too many derivations lie side by side.
+        """
+        with self._counted():
+            return trace.read(data)
 
     def error(self, trace: Trace, data: bytes) -> ParseError:
         """Return why what was read of ``data`` is not followed by the rest of it."""
@@ -103,7 +109,7 @@ class Parser:
         opened: list[str] = []
         read = trace.size
         streamed = self.streamed_trace()
-        streamed.read(data[:read])
+        self.read(streamed, data[:read])
         for event in self.certain(streamed):
             if event.kind == "open":
                 opened.append(event.rule)
@@ -116,21 +122,22 @@ class Parser:
 
         Raises ``WorkLimitError`` where too many derivations lie side by side.
         """
-        try:
+        with self._counted():
             return Tree(Nodes(data, self.names, *trace.tree()))
-        except TooManyReadings:
-            raise self._too_many() from None
 
     def certain(self, trace: StreamedTrace) -> list[Event]:
-        """Return the events that have become certain in a streamed text since the last call."""
-        try:
-            found = trace.certain_events()
-        except TooManyReadings:
-            raise self._too_many() from None
+        """Return the events that have become certain in a streamed text since the last call.
+
+        Raises ``WorkLimitError`` where too many derivations lie side by side.
+        """
+        with self._counted():
+            labels, offsets = trace.certain_events()
         names = self.names
         return [
-            Event("close" if is_end else "open", names[label], offset)
-            for is_end, label, offset in found
+            Event("open", names[label], offset)
+            if label >= 0
+            else Event("close", names[~label], offset)
+            for label, offset in zip(labels.tolist(), offsets.tolist(), strict=True)
         ]
 
     def partial(self, data: bytes) -> Tree | None:
@@ -139,7 +146,8 @@ class Parser:
         Raises ``ParseError`` where no text begins so.
         """
         trace = self._read(self.streamed_trace(), data)
-        return tree_of_events(data, self.names, self.certain(trace))
+        with self._counted():
+            return tree_of_events(data, self.names, *trace.certain_events())
 
     def derivations(self, data: bytes, most: int = MOST_DERIVATIONS) -> tuple[int, Tree | None]:
         """Return how many derivations a text has, at most ``most``, and the tree of a second one.
@@ -147,36 +155,40 @@ class Parser:
         Raises ``ParseError`` where it does not fit, ``WorkLimitError`` where they are too many.
         """
         trace = self.check(data)
-        try:
+        with self._counted():
             count, other = trace.derivations(most)
-        except TooManyReadings:
-            raise self._too_many() from None
         return count, None if other is None else Tree(Nodes(data, self.names, *other))
 
-    def _too_many(self) -> WorkLimitError:
-        return WorkLimitError(
-            self._limits.work,
-            "a text with very many derivations",
-            "`kbnf parse --ambiguity` shows for a shorter text where two differ; a rule that calls"
-            " itself twice, `e ::= e e | x`, can be a loop, `e ::= x+`",
-        )
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        try:
+            yield
+        except TooManyReadings:
+            raise WorkLimitError(
+                self._limits.work,
+                "a text with very many derivations",
+                "`kbnf parse --ambiguity` shows for a shorter text where two differ; a rule that"
+                " calls itself twice, `e ::= e e | x`, can be a loop, `e ::= x+`",
+            ) from None
 
 
-def tree_of_events(data: bytes, names: tuple[str, ...], events: list[Event]) -> Tree | None:
-    """Return the tree of events in order; rules without an end are open. None for no events."""
-    numbers = {name: number for number, name in enumerate(names)}
-    rows: list[list[int]] = []
-    opened: list[int] = []
-    for event in events:
-        if event.kind == "open":
-            opened.append(len(rows))
-            rows.append([numbers[event.rule], event.offset, -1, 0])
-        else:
-            row = opened.pop()
-            rows[row][2:] = event.offset, len(rows) - row - 1
-    for row in opened:
-        rows[row][3] = len(rows) - row - 1
-    if not rows:
+def tree_of_events(data: bytes, names: tuple[str, ...], events: Ids, offsets: Ids) -> Tree | None:
+    """Return the tree of events in order, ``~label`` of an end; None for no events.
+
+    Rules without an end are open.
+    """
+    opens = events >= 0
+    before = np.cumsum(opens)
+    # The level of an event is that of its rule: by level, ends come right after their beginnings.
+    level = 2 * before - np.arange(len(events)) - opens
+    order = np.argsort(level, kind="stable")
+    ends = np.flatnonzero(~opens[order])
+    last = np.full(len(events), -1)
+    last[order[ends - 1]] = order[ends]
+    last = last[opens]
+    if not len(last):
         return None
-    labels, starts, ends, below = np.array(rows, np.int32).T.copy()
-    return Tree(Nodes(data, names, labels, starts, ends, below))
+    is_over = last >= 0
+    closed = np.where(is_over, offsets[last], -1).astype(np.int32)
+    below = (np.where(is_over, before[last], len(last)) - before[opens]).astype(np.int32)
+    return Tree(Nodes(data, names, events[opens], offsets[opens], closed, below))

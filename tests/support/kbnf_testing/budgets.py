@@ -1,8 +1,9 @@
 """Budgets of tokens, against a search through all texts: ``python -m kbnf_testing.budgets``.
 
-``PYTHONPATH=tests/support python -m kbnf_testing.budgets --cases 10000 [--counted]``. The search
-goes breadth first over the positions of an engine without a budget, one token after the other. What
-counts (``--counted``) is compared with an engine that has a state for every count.
+``PYTHONPATH=tests/support python -m kbnf_testing.budgets --cases 10000 [--counted|--after]``. The
+search goes breadth first over the positions of an engine without a budget, one token after the
+other. What counts (``--counted``) is compared with an engine that has a state for every count; what
+comes before the grammar (``--after``) with the bytes that have come.
 
 The engine's number of tokens to the end is an upper bound. So with a budget it allows only tokens
 after which the search finds an end in time, always allows one, and ends in time. How far the bound
@@ -12,9 +13,11 @@ is above the fewest tokens is printed.
 import argparse
 import copy
 import sys
+from contextlib import suppress
+from functools import cached_property, partial
 from math import inf
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -27,6 +30,8 @@ from kbnf_testing.generate import Features, random_tokens
 
 MOST_POSITIONS = 2_000
 """Positions that one search may meet before it gives up."""
+MOST_STEPS = 60
+"""Tokens of one text, those before the grammar among them."""
 MOST_IN_ALL = 20_000
 """Positions that all searches of a case may meet."""
 
@@ -83,14 +88,34 @@ def allowed(engine: Engine) -> list[int]:
     return engine.get_allowed_token_ids_from_last_computation()
 
 
+class Place(NamedTuple):
+    """A place of a text: in the grammar without a budget, or, before it, what has come so far.
+
+    ``left`` are the tokens that are left.
+    """
+
+    free: Engine | None
+    seen: bytes
+    left: int
+
+
 class Case:
     """A random grammar and vocabulary; ``settings`` are those of an engine.
 
-    ``plain`` is the same grammar, for the search.
+    ``plain`` is the same grammar, for the search; a case that ``waits`` has a text before it.
     """
 
-    def __init__(self, random: Random, grammar: Grammar, plain: Grammar, vocabulary: Vocabulary):
+    def __init__(
+        self,
+        random: Random,
+        grammar: Grammar,
+        plain: Grammar,
+        vocabulary: Vocabulary,
+        *,
+        waits: bool = False,
+    ):
         self._random = random
+        self._waits = waits
         self.vocabulary = vocabulary
         self.grammar = grammar
         self.settings: dict[str, Any] = {"finish": random.choice(FINISHES)}
@@ -99,12 +124,12 @@ class Case:
         self.excess = 0
 
     @classmethod
-    def drawn(cls, random: Random) -> "Case":
+    def drawn(cls, random: Random, *, waits: bool = False) -> "Case":
         """Return a case of any grammar."""
         sample = random_sample(random, Features())
         grammar = Grammar(sample.text)
         vocabulary = subject.vocabulary_of(random_tokens(random, sample.alphabet))
-        return cls(random, grammar, grammar, vocabulary)
+        return cls(random, grammar, grammar, vocabulary, waits=waits)
 
     @classmethod
     def counted(cls, random: Random) -> "Case":
@@ -116,8 +141,8 @@ class Case:
     def compare(self, texts: int = 3) -> int:
         """Play texts with budgets from the least one on; return how many steps were compared."""
         fewest = self._search.fewest(self.free)
-        counting = Engine(self.grammar, self.vocabulary, **self.settings)
-        least = counting._automaton.nearest_end.least(counting._position)
+        bounded = Engine(self.grammar, self.vocabulary, **self.settings)
+        least = bounded._automaton.nearest_end.least(bounded._position)
         assert fewest <= least, (fewest, least)
         assert (fewest == inf) == (least == inf), (fewest, least)
         for too_few in (0, least - 1 if least < inf else 30):
@@ -137,21 +162,26 @@ class Case:
 
     def _play(self, budget: int) -> int:
         random = self._random
-        engine = Engine(self.grammar, self.vocabulary, budget=budget, **self.settings)
-        free = copy.copy(self.free)
-        steps = 0
-        while not engine.is_finished():
-            left = engine.remaining
-            assert left == budget - steps
-            if left == 0:
+        after = self._text_before() if self._waits else None
+        engine = Engine(self.grammar, self.vocabulary, budget=budget, after=after, **self.settings)
+        past = [Place(self.free if after is None else None, b"", budget)]
+        while not engine.is_finished() and len(past) < MOST_STEPS:
+            here = past[-1]
+            assert engine.remaining == here.left
+            assert engine.is_waiting() == (here.free is None)
+            if here.left == 0 and here.free is not None:
                 assert engine.can_finish()
                 assert not engine.vocabulary.eos_token_ids
                 break
-            chosen, possible = allowed(engine), allowed(free)
-            assert set(chosen) <= set(possible)
-            late = [each for each in chosen if not self._fits(free, each, left - 1)]
-            assert not late, (late, chosen, left)
-            for refused in set(possible) - set(chosen):
+            plain = self._every if here.free is None else allowed(here.free)
+            ways = {
+                token_id: there
+                for token_id in plain
+                if self._fits(there := self._after(here, token_id, after))
+            }
+            chosen = allowed(engine)
+            assert set(chosen) <= set(ways), (chosen, list(ways), here)
+            for refused in set(plain) - set(chosen):
                 assert engine.accept_tokens([refused]) == 0
             if not chosen:
                 assert engine.can_finish()
@@ -159,19 +189,41 @@ class Case:
                 break
             token_id = random.choice(chosen)
             engine.try_accept_new_token(token_id)
-            free.try_accept_new_token(token_id)
-            steps += 1
+            past.append(ways[token_id])
             if random.random() < 0.1:
-                count = random.randint(1, steps)
+                count = random.randint(1, len(past) - 1)
                 engine.rollback(count)
-                free.rollback(count)
-                steps -= count
-        return steps
+                del past[-count:]
+        return len(past) - 1
 
-    def _fits(self, free: Engine, token_id: int, left: int) -> bool:
-        after = copy.copy(free)
-        after.try_accept_new_token(token_id)
-        return self._search.fewest(after, left) <= left
+    def _text_before(self) -> str:
+        """Return a text to wait for: what some tokens begin, have or end with."""
+        texts = [self.vocabulary.bytes_or_name(each) for each in self._every]
+        text = b"".join(self._random.choice(texts)[-2:] for _ in range(self._random.randint(1, 2)))
+        return text.decode() if text and text.isascii() else "a"
+
+    @cached_property
+    def _every(self) -> list[int]:
+        return sorted({*self.vocabulary.tokens, *self.vocabulary.special_ids})
+
+    def _after(self, here: Place, token_id: int, after: str | None) -> Place:
+        if here.free is not None:
+            free = copy.copy(here.free)
+            free.try_accept_new_token(token_id)
+            return Place(free, b"", here.left - 1)
+        assert after is not None
+        seen = here.seen + self.vocabulary.bytes_or_name(token_id)
+        _, has_come, rest = seen.partition(after.encode())
+        if not has_come:
+            return Place(None, seen, here.left)
+        free = copy.copy(self.free)
+        with suppress(EngineError):
+            # What the grammar does not take is none of it.
+            free.try_accept_new_bytes(rest)
+        return Place(free, b"", here.left)
+
+    def _fits(self, there: Place) -> bool:
+        return there.free is None or self._search.fewest(there.free, there.left) <= there.left
 
 
 def main() -> None:
@@ -180,8 +232,9 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=1_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--counted", action="store_true")
+    parser.add_argument("--after", action="store_true", help="wait for a text first")
     asked = parser.parse_args()
-    draw = Case.counted if asked.counted else Case.drawn
+    draw = Case.counted if asked.counted else partial(Case.drawn, waits=asked.after)
     cases = steps = given_up = excess = late = 0
     while cases < asked.cases:
         try:

@@ -20,6 +20,7 @@ from kbnf_core import (
     ArtifactError,
     ArtifactWarning,
     Config,
+    ConfigError,
     Engine,
     EngineError,
     Grammar,
@@ -431,6 +432,22 @@ def test_small_files_are_read_and_large_ones_mapped(artifact: Path) -> None:
     assert owner(load_artifact(artifact, Limits(artifact_read=size - 1))) == "mmap"
     assert owner(load_artifact(artifact, map=True)) == "mmap"
     assert owner(load_artifact(artifact, Limits(artifact_read=0), map=False)) == "bytes"
+
+
+def test_swapped_arguments_are_named(tmp_path: Path) -> None:
+    path, vocabulary = tmp_path / "g.kbnfc", Vocabulary.bytes()
+    compile_artifact("start ::= 'a';", vocabulary, path)
+    # Types would refuse them, too.
+    load: Callable[..., Grammar] = load_artifact
+    compile_: Callable[..., None] = compile_artifact
+    with pytest.raises(ConfigError, match=r"`limits` must be Limits, not Vocabulary; .*`Engine`"):
+        load(path, vocabulary)
+    with pytest.raises(ConfigError, match=r"`path` must be .*, not Vocabulary"):
+        load(vocabulary, path)
+    with pytest.raises(ConfigError, match=r"`vocabulary` must be .*, not PosixPath"):
+        compile_("start ::= 'a';", path, vocabulary)
+    with pytest.raises(ConfigError, match="a Vocabulary is no grammar"):
+        compile_(vocabulary, "start ::= 'a';", path)
 
 
 def test_a_file_that_was_read_may_be_written_over(artifact: Path) -> None:

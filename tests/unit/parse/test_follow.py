@@ -6,6 +6,7 @@ import pickle
 import pytest
 
 from kbnf_core import ConfigError, Engine, Event, Grammar, Vocabulary
+from kbnf_testing.counted import calls
 
 LIST = Grammar(
     'start ::= "[" item { "," item } "]"; item ::= name | start; name ::= #"[a-z]+";'
@@ -121,4 +122,48 @@ def test_what_is_certain_is_looked_for_from_the_last_place_that_all_derivations_
     assert trace.front == 299
     assert trace.settled >= 298
     trace.read(b">")
-    assert trace.certain_events() == [(True, 1, 299), (False, 2, 299)]
+    assert [each.tolist() for each in trace.certain_events()] == [[~1, 2], [299, 299]]
+
+
+def test_what_comes_before_a_grammar_is_looked_at_once() -> None:
+    grammar = Grammar('start ::= "[" (#"[0-9]+" ",")* "]"; (* kbnf: finish=eos *)')
+    tokens = {number: bytes([number]) for number in range(256)} | {300: b"k>[1,"}
+    vocabulary = Vocabulary(tokens, eos_token_id=256)
+
+    def follow(size: int) -> int:
+        engine = Engine(grammar, vocabulary, after="</think>")
+        engine.accept_tokens(b"x" * size + b"</thin")
+        engine.try_accept_new_token(300)
+        engine.accept_tokens(b"1," * size)
+        engine.events()
+        engine.values()
+
+        def go_on(data: str) -> None:
+            for byte in data.encode():
+                engine.try_accept_new_token(byte)
+                engine.events()
+                engine.values()
+
+        return calls(go_on, "1,1,1,")
+
+    assert follow(400) < 1.3 * follow(20)
+
+
+def test_the_rest_of_the_token_that_ends_what_comes_before() -> None:
+    grammar = Grammar('start ::= "a"+ ";"; (* kbnf: finish=eos *)')
+    tokens = {number: bytes([number]) for number in range(256)} | {300: b"-->aa", 301: b"> "}
+    vocabulary = Vocabulary(tokens, eos_token_id=256)
+    for before, rest in (([*b"x", 300], [b"aa"]), ([*b"--", 301], []), ([*b"-->"], [])):
+        engine = Engine(grammar, vocabulary, after="-->")
+        assert engine.accepted_by_grammar() == []
+        assert engine.accept_tokens([*before, *b"aa"]) == len(before) + 2
+        whole = [*rest, *b"aa"]
+        assert [engine.accepted_by_grammar(start) for start in range(5)] == [
+            whole[start:] for start in range(5)
+        ]
+        events = engine.events()
+        engine.rollback(1)
+        assert engine.accepted_by_grammar() == whole[:-1]
+        assert engine.accept_tokens(b"a;") == 2
+        assert events == [Event("open", "start", 0)]
+        assert engine.captures("start") == [b"".join(rest) + b"aa;"]

@@ -4,11 +4,13 @@ Rules are named after definitions and properties.
 
 The names of additional members are all strings but some, as an automaton and as an expression. For
 people they are one rule: a name that is none of those goes along their trie and leaves it, by a
-character that is written as itself or by an escape, or it ends where none of them ends.
+character that is written as itself or by an escape, or it ends where none of them ends. What ways
+off a trie there are takes a text as long as its depth for each; so words longer than ``CHUNK`` are
+cut, and what follows a beginning of that length is a rule of its own.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from kbnf_core.automata.algebra import NOTHING
@@ -75,6 +77,9 @@ PLAIN = difference(ANY, ESCAPED)
 WIDTH = 72
 """Columns of a regular expression."""
 
+CHUNK = 32
+"""Characters of words that one rule looks at."""
+
 
 class OtherNames:
     """Writes the names that are none of some words, each set of words once.
@@ -97,21 +102,47 @@ class OtherNames:
         """
         key = tuple(sorted(words))
         if key not in self._known:
-            _, within, ends = leaving(words, self._builder, PLAIN)
-            rest = self._prelude.use("name_rest")
-            escaped = sequence(self._pieces(within), self._prelude.use("escape"), rest)
-            ways = [sequence(alternation(map(regex, _away(words))), rest), escaped]
-            if ends != NOTHING:
-                ways.append(sequence(self._pieces(ends), text('"')))
             name = self._rules.fresh("other_key")
-            self._rules.add(name, sequence(text('"'), alternation(ways)))
             self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
             self._known[key] = call(name)
+            # Rules to write: the name, what comes first in it, the rests of words that it avoids.
+            pending = [(name, [text('"')], words)]
+            while pending:
+                name, first, rests = pending.pop()
+                cut = _cut(rests)
+                inner = {head: self._rules.fresh(name) for head in cut}
+                self._rules.add(name, sequence(*first, self._ways(rests, inner)))
+                pending += [(inner[head], [], cut[head]) for head in cut]
         return self._known[key]
 
+    def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
+        """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
+        near = [*(word for word in words if word[:CHUNK] not in inner), *inner]
+        _, within, ends = leaving(near, self._builder, PLAIN, inner.keys())
+        rest = self._prelude.use("name_rest")
+        escaped = sequence(self._pieces(within), self._prelude.use("escape"), rest)
+        away = _away(near, inner.keys())
+        ways = [sequence(alternation(map(regex, away)), rest), escaped]
+        if ends != NOTHING:
+            ways.append(sequence(self._pieces(ends), text('"')))
+        return alternation([*ways, *(sequence(text(head), call(inner[head])) for head in inner)])
 
-def _away(words: tuple[str, ...]) -> Iterator[str]:
-    """Yield regular expressions of the ways off the trie: a beginning of a word, another letter."""
+
+def _cut(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the rests of words that are cut, by their heads."""
+    found: dict[str, tuple[str, ...]] = {}
+    if max(map(len, words)) > CHUNK:
+        for word in words:
+            if len(word) >= CHUNK:
+                found[word[:CHUNK]] = (*found.get(word[:CHUNK], ()), word[CHUNK:])
+    return found
+
+
+def _away(words: Sequence[str], ends: Collection[str]) -> Iterator[str]:
+    """Yield regular expressions of the ways off the trie: a beginning of a word, another letter.
+
+    Ways do not go on after ``ends``.
+    """
     below: dict[str, str] = {"": ""}
     for word in words:
         for end, char in enumerate(word):
@@ -121,6 +152,8 @@ def _away(words: tuple[str, ...]) -> Iterator[str]:
                 below.setdefault(word[: end + 1], "")
     line = ""
     for start, chars in below.items():
+        if start in ends:
+            continue
         spelled = "".join(print_characters(from_text(char)) for char in start)
         way = spelled + print_characters(difference(PLAIN, from_text(chars)))
         if line and len(line) + len(way) >= WIDTH:
@@ -167,15 +200,17 @@ def regex_but(words: Sequence[str], builder: Builder) -> Expression:
 
 
 def leaving(
-    words: Sequence[str], builder: Builder, alphabet: CodePoints
+    words: Sequence[str], builder: Builder, alphabet: CodePoints, cut: Collection[str] = ()
 ) -> tuple[Expression, Expression, Expression]:
     """Return expressions for strings that leave the words' trie, that are in it, that end in it.
 
     The first are those that do with their last character, which is one of ``alphabet``; the second
-    all ways along the trie; of these, the third are no words.
+    all ways along the trie; of these, the third are no words. None go on from, or end at, the
+    beginnings ``cut``.
     """
     children: list[dict[str, int]] = [{}]
     ends = {0: False}
+    stops: set[int] = set()
     for word in words:
         node = 0
         for char in word:
@@ -183,10 +218,14 @@ def leaving(
             if node == len(children):
                 children.append({})
         ends[node] = True
+        if word in cut:
+            stops.add(node)
     away: list[Expression] = [NOTHING] * len(children)
     within: list[Expression] = [NOTHING] * len(children)
     ending: list[Expression] = [NOTHING] * len(children)
     for node in reversed(range(len(children))):
+        if node in stops:
+            continue
         below = children[node]
         others = builder.characters(difference(alphabet, from_text("".join(below))))
         away[node] = builder.alternation([others, *_below(below, away, builder)])
