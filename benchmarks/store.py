@@ -19,7 +19,6 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -27,16 +26,16 @@ from statistics import mean, median, quantiles
 from tempfile import TemporaryDirectory
 
 from benchmarks.vocabulary import Setting, read_setting
-from kbnf_cli.executors import Processes
 from kbnf_core import Vocabulary, allocate_bitmask
 from kbnf_core.engine import Engine
 from kbnf_core.farm import MADE, Task, run_tasks
 from kbnf_core.grammar import Grammar
+from kbnf_core.processes import Pool, ProcessError
 from kbnf_core.store import open_store, sizes
 from kbnf_core.store.keys import recipe_of
 from kbnf_core.text.errors import GrammarError, RejectedError
 
-LOST = (BrokenProcessPool,)
+LOST = (ProcessError,)
 
 SEED = 19
 
@@ -77,7 +76,7 @@ def farm(url: Path, vocabulary: Vocabulary, schemas: list[str], workers: int) ->
     """Fill a store; return seconds, and how many artifacts were made."""
     warm = tasks_for(url, vocabulary, ["true", '{"type":"null"}'])
     tasks = tasks_for(url, vocabulary, schemas)
-    with Processes(workers) as processes:
+    with Pool(workers) as processes:
         list(run_tasks(warm, processes, LOST, workers))
         begin = time.perf_counter()
         outcomes = list(run_tasks(tasks, processes, LOST, 2 * workers))

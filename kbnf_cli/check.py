@@ -32,7 +32,7 @@ from kbnf_cli.options import (
 from kbnf_cli.watching import watch, watch_option
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.catalogue import normalise_selector
-from kbnf_core.text.errors import SourceError
+from kbnf_core.text.errors import KbnfError
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -249,17 +249,19 @@ def _check(
     """Return the reports of the files that can be read; of the others, say why not."""
     reports = []
     for result in _results(console, files, check_one, jobs):
-        if isinstance(result, SourceError):
+        if isinstance(result, KbnfError):
             console.problem(result)
         else:
             reports.append(result)
+    for failure in dict.fromkeys(each for report in reports for each in report.failures):
+        console.problem(KbnfError(failure))
     check_one.end()
     return reports
 
 
 def _results(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> Iterator[Report | SourceError]:
+) -> Iterator[Report | KbnfError]:
     """Check files, several at a time where there are enough to pay for starting processes."""
     if jobs == 1 or len(files) < ENOUGH_FOR_JOBS:
         yield from _one_by_one(console, files, check_one)
@@ -277,7 +279,7 @@ def _results(
 
 def _one_by_one(
     console: Console, files: Sequence[Path], check_one: FileCheck
-) -> Iterator[Report | SourceError]:
+) -> Iterator[Report | KbnfError]:
     for path in console.track(files, "checking"):
         console.detail(f"checking {'<stdin>' if path == STDIN else path}")
         yield check_one(path)
@@ -285,9 +287,14 @@ def _one_by_one(
 
 def _side_by_side(
     console: Console, files: Sequence[Path], check_one: FileCheck, jobs: int
-) -> Iterator[Report | SourceError]:
+) -> Iterator[Report | KbnfError]:
+    from kbnf_core.processes import ProcessError
+
     with console.progress("checking") as progress:
         for done, (path, result) in enumerate(run_jobs(check_one, files, jobs), 1):
             console.detail(f"checked {path}")
-            yield result
+            if isinstance(result, ProcessError):
+                yield KbnfError(f"{path} was not checked: {result}")
+            else:
+                yield result
             progress(done, len(files))

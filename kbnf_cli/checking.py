@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 class Report:
     """One file: its text before and after fixing, what was fixed, and what is left.
 
-    Findings of at least ``fail_on`` make the run fail. ``survey`` is what targets were asked.
+    Findings of at least ``fail_on`` make the run fail. ``survey`` is what targets were asked,
+    ``failures`` are the reasons for which some could not be.
     """
 
     path: Path
@@ -49,6 +50,7 @@ class Report:
     diagnostics: tuple[Diagnostic, ...]
     fail_on: Severity
     survey: "Survey | None" = None
+    failures: tuple[str, ...] = ()
 
 
 class FileCheck:
@@ -59,7 +61,7 @@ class FileCheck:
         self._asked = asked
         self._results: Results | None = None if asked.no_cache else open_results(asked.cache_dir)
         self._panels: dict[tuple[str, ...], Panel] = {}
-        self._surveys: dict[str, Survey] = {}
+        self._surveys: dict[str, tuple[Survey, tuple[str, ...]]] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         return FileCheck, (self._console, self._asked)
@@ -126,8 +128,8 @@ class FileCheck:
             result = fix_text(before, find, unsafe=asked.unsafe_fixes, language=language)
             after, fixed = result.text, result.applied
         found = find(after)
-        survey = self._surveys.pop(name, None)
-        return Report(path, name, before, after, fixed, found, fail_on, survey)
+        survey, failures = self._surveys.pop(name, (None, ()))
+        return Report(path, name, before, after, fixed, found, fail_on, survey, failures)
 
     def _find(self, subject: "_Subject") -> Sequence[Diagnostic]:
         """Return everything that can be said about a text, from the cache if it is there."""
@@ -161,10 +163,11 @@ class FileCheck:
         else:
             grammar = self._grammar(subject)
             checked = Checked() if grammar is None else check_grammar(grammar, panel)
-        self._surveys[name] = Survey(
+        survey = Survey(
             tuple((each.name, each.version, each.how) for each in panel.targets),
             tuple((name, row.tool, row.target, row.verdict) for row in checked.rows),
         )
+        self._surveys[name] = survey, tuple(panel.failures)
         return checked.findings
 
     def _grammar(self, subject: "_Subject") -> "Grammar | None":

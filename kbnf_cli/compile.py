@@ -281,9 +281,12 @@ def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], 
 
 def _report(console: Console, grammar: Path, error: KbnfError | OSError) -> None:
     from kbnf_core.device import TableTooLargeError
+    from kbnf_core.processes import ProcessError
 
     if isinstance(error, TableTooLargeError):
         console.error(f"{grammar}: {error}")
+    elif isinstance(error, ProcessError):
+        console.problem(KbnfError(f"{grammar} was not compiled: {error}"))
     elif isinstance(error, GrammarError):
         console.diagnostics(error.diagnostics)
     else:

@@ -41,6 +41,7 @@ from kbnf_core.languages import (
 )
 from kbnf_core.languages.tools.options import CALLS
 from kbnf_core.targets.names import ENGINE_NAMES
+from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -215,6 +216,7 @@ class _Conversion:
         if language is JSON_SCHEMA and self.own.keys() & set(CALLS):
             language = TOOL_LIST
         if language is self.target and not compiled:
+            _require_kbnf(text, name)
             raise click.UsageError(self._why_not(name, language))
         return self.convert_from(language, text, name)
 
@@ -249,3 +251,12 @@ class _Conversion:
             return f"{name} is written in {language.name} already"
         others = ", ".join(each for each in WRITTEN if each != KBNF.name.lower())
         return f"{name} is written in {language.name}: say what to convert it to, --to {others}"
+
+
+def _require_kbnf(text: str, name: str) -> None:
+    """Raise ``GrammarError`` for a text that was taken for KBNF and is in another language."""
+    from kbnf_core.kbnf.read import parse_kbnf
+
+    foreign = [each for each in parse_kbnf(Source(text, name)).diagnostics if each.code == "E008"]
+    if foreign:
+        raise GrammarError(foreign)

@@ -17,12 +17,13 @@ from kbnf_cli.inputs import FileInputs, is_artifact, name_of, read_text_or_artif
 from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
 from kbnf_core.kbnf.parsed import OF_CONVERSION
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages import JSON_SCHEMA, KBNF, LANGUAGES, TOOL_LIST, Language
+from kbnf_core.languages import GBNF, JSON_SCHEMA, KBNF, LANGUAGES, LARK, TOOL_LIST, Language
 from kbnf_core.lint import TARGETS
 from kbnf_core.targets.names import ENGINE_NAMES
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.imports import load_text
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -210,8 +211,13 @@ def refuse_another(file: Path, language: str, extensions: Sequence[str]) -> None
     """
     if is_artifact(file) and KBNF.extension not in extensions:
         raise click.UsageError(f"{file} is an artifact; its grammar is KBNF: `kbnf convert {file}`")
+    from kbnf_core.languages.lark.reader.parse import is_gbnf
+
     suffix = file.suffix.lower()
     other = next((each for each in LANGUAGES if suffix and each.extension == suffix), None)
+    if other is LARK and GBNF.extension in extensions and is_gbnf(load_text(str(file)) or ""):
+        # LLGuidance once read GBNF under this name.
+        return
     if other is not None and suffix not in extensions:
         raise click.UsageError(
             f"{file} is written in {other.name}, not in {language}: `kbnf convert {file}`"

@@ -9,6 +9,11 @@ import re
 from collections.abc import Iterable, Mapping, Set
 
 
+def as_bytes(text: str) -> bytes:
+    """Return an argument as the bytes that the shell passed."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 def escaped(data: bytes) -> str:
     r"""Return ``data`` in quotes: text as it is, other bytes and control characters escaped.
 

@@ -1,28 +1,20 @@
 """Where the tasks of ``compile --store`` run: processes here, or a cluster of Dask or Ray."""
 
 import os
-import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import active_children, get_context
-from queue import SimpleQueue
-from threading import Thread
 from typing import Any, TypeVar
 
 import click
 
-from kbnf_cli.jobs import broken_pipes_as_errors, end_with_parent
+from kbnf_core.processes import Pool, ProcessError
 from kbnf_core.text.errors import KbnfError, MissingExtraError
 
 T = TypeVar("T")
 
 PROCESSES = "processes"
-
-_STARTS = 5
-"""How often a process is started that ends before it has begun to work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,102 +44,15 @@ def open_workers(place: str, count: int) -> Iterator[Workers]:
         yield workers
 
 
-class Processes(Executor):
-    """Processes that are replaced when they end; then only the call that one worked at fails."""
-
-    def __init__(self, count: int) -> None:
-        self._calls: SimpleQueue[tuple[Future[Any], Callable[..., Any], tuple[Any, ...]] | None]
-        self._calls = SimpleQueue()
-        self._ended = False
-        self._threads = [Thread(target=self._serve, daemon=True) for _ in range(count)]
-        for thread in self._threads:
-            thread.start()
-
-    def submit(  # type: ignore[override] # no call here has keywords
-        self, function: Callable[..., T], /, *arguments: Any
-    ) -> Future[T]:
-        """Queue a call."""
-        future: Future[T] = Future()
-        self._calls.put((future, function, arguments))
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the processes: once they are idle, or at once with ``cancel_futures``."""
-        self._ended = cancel_futures
-        for _ in self._threads:
-            self._calls.put(None)
-        if cancel_futures:
-            for process in active_children():
-                process.kill()
-        if wait:
-            for thread in self._threads:
-                thread.join()
-
-    def _serve(self) -> None:
-        pool = None
-        with broken_pipes_as_errors():
-            while (call := self._calls.get()) is not None:
-                future, function, arguments = call
-                if self._ended:
-                    future.cancel()
-                elif future.set_running_or_notify_cancel():
-                    pool = _run(pool, future, function, arguments)
-            if pool is not None:
-                pool.shutdown()
-
-
-def _run(
-    pool: ProcessPoolExecutor | None,
-    future: Future[T],
-    function: Callable[..., T],
-    arguments: tuple[Any, ...],
-) -> ProcessPoolExecutor | None:
-    """Let a pool of one process, or a new one, answer a call; return the pool unless it broke."""
-    try:
-        pool = pool or _started()
-        future.set_result(pool.submit(function, *arguments).result())
-    except BrokenProcessPool as error:
-        if pool is not None:
-            pool.shutdown()
-        future.set_exception(error)
-        return None
-    except BaseException as error:
-        future.set_exception(error)
-    return pool
-
-
-def _started() -> ProcessPoolExecutor:
-    """Return a pool whose process runs: one that ends while it starts is no fault of a call's."""
-    for left in reversed(range(_STARTS)):
-        # A fresh process: a forked one would inherit locks that another thread holds.
-        pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=_begin)
-        try:
-            pool.submit(os.getpid).result()
-            break
-        except BrokenProcessPool:
-            pool.shutdown()
-            if not left:
-                raise KbnfError(f"a process ended {_STARTS} times while it started") from None
-    return pool
-
-
-def _begin() -> None:
-    """Leave interrupts to the process that started this one, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent()
-
-
 @contextmanager
 def _open_processes(count: int) -> Iterator[Workers]:
     # As for this process: nothing here uses the threads of NumPy's linear algebra.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    executor = Processes(count)
+    executor = Pool(count)
     try:
-        yield Workers(executor, (BrokenProcessPool,), count)
-    except BaseException:
+        yield Workers(executor, (ProcessError,), count)
+    finally:
         executor.shutdown(cancel_futures=True)
-        raise
-    executor.shutdown()
 
 
 @contextmanager

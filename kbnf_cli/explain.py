@@ -1,7 +1,7 @@
 """``kbnf explain``: what a rule of a grammar matches, in words and by its texts."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -72,8 +72,11 @@ _PATTERNS = {
 }
 
 
-def outline(root: Expression) -> Iterator[str]:
-    """Yield the lines that say in words what ``root`` matches, parts indented below wholes."""
+def outline(root: Expression, origins: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines that say in words what ``root`` matches, parts indented below wholes.
+
+    ``origins`` are as in ``tree.Document``.
+    """
     pending: list[tuple[Expression, int, str]] = [(root, 0, "")]
     while pending:
         node, depth, lead = pending.pop()
@@ -89,7 +92,7 @@ def outline(root: Expression) -> Iterator[str]:
                 yield f"{indent}{lead}{_times(node)}:"
                 pending.append((node.body, depth + 1, "- "))
             case _:
-                yield f"{indent}{lead}{leaf_words(node)}"
+                yield f"{indent}{lead}{leaf_words(node, origins)}"
 
 
 def _unwrapped(node: Expression, lead: str) -> tuple[Expression, str]:
@@ -116,11 +119,12 @@ def _times(node: Repetition | Bracket) -> str:
             return f"{low} to {high} times"
 
 
-def leaf_words(node: Leaf) -> str:
+def leaf_words(node: Leaf, origins: Mapping[str, str]) -> str:
     """Return what a symbol matches."""
     match node:
         case Reference():
-            return node.name.value
+            name = node.name.value
+            return origins.get(name, name) or "more turns of this loop"
         case Terminal():
             return f"the text {quote(node.text.value)}"
         case ByteString():
@@ -239,8 +243,10 @@ def explain(
 
 
 def _others(reading: "Reading", name: str) -> str:
-    names = dict.fromkeys(each.name.value for each in reading.document.definitions)
-    others = [each for each in names if each != name]
+    origins = reading.document.origins
+    names = (each.name.value for each in reading.document.definitions)
+    written = dict.fromkeys(origins.get(each, each) for each in names)
+    others = [each for each in written if each and each != origins.get(name, name)]
     more = [f"and {len(others) - _OTHERS:,} more"] if len(others) > _OTHERS else []
     return ", ".join((*others[:_OTHERS], *more))
 
@@ -274,12 +280,13 @@ def _explain(
     found: Readable, reading: "Reading", name: str, vocabulary: "Vocabulary | None"
 ) -> Explained:
     definitions = [d for d in reading.document.definitions if d.name.value == name]
+    origins = reading.document.origins
     whole = reading if vocabulary is None else read_whole(found, None, vocabulary)
     first, follow, may_end = _borders(whole, name)
     return Explained(
         name,
         tuple(definitions),
-        tuple(line for each in definitions for line in outline(each.body)),
+        tuple(line for each in definitions for line in outline(each.body, origins)),
         tuple(part for each in definitions for part in _regexes(each)),
         _shortest(found, name, vocabulary),
         first,
@@ -300,7 +307,8 @@ def _regexes(definition: "Definition") -> "list[tuple[str, Span]]":
 def _users(reading: "Reading", name: str) -> "list[str]":
     definitions = reading.document.definitions
     users = (d.name.value for d in definitions if any(n.value == name for n in uses_in(d.body)))
-    return list(dict.fromkeys(users))
+    origins = reading.document.origins
+    return [each for each in dict.fromkeys(origins.get(u, u) for u in users) if each]
 
 
 def _shortest(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console, Exit
+from kbnf_cli.escaped import as_bytes
 from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.mask_report import (
     SCHEMA,
@@ -118,7 +119,7 @@ def _token_or_text(text: str) -> int | bytes | str:
     if text.isascii() and text.isdigit():
         return int(text)
     plain = text.removeprefix("text:")
-    return text if plain == text else _as_bytes(plain)
+    return text if plain == text else as_bytes(plain)
 
 
 @click.command(
@@ -153,7 +154,11 @@ def _token_or_text(text: str) -> int | bytes | str:
     show_default=True,
     help="How many tokens the table lists; of more it gives an overview by place in the grammar.",
 )
-@click.option("--match", metavar="TEXT", help="Show the tokens that contain TEXT only.")
+@click.option(
+    "--match",
+    metavar="TEXT",
+    help="Show only the tokens that contain TEXT, or whose bytes match /RE/.",
+)
 @click.option(
     "-i", "--interactive", is_flag=True, help="Type a text on the terminal; the mask follows."
 )
@@ -204,8 +209,7 @@ def mask(
 
         run_live(console, engine, _spelled(engine, prefix).data)
     elif why is None:
-        part = None if match is None else _as_bytes(match)
-        _show_mask(console, engine, prefix, format_, View(limit, console.width() or _WIDE, part))
+        _show_mask(console, engine, prefix, format_, View(limit, console.width() or _WIDE, match))
     else:
         _show_explanation(console, engine, prefix, why, format_)
     return Exit.CLEAN
@@ -214,12 +218,7 @@ def mask(
 def _prefix(text: str | None, tokens: tuple[int, ...] | None, hex_: bytes | None) -> Prefix:
     if sum(given is not None for given in (text, tokens, hex_)) > 1:
         raise click.UsageError("--text, --tokens and --hex exclude each other")
-    return Prefix(_as_bytes(text) if text is not None else hex_ or b"", tokens or ())
-
-
-def _as_bytes(text: str) -> bytes:
-    """Return an argument as the bytes that the shell passed."""
-    return text.encode("utf-8", "surrogateescape")
+    return Prefix(as_bytes(text) if text is not None else hex_ or b"", tokens or ())
 
 
 def _mask(engine: "Engine", prefix: Prefix) -> Mask:
@@ -262,7 +261,7 @@ def _show_explanation(
 ) -> None:
     """Show why a token or a text is allowed, and of a text that spells a special token, both."""
     special = engine.vocabulary.special_id(why) if isinstance(why, str) else None
-    explanation = engine.why(_as_bytes(why) if isinstance(why, str) else why)
+    explanation = engine.why(as_bytes(why) if isinstance(why, str) else why)
     source = engine.grammar.source
     if format_ == "json":
         value = {**mask_value(_mask(engine, prefix)), "why": explanation_value(explanation, source)}

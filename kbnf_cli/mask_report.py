@@ -66,12 +66,12 @@ class Mask:
 class View:
     """``limit``: tokens listed one by one at most. ``columns``: cells in a line.
 
-    ``match``: what a token has to hold to be shown, None where all are.
+    ``match``: the text or ``/RE/`` that tokens are searched for, None where all are shown.
     """
 
     limit: int
     columns: int
-    match: bytes | None = None
+    match: str | None = None
 
 
 def mask_value(mask: Mask) -> dict[str, Any]:

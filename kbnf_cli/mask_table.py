@@ -7,17 +7,19 @@ Allowed tokens by place in the grammar: the terminals at which their first bytes
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_cli.escaped import escaped
+from kbnf_cli.escaped import as_bytes, escaped
 from kbnf_cli.mask_report import View, describe_place, symbol_at
 from kbnf_core.mask.bits import pack, unpack
 from kbnf_core.text.diagnostics.segments import cells, clip, visible
 from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.source import Source
 from kbnf_core.vocab.trie import ROOT
 
@@ -147,9 +149,38 @@ def to_table(engine: "Engine", mask: "Mask", view: View) -> str:
     return "".join(f"{clip(line, view.columns)}\n" for line in lines)
 
 
-def matching(vocabulary: "Vocabulary", ids: Sequence[int], part: bytes) -> list[int]:
-    """Return the tokens that hold ``part``: in their bytes, or in their names if special."""
-    return [each for each in ids if part in vocabulary.bytes_or_name(each)]
+_REGEX_SECONDS = 2.0
+"""The most time for all tokens."""
+
+
+def is_pattern(wanted: str) -> bool:
+    """Tell whether what is searched for is a regular expression between slashes."""
+    return len(wanted) > 2 and wanted.startswith("/") and wanted.endswith("/")
+
+
+def matching(vocabulary: "Vocabulary", ids: Sequence[int], wanted: str) -> list[int]:
+    """Return the tokens that contain a text, or bytes that a pattern ``/.../`` matches.
+
+    Special tokens are searched by their names. Raises ``ConfigError`` for a pattern that is none,
+    or takes too long.
+    """
+    import regex
+
+    data = as_bytes(wanted)
+    if not is_pattern(wanted):
+        return [each for each in ids if data in vocabulary.bytes_or_name(each)]
+    end = monotonic() + _REGEX_SECONDS
+    try:
+        found = regex.compile(data[1:-1]).search
+        return [
+            each
+            for each in ids
+            if found(vocabulary.bytes_or_name(each), timeout=max(0.0, end - monotonic()))
+        ]
+    except regex.error as error:
+        raise ConfigError(f"not a regular expression: {error}") from None
+    except TimeoutError:
+        raise ConfigError("this regular expression takes too long") from None
 
 
 def _heading(mask: "Mask") -> Iterator[str]:
@@ -284,11 +315,12 @@ def _lacking_rows(mask: "Mask", view: View) -> Iterator[str]:
 
 def _found(engine: "Engine", mask: "Mask", view: View) -> Iterator[str]:
     """Yield the tokens that hold what is searched for, and how many of them are not allowed."""
-    part = view.match or b""
+    wanted = view.match or ""
     vocabulary = mask.vocabulary
-    found = matching(vocabulary, mask.ids, part)
-    others = matching(vocabulary, _not_allowed(mask), part)
-    yield (f"match       {escaped(part)}: {len(found):,} allowed, {len(others):,} not allowed")
+    found = matching(vocabulary, mask.ids, wanted)
+    others = matching(vocabulary, _not_allowed(mask), wanted)
+    title = wanted if is_pattern(wanted) else escaped(as_bytes(wanted))
+    yield (f"match       {visible(title)}: {len(found):,} allowed, {len(others):,} not allowed")
     yield from _allowed(engine, found, view)
     if others:
         yield ""

@@ -1,8 +1,10 @@
 """``kbnf parse``: which rules matched which parts of a text."""
 
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -20,10 +22,12 @@ from kbnf_cli.options import (
     stdin_option,
 )
 from kbnf_core.text.diagnostics.segments import Role, Segment
-from kbnf_core.text.errors import NoValueError, ParseError
+from kbnf_core.text.errors import ConfigError, NoValueError, ParseError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
+
+T = TypeVar("T")
 
 
 @click.command(
@@ -87,15 +91,21 @@ def parse(
     settings = inputs.settings_source()(inputs.name_of(grammar))
     opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
     console.diagnostics(opened.losses)
-    kept = None if rules is None else _known_rules(opened, rules)
+    wanted = [name.strip() for name in (rules or "").split(",")]
+    kept = [known_rule(opened, name) for name in wanted if name]
     texts = texts_given([given]) if given is not None else None
     status = Exit.CLEAN
     for text in texts or read_texts(console, files, by_line):
         try:
             if value:
-                console.text(_value_line(opened, text, partial))
+                found = _read(lambda data: opened.read_value(data, partial=partial), text, partial)
+                console.text(json.dumps(found, ensure_ascii=False) + "\n")
                 continue
-            tree = _parsed(opened, text, partial)
+            tree: Tree | None = (
+                _read(opened.parser.partial, text, partial)
+                if partial
+                else _read(opened.parser.parse, text, partial)
+            )
         except ParseError as error:
             status = Exit.FINDINGS
             _report(console, text, error, format_)
@@ -103,44 +113,37 @@ def parse(
         count, other = 0, None
         if ambiguity and tree is not None:
             count, other = opened.parser.derivations(tree.data)
-        if tree is not None and (kept is not None or depth is not None):
-            tree = tree.kept(kept, depth)
+        if tree is not None and (rules is not None or depth is not None):
+            tree = tree.kept(None if rules is None else kept, depth)
         _show(console, text, tree, format_, len(files) > 1 or by_line)
         if count:
             _show_count(console, tree, count, other)
     return status
 
 
-def _known_rules(grammar: "Grammar", rules: str) -> list[str]:
-    """Return the rules of ``--rules``; raise a usage error for one that makes no nodes."""
+def known_rule(grammar: "Grammar", name: str) -> str:
+    """Return the name of a rule; raise ``ConfigError`` for one that makes no nodes."""
     from kbnf_core.text.suggest import Suggestions
 
     names = grammar.parser.names
-    wanted = [name.strip() for name in rules.split(",") if name.strip()]
-    for name in wanted:
-        if name not in names:
-            close = Suggestions(names).closest(name)
-            guess = f"; did you mean `{close}`?" if close else ""
-            raise click.UsageError(f"the grammar has no rule `{name}`{guess}")
-    return wanted
+    if name not in names:
+        close = Suggestions(names).closest(name)
+        guess = f"; did you mean `{close}`?" if close else ""
+        raise ConfigError(f"the grammar has no rule `{name}`{guess}")
+    return name
 
 
-def _parsed(grammar: "Grammar", text: Text, partial: bool) -> "Tree | None":
-    """Parse a text without the line break at its end, then with it."""
-    if partial:
-        return grammar.parser.partial(text.data)
+def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
+    """Read a text without the line break at its end, then with it; a part of one with it first."""
     bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+    first, second = (text.data, bare) if partial else (bare, text.data)
     try:
-        return grammar.parser.parse(bare)
+        return read(first)
     except ParseError as error:
-        if bare != text.data and error.is_unfinished:
-            return grammar.parser.parse(text.data)
+        if first != second and (partial or error.is_unfinished):
+            with suppress(ParseError):
+                return read(second)
         raise
-
-
-def _value_line(grammar: "Grammar", text: Text, partial: bool) -> str:
-    bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
-    return json.dumps(grammar.read_value(bare, partial=partial), ensure_ascii=False) + "\n"
 
 
 def _report(console: Console, text: Text, error: ParseError, format_: str) -> None:

@@ -1,8 +1,7 @@
 """A process that works for a server, so that no text ends the server or holds it up.
 
-The server has a ``Worker``. The process is ``python -m kbnf_cli.worker MODULE``: it imports the
-module of the first task, says that it is ready, and then reads tasks and writes results, all of
-them pickles. It ends when its input does, at once, whatever it is working on.
+The server has a ``Worker``, which gives tasks to a process (``kbnf_core.processes``), one after the
+other.
 
 A task yields results, each more complete than the one before. So a task that is given up leaves
 what it had found by then, and the outcome says that this is not all: it is ``Unknown``, with the
@@ -11,28 +10,12 @@ reason, and cannot be taken for ``Known``, the last result of a task that was co
 
 import asyncio
 import logging
-import os
-import pickle
-import signal
-import subprocess
-import sys
-import traceback
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
-from importlib import import_module
-from queue import SimpleQueue
-from threading import Thread
-from typing import IO, Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar
 
-from kbnf_cli.jobs import interrupts_ignored
-
-_START = 60.0
-"""Seconds in which a process has to be ready; they count for no task."""
-
-_Message = tuple[str, Any]
-_READY, _RESULT, _DONE, _FAILED = "ready", "result", "done", "failed"
+from kbnf_core.processes import Process, ProcessError, StartError
 
 _log = logging.getLogger(__name__)
 _Given = TypeVar("_Given")
@@ -75,8 +58,7 @@ class Worker:
         self._free = asyncio.Lock()
         self._waiting = 0
         self._others_wait = asyncio.Event()
-        self._process: _Process | None = None
-        self._has_ended = False
+        self._process = Process()
 
     async def run(
         self, task: Callable[[_Given], Iterable[_Made]], given: _Given
@@ -95,7 +77,7 @@ class Worker:
             reason = await self._do(task, given, results)
         except BaseException:
             # Nobody asks for the result any more, and nobody has to wait for it.
-            self._kill()
+            self._process.kill()
             raise
         finally:
             self._free.release()
@@ -110,31 +92,38 @@ class Worker:
 
     def end(self) -> None:
         """End the process, whatever it does; no other one is started."""
-        self._has_ended = True
-        self._kill()
+        self._process.close()
 
     async def _do(
         self, task: Callable[[_Given], Iterable[_Made]], given: _Given, results: list[_Made]
     ) -> Reason | None:
-        """Have a task done; return why it was not completed."""
-        if self._has_ended:
-            return Reason.ENDED
-        reason = None
-        if self._process is None or not self._process.is_alive:
-            self._kill()
+        """Have a task done, with its newest result in ``results``; return why it was not."""
+
+        def begin() -> Reason | None:
             try:
-                self._process = _Process(task.__module__)
-            except OSError:
-                _log.exception("no process can be started")
+                self._process.start(task)
+            except StartError as error:
+                _log.error("no process can be started: %s", error)
                 return Reason.ENDED
-            reason = await self._in_time(_START, _START, self._process.begin)
+            return None
+
+        def work() -> Reason | None:
+            try:
+                for result in self._process.results(task, given):
+                    results[:] = [result]
+            except (ProcessError, StartError):
+                return Reason.ENDED
+            except Exception as error:
+                _log.error("a task failed", exc_info=error)
+                return Reason.FAILED
+            return None
+
+        # The time of the start is that of no task.
+        reason = await asyncio.to_thread(begin)
         if reason is None:
-            process = self._process
-            reason = await self._in_time(
-                self.turn, self.patience, lambda: process.do(task, given, results)
-            )
+            reason = await self._in_time(self.turn, self.patience, work)
         if reason not in (None, Reason.FAILED):
-            self._kill()
+            self._process.kill()
         return reason
 
     async def _in_time(
@@ -154,102 +143,3 @@ class Worker:
         if answer.done():
             return answer.result()
         return Reason.STOPPED if self._others_wait.is_set() else Reason.LATE
-
-    def _kill(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-
-
-class _Process:
-    """The process, as the server sees it; ``begin`` and ``do`` wait for it, in a thread."""
-
-    def __init__(self, module: str) -> None:
-        with interrupts_ignored():
-            # A terminal interrupts it together with the server. -P: nothing is imported from the
-            # current folder, whose files may have any names.
-            self._popen = subprocess.Popen(  # noqa: S603 - ourselves
-                [sys.executable, "-P", "-m", "kbnf_cli.worker", module],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
-        self._tasks = cast(IO[bytes], self._popen.stdin)
-        self._messages = cast(IO[bytes], self._popen.stdout)
-
-    @property
-    def is_alive(self) -> bool:
-        return self._popen.poll() is None
-
-    def begin(self) -> Reason | None:
-        """Wait until it is ready for tasks; return why it is not."""
-        return None if self._read() == (_READY, None) else Reason.ENDED
-
-    def do(
-        self, task: Callable[[_Given], Iterable[_Made]], given: _Given, results: list[_Made]
-    ) -> Reason | None:
-        """Have a task done, with its newest result in ``results``; return why it was not."""
-        with suppress(OSError, ValueError):
-            pickle.dump((task, given), self._tasks)
-            self._tasks.flush()
-        while (message := self._read()) is not None:
-            kind, value = message
-            if kind == _RESULT:
-                results[:] = [value]
-            elif kind == _DONE:
-                return None
-            else:
-                _log.error("%s", value)
-                return Reason.FAILED
-        return Reason.ENDED
-
-    def _read(self) -> _Message | None:
-        """Return the next message, None where the process has ended."""
-        try:
-            return cast(_Message, pickle.load(self._messages))  # noqa: S301 - our own process
-        except (OSError, EOFError, ValueError, pickle.UnpicklingError):
-            return None
-
-    def kill(self) -> None:
-        """End it, and whatever waits for it."""
-        self._popen.kill()
-        self._popen.wait()
-        for stream in (self._tasks, self._messages):
-            with suppress(OSError):
-                stream.close()
-
-
-def main(module: str) -> None:
-    """Do tasks until the input ends; what a library prints goes to stderr."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    if hasattr(signal, "SIGPIPE"):
-        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    messages = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    import_module(module)
-    tasks: SimpleQueue[tuple[Callable[[Any], Iterable[Any]], Any]] = SimpleQueue()
-
-    def listen() -> None:
-        try:
-            while True:
-                tasks.put(pickle.load(sys.stdin.buffer))  # noqa: S301 - from the server
-        finally:
-            os._exit(0)
-
-    def tell(kind: str, value: Any = None) -> None:
-        messages.write(pickle.dumps((kind, value)))
-        messages.flush()
-
-    Thread(target=listen, daemon=True).start()
-    tell(_READY)
-    while True:
-        task, given = tasks.get()
-        try:
-            for result in task(given):
-                tell(_RESULT, result)
-            tell(_DONE)
-        except Exception:
-            tell(_FAILED, traceback.format_exc())
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

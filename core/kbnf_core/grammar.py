@@ -443,13 +443,14 @@ class Grammar:
 
         Raises as ``tables`` does.
         """
-        build = partial(build_tables, self.rules, self._limits, self.analysis, inlined=inlined)
-        return self._build(build)
+        return self._build(
+            lambda: build_tables(self.rules, self._limits, self.analysis, inlined=inlined)
+        )
 
     @cached_property
     def plain_tables(self) -> "PlainTables":
         """The automata for explanations. Raises ``GrammarError`` (E106, E107) past a limit."""
-        return self._build(partial(build_plain_tables, self._explained, self._limits))
+        return self._build(lambda: build_plain_tables(self._explained, self._limits))
 
     def _build(self, build: Callable[[], T]) -> T:
         try:
@@ -466,7 +467,7 @@ class Grammar:
         """What parses texts; built on first use. Raises as ``tables`` does."""
         from kbnf_core.parse.parser import Parser
 
-        return self._build(partial(Parser, self._explained, self._limits))
+        return self._build(lambda: Parser(self._explained, self._limits))
 
     def parse(self, text: str | bytes) -> "Tree":
         """Return which rules matched which parts of a whole text.

@@ -17,7 +17,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SERVED = {"page.html": "index.html"} | {
-    name: name for name in ("page.css", "page.js", "editor.js", "words.js", "icon.svg")
+    name: name for name in ("page.css", "page.js", "editor.js", "links.js", "words.js", "icon.svg")
 }
 """Files of the page that `kbnf play --web` serves, and what they are called here."""
 

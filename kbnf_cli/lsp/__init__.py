@@ -2,7 +2,6 @@
 
 import logging
 import os
-import signal
 import sys
 
 import click
@@ -19,8 +18,9 @@ def lsp(console: Console) -> int:
     """Serve editors: findings while typing, fixes, navigation, formatting.
 
     An editor starts this command and speaks the Language Server Protocol with it on stdin and
-    stdout; messages for people go to stderr. Reads KBNF, GBNF, Lark, BNF and ABNF, files below
-    the workspace's folders only. Needs the extra `lsp`: pip install '.[lsp]'.
+    stdout; messages for people go to stderr. Reads KBNF, GBNF, Lark, BNF and ABNF. Other files are
+    read only below the workspace's folders, or without a workspace below the folder of a file.
+    Needs the extra `lsp`: pip install '.[lsp]'.
     """
     try:
         from kbnf_cli.lsp.server import make_server
@@ -29,12 +29,19 @@ def lsp(console: Console) -> int:
             raise
         raise MissingExtraError("a language server", "lsp") from None
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_without_answers)
     del console
-    if hasattr(signal, "SIGPIPE"):
-        # A worker process that ends is replaced; its closed pipe must not end the server.
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     # The protocol has the stream for itself: what a library prints must not get between.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
         make_server().start_io(None, answers)
     return Exit.CLEAN
+
+
+def _without_answers(record: logging.LogRecord) -> bool:
+    """Drop what a client is told in an answer, and the trace of how a message was not read."""
+    from pygls.exceptions import JsonRpcException
+
+    record.msg, record.args = record.getMessage().partition("\n")[0], ()
+    return not (record.exc_info and isinstance(record.exc_info[1], JsonRpcException))

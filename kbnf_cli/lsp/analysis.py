@@ -1,7 +1,8 @@
 """What a server knows of a text: findings, outline, first bytes, results of examples.
 
 All of it is made in a worker process, of plain values. Nothing that a text names is executed or
-imported, and files are read only below the folders of the workspace.
+imported, and files are read only below the folders of the workspace, or without one below that of
+the text's own file.
 """
 
 from collections.abc import Iterable, Iterator, Set
@@ -30,11 +31,21 @@ _MOST_RANGES = 6
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A text to look at, the path of its file, and the folders of the workspace."""
+    """A version of a text, the path of its file, and the folders of the workspace.
+
+    Without a workspace imports are read below the folder of the file, and settings are the nearest
+    above it, as on the command line.
+    """
 
     text: str
     path: str
     folders: tuple[str, ...]
+    version: int | None = None
+
+    @property
+    def readable(self) -> tuple[str, ...]:
+        """The folders below which files are read."""
+        return self.folders or (str(Path(self.path).parent),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +138,15 @@ def format_text(text: str) -> Iterator[str | None]:
 
 
 def _settings(request: Request) -> Settings:
-    """Return the nearest settings below the workspace; raise as ``settings_source`` does."""
+    """Return the nearest settings, of the workspace only; raise as ``settings_source`` does."""
     path = Path(request.path)
-    for folder in path.parents:
-        if not is_below(folder, request.folders):
+    folders = request.folders or (path.anchor,)
+    for folder in path.parents if path.is_absolute() else ():
+        if not is_below(folder, folders):
             break
         for name in ("kbnf.toml", "pyproject.toml"):
             file = folder / name
-            if file.is_file() and is_below(file, request.folders):
+            if file.is_file() and is_below(file, folders):
                 settings = settings_source(file, isolated=False)(path)
                 if name == "kbnf.toml" or settings != Settings():
                     return settings
@@ -143,7 +155,7 @@ def _settings(request: Request) -> Settings:
 
 def _imports(request: Request) -> Imports:
     def load(path: str) -> str | None:
-        return load_text(path) if is_below(Path(path), request.folders) else None
+        return load_text(path) if is_below(Path(path), request.readable) else None
 
     return Imports(load, anywhere=True)
 

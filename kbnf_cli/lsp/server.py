@@ -58,10 +58,13 @@ class KbnfServer(LanguageServer):
     def take(self, document: types.TextDocumentIdentifier) -> None:
         """Have the newest version of an open text looked at."""
         text = self.workspace.get_text_document(document.uri)
-        folders = tuple(
-            path for uri in self.workspace.folders if (path := to_fs_path(uri)) is not None
-        )
-        self.workshop.change(document.uri, Request(text.source, _path(document.uri), folders))
+        request = Request(text.source, _path(document.uri), self._folders(), text.version)
+        self.workshop.change(document.uri, request)
+
+    def _folders(self) -> tuple[str, ...]:
+        """Return the folders of the workspace, which older clients name as its root."""
+        uris = [*self.workspace.folders] or [self.workspace.root_uri or ""]
+        return tuple(path for uri in uris if uri and (path := to_fs_path(uri)) is not None)
 
     def view(self, document: types.TextDocumentIdentifier) -> View | None:
         """Return an open text with what was found in it last, None where nothing was yet."""
@@ -85,7 +88,9 @@ class KbnfServer(LanguageServer):
 
     async def _publish(self, uri: str, entry: Entry) -> None:
         found = findings.diagnostics(entry, self.encoding, uri)
-        self.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+        self.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(uri, found, entry.wanted.version)
+        )
         if entry.analysis is not None and entry.analysis.trouble:
             message = types.LogMessageParams(types.MessageType.Warning, entry.analysis.trouble)
             self.window_log_message(message)
@@ -167,7 +172,8 @@ def _serve_engines(server: KbnfServer) -> None:
         """Show what the engines that are installed say of a text; return how many findings."""
         from kbnf_core.targets.check import ask_installed
 
-        text = ls.workspace.get_text_document(uri).source
+        document = ls.workspace.get_text_document(uri)
+        text, version = document.source, document.version
         path = _path(uri)
         try:
             checked, _ = await asyncio.to_thread(ask_installed, text, path)
@@ -178,7 +184,9 @@ def _serve_engines(server: KbnfServer) -> None:
             shown = [] if entry is None else findings.diagnostics(entry, ls.encoding, uri)
             source = Source(text, path)
             shown += findings.of_engines(checked.findings, source, ls.encoding, uri)
-            ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, shown))
+            ls.text_document_publish_diagnostics(
+                types.PublishDiagnosticsParams(uri, shown, version)
+            )
         return len(checked.findings)
 
 

@@ -10,11 +10,12 @@ from typing import Any
 
 from kbnf_cli.console import Console
 from kbnf_cli.play.looking import CHECKING, LOOKING, beginning_with
-from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed
+from kbnf_cli.play.moving import FEEDING, FILING, MOVING, begin, feed, same_steps
 from kbnf_cli.play.render import note, row
 from kbnf_cli.play.session import (
     Command,
     Handler,
+    Operand,
     PlayFailure,
     Reply,
     Session,
@@ -22,6 +23,7 @@ from kbnf_cli.play.session import (
     World,
     misused,
 )
+from kbnf_core.config import Finish
 from kbnf_core.text.diagnostics.segments import Role, Segment, cells, clip, visible
 from kbnf_core.text.diagnostics.text import render_text
 from kbnf_core.text.errors import EngineError, GrammarError, KbnfError
@@ -62,6 +64,12 @@ def _start(session: Session, text: str, world: World) -> Reply:
     return begin(session, replace(session.files, start=text), world, session.vocabulary)
 
 
+def _finish_mode(session: Session, text: str, world: World) -> Reply:
+    if not text:
+        return Reply(session, tuple(row("finish", session.engine.finish.value)))
+    return same_steps(session, replace(session.files, finish=Finish.parse(text).value), world)
+
+
 def _help(session: Session, text: str, world: World) -> Reply:
     del text
     lines = [note(clip(line, world.columns)) for line in _help_lines()]
@@ -90,11 +98,17 @@ SWITCHING = (
         "[on|off|PREFIX]",
         "show the allowed tokens; those with a prefix",
         _possible,
-        takes_text=True,
+        operand=Operand.TEXT,
     ),
     Command(("input", "i"), "[on|off]", "show the bytes typed", _switch("show_input")),
     Command(("cache", "b"), "[on|off]", "keep caches between steps", _switch("cache")),
-    Command(("start", "n"), "[NAME]", "begin anew at another nonterminal", _start),
+    Command(("start", "n"), "[NAME]", "restart at another rule", _start, Operand.RULE),
+    Command(
+        ("finish-mode",),
+        "[eager|token|eos]",
+        "change when a text ends, make the same steps",
+        _finish_mode,
+    ),
     Command(("help", "h"), "", "this list", _help),
     Command(("quit", "q"), "", "leave", _quit),
 )
@@ -147,7 +161,9 @@ def _carried_out(session: Session, line: str, world: World) -> Reply:
         return Reply(session, tuple(failure.details), failure.verdict, str(failure))
     except GrammarError as error:
         shown = [part for each in error.diagnostics for part in render_text(each)]
-        message = "the grammar has errors: nothing was changed"
+        first, *others = error.diagnostics
+        more = f" (and {len(others)} more)" if others else ""
+        message = f"{first.code}: {first.message}{more}; nothing was changed"
         return Reply(session, tuple(shown), Verdict.MISUSED, message)
     except EngineError as error:
         return Reply(session, (), Verdict.REFUSED, str(error))
@@ -181,7 +197,7 @@ def _command(session: Session, line: str, world: World) -> Reply:
     command = COMMANDS.get(name)
     if command is None:
         raise misused(f"there is no command `:{name}`{_similar(name)}")
-    argument = rest if command.takes_text else rest.strip(_BLANKS)
+    argument = rest if command.operand is Operand.TEXT else rest.strip(_BLANKS)
     return command.handler(session, argument, world)
 
 

@@ -6,7 +6,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from kbnf_cli.escaped import TypingError, escaped, read_typed
-from kbnf_cli.mask_table import spelled
+from kbnf_cli.mask_table import is_pattern, matching, spelled
 from kbnf_cli.play.explain import explanation, stack_rows
 from kbnf_cli.play.render import (
     allowed_count,
@@ -21,8 +21,8 @@ from kbnf_cli.play.render import (
     token_lines,
     tokens_line,
 )
-from kbnf_cli.play.session import Command, Reply, Session, World, misused, refused
-from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip
+from kbnf_cli.play.session import Command, Operand, Reply, Session, World, misused, refused
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, plain
 from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
@@ -78,7 +78,6 @@ def _known(vocabulary: "Vocabulary", token_id: int) -> int:
 
 
 _MOST_SAMPLES = 100
-_REGEX_SECONDS = 2.0
 
 
 def _show(session: Session, text: str, world: World) -> Reply:
@@ -92,7 +91,9 @@ def _allowed(session: Session, text: str, world: World) -> Reply:
         make = token_lines if len(ids) <= world.rows else grouped_lines
         lines, count = make(session.vocabulary, ids, world.columns), allowed_count(session, ids)
     else:
-        found = _matching(session, ids, text)
+        if not is_pattern(text):
+            raise misused("a regular expression is written between slashes: `:allowed /^[a-z]/`")
+        found = matching(session.vocabulary, ids, text)
         lines = token_lines(session.vocabulary, found, world.columns)
         count = f"{len(found):,} of {len(ids):,} allowed tokens match"
     return listed(session, row("allowed", count), lines, world)
@@ -107,32 +108,6 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
     return listed(session, row("allowed", count), lines, world)
-
-
-def _matching(session: Session, ids: list[int], text: str) -> list[int]:
-    """Return the ids whose text the regular expression ``/.../`` finds something in."""
-    import regex
-
-    if len(text) < 2 or not (text.startswith("/") and text.endswith("/")):
-        raise misused("a regular expression is written between slashes: `:allowed /^[a-z]/`")
-    try:
-        pattern = regex.compile(text[1:-1])
-        return [
-            each
-            for each in ids
-            if pattern.search(_plain_text(session, each), timeout=_REGEX_SECONDS)
-        ]
-    except regex.error as error:
-        raise misused(f"not a regular expression: {error}") from None
-    except TimeoutError:
-        raise misused("this regular expression takes too long") from None
-
-
-def _plain_text(session: Session, token_id: int) -> str:
-    data = session.vocabulary.token(token_id)
-    if data is None:
-        return session.vocabulary.token_string(token_id) or ""
-    return data.decode("utf-8", "backslashreplace")
 
 
 def _more(session: Session, text: str, world: World) -> Reply:
@@ -159,6 +134,30 @@ def _why(session: Session, text: str, world: World) -> Reply:
         )
         shown += [note(f"{name} {verdict}: {why.reason}"), *explanation(session, why, world)]
     return Reply(session, tuple(shown))
+
+
+def _tree(session: Session, text: str, world: World) -> Reply:
+    """Show the tree of the text, or what is certain of it; of one rule only its nodes."""
+    from kbnf_cli.match import tree_lines
+    from kbnf_cli.parse import known_rule
+    from kbnf_core.parse.follow import Follower
+
+    engine = session.engine
+    rule = known_rule(engine.grammar, text) if text else None
+    follower = Follower(engine.grammar.parser, session.vocabulary)
+    follower.follow(engine.accepted, is_over=engine.can_finish())
+    tree = follower.tree()
+    if tree is None:
+        return Reply(session, (note("nothing is certain of the tree yet"),))
+    found = [tree] if rule is None else list(tree.find_all(rule))
+    lines = [
+        clip(plain(segments).removesuffix("\n"), world.columns)
+        for each in found
+        for segments in tree_lines(each, world.columns)
+    ]
+    count = count_of(len(found), "node") if rule else count_of(len(tree), "node")
+    head = row("tree", count if engine.can_finish() else f"{count}, what is certain so far")
+    return listed(session, head, lines, world)
 
 
 def _stack(session: Session, text: str, world: World) -> Reply:
@@ -241,8 +240,11 @@ LOOKING = (
     Command(("show", "status"), "", "show the position once more", _show),
     Command(("allowed",), "[/REGEX/]", "the allowed tokens", _allowed),
     Command(("more",), "", "the next lines of the last list", _more),
-    Command(("why",), "TOKEN", "why a token or a text is or is not allowed", _why, takes_text=True),
+    Command(
+        ("why",), "TOKEN", "why a token or a text is or is not allowed", _why, operand=Operand.TEXT
+    ),
     Command(("stack",), "", "the open rules, with a dot where each is", _stack),
+    Command(("tree",), "[RULE]", "the tree of the text; of a rule", _tree, Operand.RULE),
     Command(("forced",), "", "the forced text", _forced),
     Command(("finish",), "", "a shortest way to the end", _finish),
     Command(("sample",), "[N]", "texts at random that may follow", _sample),
@@ -274,6 +276,6 @@ CHECKING = (
         "allowed|rejected TOKEN",
         "check it; `:save` keeps it",
         _assert,
-        takes_text=True,
+        operand=Operand.TEXT,
     ),
 )

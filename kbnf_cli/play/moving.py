@@ -15,6 +15,7 @@ from kbnf_cli.play.session import (
     Files,
     Handler,
     Mode,
+    Operand,
     PlayFailure,
     Reply,
     Session,
@@ -168,7 +169,7 @@ def _feeding(mode: Mode, way: _Way) -> Command:
         back = "" if mode is Mode.TOKEN else "; `:token` takes them as tokens again"
         return Reply(changed, (note(f"lines are taken as {way.lines_are}{back}"),))
 
-    return Command(way.names, way.usage, way.help, handle, takes_text=True)
+    return Command(way.names, way.usage, way.help, handle, operand=Operand.TEXT)
 
 
 FEEDING = tuple(_feeding(mode, way) for mode, way in _WAYS.items())
@@ -220,12 +221,17 @@ MOVING = (
 
 
 def _reload(session: Session, text: str, world: World) -> Reply:
-    """Open the grammar again and make the same steps, as far as they go."""
     if text:
         raise misused("nothing is expected after `:reload`")
+    return same_steps(session, session.files, world)
+
+
+def same_steps(session: Session, files: Files, world: World) -> Reply:
+    """Open the grammar again and make the same steps, as far as they go."""
     play = recorded(session)
-    fresh = open_session(session.files, world, session.vocabulary)
-    reply = play_again(with_engine(session, fresh.engine), play, world, BREAKS)
+    fresh = open_session(files, world, session.vocabulary)
+    reopened = replace(with_engine(session, fresh.engine), files=files)
+    reply = play_again(reopened, play, world, BREAKS)
     undone = (*reply.session.undone, *session.undone)
     return replace(reply, session=replace(reply.session, undone=undone))
 
@@ -306,9 +312,21 @@ def _path(text: str) -> Path:
 
 FILING = (
     Command(("reload",), "", "open the grammar again, make the same steps", _reload),
-    Command(("load",), "FILE", "open a grammar or artifact; append any other file", _load),
-    Command(("vocab",), "[FILE|bytes]", "show the vocabulary; begin with another", _vocab),
-    Command(("grammar",), "[FILE]", "show the grammar, live lines marked; open another", _grammar),
-    Command(("save",), "FILE", "save this play", _save),
-    Command(("replay",), "FILE", "play a saved play here, report where it differs", _replay),
+    Command(("load",), "FILE", "open a grammar; append any other file", _load, Operand.PATH),
+    Command(("vocab",), "[FILE|bytes]", "show the vocabulary; use another", _vocab, Operand.PATH),
+    Command(
+        ("grammar",),
+        "[FILE]",
+        "show the grammar, live lines marked; open another",
+        _grammar,
+        Operand.PATH,
+    ),
+    Command(("save",), "FILE", "save this play", _save, Operand.PATH),
+    Command(
+        ("replay",),
+        "FILE",
+        "play a saved play here, report where it differs",
+        _replay,
+        Operand.PATH,
+    ),
 )

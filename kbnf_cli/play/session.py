@@ -274,16 +274,25 @@ Handler: TypeAlias = Callable[[Session, str, World], Reply]
 """Takes what was typed after the command's name, without blanks around it (see ``Command``)."""
 
 
+class Operand(Enum):
+    """What follows the name of a command, which Tab completes."""
+
+    WORD = "word"
+    """A number, a name, or one of the words in the command's usage."""
+
+    TEXT = "text"
+    """A token or a text, whose blanks count: only the first one belongs to the command."""
+
+    RULE = "rule"
+    PATH = "path"
+
+
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``names``: the command's own and the shorter ones. ``usage``: what may follow it.
-
-    ``takes_text``: a token or a text follows, whose blanks count: only one of those that are
-    before it belongs to the command.
-    """
+    """``names``: the command's own and the shorter ones. ``usage``: what may follow it."""
 
     names: tuple[str, ...]
     usage: str
     help: str
     handler: Handler
-    takes_text: bool = False
+    operand: Operand = Operand.WORD

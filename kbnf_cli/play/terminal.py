@@ -12,7 +12,7 @@ from kbnf_cli.console import Console
 from kbnf_cli.escaped import TypingError, read_typed, write_typed
 from kbnf_cli.play.commands import COMMANDS, spoken_command, step
 from kbnf_cli.play.render import note, position, status
-from kbnf_cli.play.session import Reply, Session, Verdict, World
+from kbnf_cli.play.session import Command, Operand, Reply, Session, Verdict, World
 from kbnf_core.mask.bits import unpack, word_count
 from kbnf_core.text.diagnostics.segments import clip, visible
 from kbnf_core.text.diagnostics.text import count_of
@@ -46,8 +46,40 @@ def proposals(session: Session, typed: str) -> Iterator[Proposal]:
         for each, command in sorted(COMMANDS.items()):
             if each.startswith(name):
                 yield Proposal(f":{each}", len(typed), command.help)
-    elif name in COMMANDS and COMMANDS[name].takes_text:
-        yield from _tokens(session, rest.rpartition(" ")[2] if name == "assert" else rest)
+    elif name in COMMANDS:
+        yield from _operands(session, COMMANDS[name], rest)
+
+
+def _operands(session: Session, command: Command, typed: str) -> Iterator[Proposal]:
+    """Yield what may follow the name of a command."""
+    match command.operand:
+        case Operand.TEXT:
+            is_last_word = command.usage.endswith(" TOKEN")
+            yield from _tokens(session, typed.rpartition(" ")[2] if is_last_word else typed)
+        case Operand.PATH:
+            yield from _paths(typed.lstrip())
+        case Operand.RULE:
+            yield from _words(session.engine.grammar.reading.document.first_names, typed)
+        case Operand.WORD:
+            usage = command.usage.strip("[]").split("|")
+            yield from _words([word for word in usage if word.islower()], typed)
+
+
+def _words(words: Iterable[str], typed: str) -> Iterator[Proposal]:
+    wanted = typed.lstrip()
+    for word in words:
+        if word.startswith(wanted):
+            yield Proposal(word, len(wanted), "")
+
+
+def _paths(typed: str) -> Iterator[Proposal]:
+    from prompt_toolkit.completion import CompleteEvent, PathCompleter
+    from prompt_toolkit.document import Document
+
+    for each in PathCompleter(expanduser=True).get_completions(Document(typed), CompleteEvent()):
+        # A folder is shown with a slash, and so may be completed further.
+        is_folder = each.display_text.endswith("/")
+        yield Proposal(each.text + "/" * is_folder, -each.start_position, "")
 
 
 def _tokens(session: Session, typed: str) -> Iterator[Proposal]:

@@ -258,7 +258,7 @@ def _targets(question: Question, reading: "Reading") -> dict[str, Any]:
     finally:
         panel.close()
     return {
-        "asked": [target.said for target in panel.targets],
+        "asked": [*(target.said for target in panel.targets), *panel.failures],
         "rows": [
             {"tool": row.tool, "target": row.target, "verdict": row.verdict} for row in checked.rows
         ],

@@ -43,7 +43,7 @@ def serve(
     vocabularies = _vocabularies(console, inputs, grammar, others)
     begin = _begin(inputs, grammar)
     if hasattr(signal, "SIGPIPE"):
-        # Readers that leave, and a worker that ends, must not end the server.
+        # Readers that leave must not end the server.
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     # What a text did to the worker is said on the page.
     logging.getLogger("kbnf_cli.worker").setLevel(logging.CRITICAL)

@@ -66,6 +66,7 @@ _ASSETS = {
     "/page.css": ("page.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
     "/editor.js": ("editor.js", "text/javascript"),
+    "/links.js": ("links.js", "text/javascript"),
     "/words.js": ("words.js", "text/javascript"),
     "/backend.js": ("backend.js", "text/javascript"),
     "/icon.svg": ("icon.svg", "image/svg+xml"),

@@ -23,3 +23,19 @@ def test_losses_are_shown_and_nothing_is_written(kbnf: Kbnf) -> None:
     assert (strict.status, value["output"]) == (1, None)
     assert {loss["code"] for loss in value["losses"]} == {"W421"}
     assert kbnf(*options, "--lossy").status == 0
+
+
+def test_explanations_name_terminals_as_they_were_written(kbnf: Kbnf) -> None:
+    text = 'start: (WORD | TAG)+\nWORD: /[a-z]+/\nTAG: /[a-z]+[0-9]?/\n%ignore " "\n'
+    Path("two.lark").write_text(text, "utf-8")
+    for rule in ([], ["TAG"]):
+        shown = kbnf("explain", "two.lark", *rule)
+        assert "TAG" in shown.out
+        assert "TAG_2" not in shown.out
+        assert "rounds0" not in shown.out
+
+
+def test_gbnf_under_the_name_that_llguidance_gave_it_is_converted(kbnf: Kbnf) -> None:
+    Path("old.lark").write_text('root ::= "a" b\nb ::= [0-9]+\n', "utf-8")
+    result = kbnf("convert-gbnf", "old.lark")
+    assert (result.status, "start ::= 'a' b;" in result.out) == (0, True)

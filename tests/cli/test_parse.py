@@ -138,6 +138,17 @@ def test_wrong_usage(kbnf: Kbnf, write: Write, arguments: tuple[str, ...], messa
     assert message in result.stderr
 
 
+def test_a_line_break_that_the_grammar_requires(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", "start ::= '{\"a\": 1}' '\\n';\n")
+    ended, bare = write("ended.json", '{"a": 1}\n'), write("bare.json", '{"a": 1}')
+    for option in ([], ["--partial"]):
+        assert kbnf("parse", grammar, ended, "--value", *option).out == '{"a": 1}\n'
+        assert kbnf("parse", "json", ended, "--value", *option).out == '{"a": 1}\n'
+        assert kbnf("parse", "json", ended, *option).status == 0
+    assert kbnf("parse", grammar, ended).out.startswith("start 0-9")
+    assert kbnf("parse", grammar, bare, "--value").status == 1
+
+
 def test_calls_of_tools_are_values(kbnf: Kbnf, write: Write) -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
     tools = write("tools.json", json.dumps([{"name": "f", "parameters": schema}]))

@@ -15,6 +15,7 @@ from kbnf_core import Grammar, Vocabulary
 from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.keys import recipe_of
+from kbnf_testing.alive import descendants, is_alive
 from kbnf_testing.command import Kbnf, Write
 from kbnf_testing.farm import content, wait_for
 
@@ -240,18 +241,6 @@ def test_a_disk_that_takes_no_more_is_a_message_in_every_run(write: Write, jobs:
         assert run.stderr.count("\n") == 1
 
 
-def children(pid: int) -> set[int]:
-    tasks = Path(f"/proc/{pid}/task").glob("*/children")
-    return {int(child) for task in tasks for child in task.read_text().split()}
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return False
-
-
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_workers_end_with_a_parent_that_is_killed(kbnf: Kbnf, write: Write) -> None:
     for number in range(400):
@@ -264,7 +253,7 @@ def test_workers_end_with_a_parent_that_is_killed(kbnf: Kbnf, write: Write) -> N
     try:
         inputs = Path("store/inputs")
         assert wait_for(lambda: inputs.is_dir() and len(list(inputs.iterdir())) > 3, 60)
-        workers = children(process.pid)
+        workers = descendants(process.pid)
         assert workers
     finally:
         os.kill(process.pid, signal.SIGKILL)

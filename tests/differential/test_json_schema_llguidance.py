@@ -148,6 +148,8 @@ def test_each_difference_by_default_has_a_reason(schema: Any) -> None:
         for text in set(TEXTS) - LEAP_SECONDS
         if ours[""](data := text.encode()) != (theirs(data) or text in known)
         and not any(ours[reason](data) == theirs(data) for reason in REASONS)
+        # U+007F is itself in our strings (RFC 8259), in theirs an escape only.
+        and not (ours[""](data) and theirs(data.replace(b"\x7f", rb"\u007f")))
     ]
     assert unnamed == []
 

@@ -6,6 +6,12 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_lark
+from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals, names_of
+from kbnf_core.languages.lark.reader.modules import LARK_LIBRARIES, gather
+from kbnf_core.languages.lark.reader.parse import parse_lark
+from kbnf_core.languages.lark.reader.report import Report
+from kbnf_core.text.imports import BELOW
+from kbnf_core.text.source import Source
 from kbnf_testing.lark_peers import (
     Accepts,
     all_texts,
@@ -52,6 +58,16 @@ GRAMMARS = [
     ('start: "if"i "if"', "ifIF", 4),
     ('start: "if" "y" | "if"i "x"', "ifIFxy", 3),
 ]
+SCANNED = [
+    ('start: "if"i "(" N ")" | N\nN: /[a-zA-Z_]\\w*/' + BLANKS, "ifIF(x)", 5),
+    ('start: "if"i N | N\nN: /[a-z]+/' + BLANKS, "ifIFx ", 4),
+    ('start: "if"i "x" | "IF" "y" | N\nN: /[a-z]+/i' + BLANKS, "ifIFxy", 4),
+    ("start: W N?\nW: /[a-z ]+/\nN: /1/" + BLANKS, "ab 1", 5),
+    ('start: A " "? A\nA: "a"\n%ignore /[ b]+/', "ab ", 5),
+    ("start: A+\nA: /if(?=x)/ | /x/\nB: /i/", "ifx", 6),
+    ('start: (/[ab]/ | [/[bc]/] "d")+', "abcd", 4),
+    ('start: "a".."c" | "^".."z" "!"', "abz^-!", 2),
+]
 
 LLGUIDANCE = [
     ('start: t "x" | ID "!"\nt[lazy]: /[a-z]+;/\nID: /[a-z;]+/', "ax;!", 5),
@@ -97,6 +113,7 @@ LOSSES = [
     'start: x "a"\nx: "b" | "b" "a"',
     'start: /[a-z]/+ "b"',
     'start: key ":" val\nkey: /[a-z]+/\nval: /[^,]+/' + BLANKS,
+    "start: W N?\nW: /[a-z ]+/\nN: /1/" + BLANKS,
 ]
 """With Lark's contextual lexer these depend on what came before, or the parser shifts too soon."""
 
@@ -140,6 +157,38 @@ def test_a_template_is_an_argument_of_a_template() -> None:
     assert ours("xqwq")
 
 
+NAMED = [
+    'start: s{"a", "b"i} | [("x" | "y" /a/)] t{"z"} "X"i -> q\n'
+    's{p,q}: p /[ab]/ "." q (t{"c"} "d")* | "x"i\nt{p}: p "t" /[bc]/ ("," | "+")\n'
+    'u: "a".."z" | /[cd]/ "__"\n',
+    'start: a{b, "x"}\na{y,z}: y{z} y{"w"} /[12]/\nb{z}: z "q" /[34]/ | /[12]/\n',
+    'start: A " " "if" "IF" "if"i\nA: "if"i\n%ignore " "\n',
+    "start: " + " ".join(f"/{letter}/" for letter in "abcdefghijklm") + "\n",
+]
+
+
+@pytest.mark.parametrize("grammar", NAMED)
+def test_terminals_have_the_names_that_lark_gives_them(grammar: str) -> None:
+    import lark
+
+    peer: dict[tuple[str, frozenset[str], bool], set[str]] = {}
+    for each in lark.Lark(grammar, parser="earley").terminals:
+        key = (each.pattern.value, frozenset(each.pattern.flags), each.pattern.type == "str")
+        peer.setdefault(key, set()).add(each.name)
+    source = Source(grammar)
+    report = Report(source)
+    gathered = gather(parse_lark(source).document, LARK_LIBRARIES, BELOW, report)
+    ours = {
+        (
+            pattern.value if pattern.text is None else pattern.text,
+            pattern.flags,
+            pattern.text is not None,
+        ): name
+        for pattern, name in names_of(LarkTerminals(gathered, report)).items()
+    }
+    assert {key: ours[key] for key in peer if ours[key] not in peer[key]} == {}
+
+
 def test_an_imported_start_brings_what_it_needs(tmp_path: Path) -> None:
     (tmp_path / "lib.lark").write_text('start: a B\na: "x"\nB: "b"\n', encoding="utf-8")
     grammar, path = "%import .lib (start)\n", str(tmp_path / "main.lark")
@@ -147,6 +196,15 @@ def test_an_imported_start_brings_what_it_needs(tmp_path: Path) -> None:
     ours = accepts_of(from_lark(grammar, path=path).text)
     assert peer("xb")
     assert [text for text in all_texts("xb", 4) if ours(text) != peer(text)] == []
+
+
+def test_literals_of_an_imported_file_are_not_one(tmp_path: Path) -> None:
+    (tmp_path / "lib.lark").write_text('start: ("0" | "1")* ("+" | "-")\n', encoding="utf-8")
+    grammar, path = "%import .lib (start)\n", str(tmp_path / "main.lark")
+    peer = lark_accepts(grammar, "earley", path=path)
+    ours = accepts_of(from_lark(grammar, path=path).text)
+    assert peer("10-")
+    assert [text for text in all_texts("01+-", 4) if ours(text) != peer(text)] == []
 
 
 @pytest.mark.parametrize("pattern", [r"\"\\\\/b", r"/", r"\\\\", r"\\\\/", r"a/b"])
@@ -163,9 +221,14 @@ def peer_of(grammar: str, lexing: str) -> Accepts:
     return llguidance_accepts(grammar) if lexing == "llguidance" else lark_accepts(grammar, lexing)
 
 
-@pytest.mark.parametrize("lexing", ["llguidance", "earley", "lalr"])
-@pytest.mark.parametrize(("grammar", "alphabet", "length"), GRAMMARS)
-def test_all_short_texts_agree(grammar: str, alphabet: str, length: int, lexing: str) -> None:
+@pytest.mark.parametrize(
+    ("lexing", "grammar", "alphabet", "length"),
+    [
+        *((lexing, *each) for lexing in ("llguidance", "earley", "lalr") for each in GRAMMARS),
+        *((lexing, *each) for lexing in ("earley", "lalr") for each in SCANNED),
+    ],
+)
+def test_all_short_texts_agree(lexing: str, grammar: str, alphabet: str, length: int) -> None:
     texts = list(all_texts(alphabet, length))
     expected = set(filter(peer_of(grammar, lexing), texts))
     conversion = converted(grammar, lexing)

@@ -16,6 +16,7 @@ pytest.importorskip("pygls", reason="needs the extra `lsp`")
 
 from kbnf_cli.lsp.analysis import LIMITS
 from kbnf_core.text.errors import install_command
+from kbnf_testing.alive import descendants, is_alive
 
 INVALID_PARAMETERS = -32602
 
@@ -58,23 +59,33 @@ class Server:
             length = int(value) if name == b"Content-Length" else length
         return json.loads(self.process.stdout.read(length))
 
-    def begin(self) -> None:
+    def begin(self, **workspace: object) -> None:
         """Open a session."""
-        self.ask("initialize", {"capabilities": {}, "processId": None, "rootUri": None})
+        parameters = {"capabilities": {}, "processId": None, "rootUri": None, **workspace}
+        self.ask("initialize", parameters)
         self.tell("initialized", {})
 
     def open(self, name: str, text: str) -> None:
-        """Open a text that is in no file."""
-        document = {"uri": f"untitled:{name}", "languageId": "kbnf", "version": 0, "text": text}
+        """Open a text that is in no file, or in that of a URI."""
+        document = {"uri": uri_of(name), "languageId": "kbnf", "version": 0, "text": text}
         self.tell("textDocument/didOpen", {"textDocument": document})
 
-    def findings(self, name: str) -> list[dict[str, Any]]:
-        """Return the next findings of a text; what comes before is dropped."""
+    def type(self, name: str, text: str, version: int) -> None:
+        """Replace an open text."""
+        document = {"uri": uri_of(name), "version": version}
+        changes = {"textDocument": document, "contentChanges": [{"text": text}]}
+        self.tell("textDocument/didChange", changes)
+
+    def published(self, name: str) -> dict[str, Any]:
+        """Return what is published next of a text; what comes before is dropped."""
         while True:
-            message = self._read()
-            parameters = message.get("params") or {}
-            if "diagnostics" in parameters and parameters["uri"] == f"untitled:{name}":
-                return [*parameters["diagnostics"]]
+            parameters = self._read().get("params") or {}
+            if "diagnostics" in parameters and parameters["uri"] == uri_of(name):
+                return {**parameters}
+
+    def findings(self, name: str) -> list[dict[str, Any]]:
+        """Return the next findings of a text."""
+        return [*self.published(name)["diagnostics"]]
 
     def end(self) -> str:
         """End the session; return what was written to stderr."""
@@ -86,8 +97,11 @@ class Server:
 
     def children(self) -> list[int]:
         """Return the processes that this one has started."""
-        task = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(each) for each in task.read_text().split()]
+        return sorted(descendants(self.process.pid))
+
+
+def uri_of(name: str) -> str:
+    return name if name.startswith("file:") else f"untitled:{name}"
 
 
 @pytest.fixture
@@ -116,17 +130,9 @@ def test_nothing_outlives_a_killed_server(server: Server) -> None:
     time.sleep(1)
     os.kill(server.process.pid, signal.SIGKILL)
     deadline = time.monotonic() + 30
-    while any(map(_lives, children)) and time.monotonic() < deadline:
+    while any(map(is_alive, children)) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert not any(map(_lives, children))
-
-
-def _lives(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
+    assert not any(map(is_alive, children))
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds processes in /proc")
@@ -187,6 +193,77 @@ def test_parameters_that_do_not_fit_are_refused(server: Server, method: str) -> 
         assert answer["error"]["code"] == INVALID_PARAMETERS
     assert server.ask("textDocument/hover", "odd")["error"]["code"] == INVALID_PARAMETERS
     assert server.ask("textDocument/hover", None)["error"]["code"] == INVALID_PARAMETERS
+    assert "Traceback" not in server.end()
+
+
+def test_what_is_refused_leaves_no_trace_on_stderr(server: Server) -> None:
+    """It is in the answer."""
+    server.begin()
+    server.open("a.kbnf", "start ::= 'a';")
+    assert server.findings("a.kbnf") == []
+    renaming = {
+        "textDocument": {"uri": "untitled:a.kbnf"},
+        "position": {"line": 0, "character": 1},
+        "newName": "no name",
+    }
+    assert server.ask("textDocument/rename", renaming)["error"]["message"] == "`no name` is no name"
+    server.tell("textDocument/didChange", {"odd": 1})
+    assert server.ask("no/such", {})["error"]
+    assert "Traceback" not in server.end()
+
+
+def test_findings_name_the_version_that_they_are_of(server: Server) -> None:
+    server.begin()
+    server.open("a.kbnf", "start ::= nope;")
+    assert server.published("a.kbnf")["version"] == 0
+    for version in (1, 5, 9):
+        server.type("a.kbnf", f"start ::= nope{version};", version)
+    published = server.published("a.kbnf")
+    assert published["version"] == 9
+    assert "nope9" in published["diagnostics"][0]["message"]
+
+
+@pytest.mark.parametrize("workspace", ["folders", "root", "path", "none"])
+def test_settings_of_every_kind_of_workspace(
+    server: Server, workspace: str, tmp_path: Path
+) -> None:
+    """The nearest above a file, as `kbnf check` has it; of a workspace, none above that."""
+    root = tmp_path / "work"
+    (root / "below").mkdir(parents=True)
+    (tmp_path / "kbnf.toml").write_text('ignore = ["E101"]\n')
+    (root / "word.lark").write_text('WORD: "x"\n')
+    kinds: dict[str, dict[str, object]] = {
+        "folders": {"workspaceFolders": [{"uri": root.as_uri(), "name": "work"}]},
+        "root": {"rootUri": root.as_uri()},
+        "path": {"rootPath": str(root)},
+        "none": {},
+    }
+    server.begin(**kinds[workspace])
+    name = (root / "below" / "a.kbnf").as_uri()
+    server.open(name, "start ::= nope;")
+    assert codes(server.findings(name)) == ([] if workspace == "none" else ["E101"])
+    (root / "kbnf.toml").write_text('ignore = ["E101"]\n')
+    server.type(name, "start ::= nope2;", 1)
+    assert codes(server.findings(name)) == []
+    importing = (root / "below" / "a.lark").as_uri()
+    server.open(importing, "%import ..word.WORD\nstart: WORD\n")
+    assert codes(server.findings(importing)) == (["E422"] if workspace == "none" else [])
+
+
+@pytest.mark.ci
+def test_a_workspace_of_ten_thousand_files(server: Server, tmp_path: Path) -> None:
+    """Files that are not open cost nothing."""
+    for number in range(10_000):
+        folder = tmp_path / f"{number % 100}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{number}.kbnf").write_text(f"start ::= nope{number};")
+    server.begin(workspaceFolders=[{"uri": tmp_path.as_uri(), "name": "work"}])
+    names = [(tmp_path / f"{number % 100}/{number}.kbnf").as_uri() for number in range(200)]
+    for number, name in enumerate(names):
+        server.open(name, f"start ::= nope{number};")
+    assert codes(server.findings(names[-1])) == ["E101"]
+    server.type(names[0], "start ::= 'a';", 1)
+    assert server.findings(names[0]) == []
 
 
 def test_a_missing_extra_is_named() -> None:

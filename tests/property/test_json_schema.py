@@ -27,6 +27,8 @@ def _fits_pattern(_: object, pattern: str, value: object, __: object) -> Iterato
 
 VALIDATOR = extend(Draft202012Validator, {"pattern": _fits_pattern})  # type: ignore[no-untyped-call]
 
+ANCHORED = ["^a|^b", "^$|^ab$", "^a$|^b", "a$|b$", "a|^b$", "^a|(b$)", "^|a", r"a\$|b$", "^a|^|^b$"]
+
 NAMES = st.sampled_from(["a", "b", "ab", "c"])
 SCALARS = st.one_of(
     st.none(),
@@ -53,7 +55,7 @@ STRINGS = st.fixed_dictionaries(
     optional={
         "minLength": st.integers(0, 2),
         "maxLength": st.integers(1, 3),
-        "pattern": st.sampled_from(["a", "^a", "b$", "^(a|b)*$", "[^a]", "^.?$"]),
+        "pattern": st.sampled_from(["a", "^a", "b$", "^(a|b)*$", "[^a]", "^.?$", *ANCHORED]),
     },
 )
 LEAVES = st.one_of(

@@ -36,6 +36,7 @@ FILES: dict[str, Callable[[], bytes]] = {
     "BPE, byte fallback": partial(tokenizer_files.trained, "BPE, byte fallback"),
     "Unigram, byte fallback": partial(tokenizer_files.trained, "Unigram, byte fallback"),
     "sentencepiece": tokenizer_files.sentence_piece,
+    "GGUF": tokenizer_files.gguf,
 }
 
 ODD_VALUES: list[Any] = [None, True, -1, 0, 2**31, 2**64, 1e400, -0.0, 0.5, [], {}, [[]], [256]]
@@ -194,6 +195,37 @@ def test_damaged_files_are_refused_or_read_as_they_say(name: str, tmp_path: Path
             robustness.keep_sample(SURFACE, damaged)
     assert forked.failures(outcomes) == []
     # Mutations that never, or always, break a file would show nothing.
+    assert {outcome.value for outcome in outcomes} == {"refused", "read"}
+
+
+@pytest.mark.parametrize(
+    ("name", "document"),
+    [
+        ("generation_config.json", {"eos_token_id": [1, 2], "bos_token_id": 0}),
+        ("tokenizer_config.json", {"eos_token": {"content": "<|end|>"}, "added_tokens": [{}]}),
+        ("special_tokens_map.json", {"eos_token": "<|end|>", "additional": ["<|end|>"]}),
+    ],
+)
+def test_damaged_files_beside_a_tokenizer(
+    name: str, document: dict[str, Any], tmp_path: Path
+) -> None:
+    (tmp_path / "tokenizer.json").write_bytes(tokenizer_files.trained("byte level"))
+    tokens = load_vocabulary(tmp_path).tokens
+    whole = json.dumps(document).encode()
+
+    def work(case: int) -> str:
+        damaged = mutate(robustness.generator(f"{SURFACE} {name}", case), whole)
+        (tmp_path / name).write_bytes(damaged)
+        try:
+            vocabulary = load_vocabulary(tmp_path)
+        except (VocabularyError, SourceError) as error:
+            return "refused" if str(tmp_path) in str(error) else str(error)
+        # They name tokens that end a text, and nothing else.
+        assert vocabulary.tokens.items() <= tokens.items()
+        return "read"
+
+    outcomes = forked.run(work, robustness.cases(120))
+    assert forked.failures(outcomes) == []
     assert {outcome.value for outcome in outcomes} == {"refused", "read"}
 
 

@@ -1,7 +1,9 @@
 """The adapters, each driven as its host drives it, by stand-ins with the host's protocol."""
 
 import importlib
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -315,9 +317,10 @@ def test_a_worker_that_dies_refuses_one_grammar_and_no_other() -> None:
     with Compiler(VOCABULARY, workers=1) as compiler:
         first = compiler.submit("regex", PATTERN).result()
         assert LlamaProcessor(first, VOCABULARY) is not None
-        process = compiler._workers[0]._process
-        assert process is not None
-        process.kill()
+        assert compiler._pool is not None
+        pid = compiler._pool.processes[0].pid
+        assert pid is not None
+        os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
         second = compiler.submit("regex", PATTERN + "a").result()
         processor = LlamaProcessor(second, VOCABULARY)
         masked = processor(np.array([1]), np.zeros(WIDTH, np.single))

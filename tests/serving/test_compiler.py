@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -9,18 +10,30 @@ import threading
 import time
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-import kbnf_core.compiler
+import kbnf_core.processes
 from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
-from kbnf_core.compiler import STRIKES, QuarantinedError, WorkerError, worker
-from kbnf_core.compiler.jobs import Compiled, Job, pack, unpack
+from kbnf_core.compiler import STRIKES, QuarantinedError, WorkerError, _compiled
+from kbnf_core.compiler.jobs import Compiled, Job, compile_job
+from kbnf_core.processes import Pool, Process, _raised, pack, unpack
 from kbnf_core.text.errors import ConfigError, InternalError
 
 VOCABULARY = Vocabulary.bytes()
 SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}}, "required": ["b"]}
+
+
+def pool_of(compiler: Compiler) -> Pool:
+    assert compiler._pool is not None
+    return compiler._pool
+
+
+def pid_of(compiler: Compiler) -> int:
+    pid = pool_of(compiler).processes[0].pid
+    assert pid is not None
+    return pid
 
 
 def takes(grammar: Grammar, text: str) -> bool:
@@ -149,9 +162,8 @@ def test_a_closed_compiler_ends_its_processes() -> None:
     compiler = Compiler(VOCABULARY, workers=2)
     futures = [compiler.submit("regex", f"([a-z]{{1,9}}[0-9]){{{n}}}") for n in range(20, 26)]
     futures[0].result()
-    processes = [worker._process for worker in compiler._workers]
     compiler.close()
-    assert all(process is None or process.poll() is not None for process in processes)
+    assert all(process.pid is None for process in pool_of(compiler).processes)
     assert all(future.done() for future in futures)
     with pytest.raises(ConfigError, match="closed"):
         compiler.regex("a")
@@ -161,10 +173,7 @@ def test_a_closed_compiler_ends_its_processes() -> None:
 def test_a_worker_that_dies_is_replaced() -> None:
     with Compiler(VOCABULARY, workers=1) as compiler:
         compiler.regex("a")
-        process = compiler._workers[0]._process
-        assert process is not None
-        process.kill()
-        process.wait()
+        os.kill(pid_of(compiler), getattr(signal, "SIGKILL", signal.SIGTERM))
         assert takes(compiler.regex("b"), "b")
 
 
@@ -180,14 +189,14 @@ class Fatal:
 
 def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Return a list to which the processes are added that are begun from now on."""
-    begin, found = kbnf_core.compiler._begin, list[int]()
+    found = list[int]()
 
-    def count() -> "subprocess.Popen[bytes]":
-        process = begin()
-        found.append(process.pid)
-        return process
+    class Child(kbnf_core.processes._Child):
+        def __init__(self, environment: dict[str, str], *, keeps_stderr: bool) -> None:
+            super().__init__(environment, keeps_stderr=keeps_stderr)
+            found.append(self.popen.pid)
 
-    monkeypatch.setattr("kbnf_core.compiler._begin", count)
+    monkeypatch.setattr("kbnf_core.processes._Child", Child)
     return found
 
 
@@ -227,10 +236,26 @@ def test_an_exception_is_a_value_and_is_remembered(monkeypatch: pytest.MonkeyPat
     assert len(calls) == 1
 
 
-def test_a_worker_answers_every_exception(monkeypatch: pytest.MonkeyPatch) -> None:
+class Answering:
+    """Stands for a process: does the call here, and sends and receives as a process does."""
+
+    def call(self, function: Callable[..., Any], *arguments: object) -> Any:
+        """Do a call."""
+        try:
+            return unpack(pack(function(*arguments)))
+        except Exception as error:
+            raise unpack(_raised(error))[0] from None
+
+
+def test_every_exception_of_a_worker_is_an_error_of_this_library(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def answered(make: Callable[..., Any]) -> object:
         monkeypatch.setattr(Grammar, "read_with", make)
-        return unpack(worker.answer(pack(Job("regex", "a"))))
+        try:
+            return _compiled(Job("regex", "a"), None, cast(Process, Answering()))
+        except KbnfError as error:
+            return error
 
     def fail(error: Exception) -> Callable[..., Any]:
         def make(*_: object, **options: object) -> Any:
@@ -244,8 +269,8 @@ def test_a_worker_answers_every_exception(monkeypatch: pytest.MonkeyPatch) -> No
         assert isinstance(answered(fail(error)), InternalError)
     assert isinstance(answered(fail(RecursionError())), KbnfError)
     assert isinstance(answered(lambda *_, **__: None), InternalError)
-    assert isinstance(unpack(worker.answer(b"no pickle")), InternalError)
-    assert isinstance(answered(lambda *_, **__: Grammar("start ::= 'a';")), Compiled)
+    assert isinstance(answered(lambda *_, **__: Grammar("start ::= 'a';")), Grammar)
+    assert isinstance(compile_job(Job("regex", "a")), Compiled)
 
 
 def test_a_source_that_ends_its_process_twice_is_refused_from_then_on(
@@ -294,14 +319,14 @@ def test_a_forked_child_is_told_to_make_its_own_and_harms_none() -> None:
                 os._exit(4)
             status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             compiler.regex("c")
-            print(status, compiler._workers[0]._process.poll())
+            print(status, compiler._pool.processes[0].pid is None)
     """
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert "make one in each process after forking" in done.stdout
-    assert done.stdout.endswith("3 None\n")
+    assert done.stdout.endswith("3 False\n")
 
 
 @pytest.mark.parametrize(
@@ -339,10 +364,8 @@ def test_arguments_of_other_types_are_refused_by_name(
 def test_a_job_whose_worker_dies_is_refused_and_can_be_tried_again() -> None:
     with Compiler(VOCABULARY, workers=1) as compiler:
         compiler.regex("a")
-        process = compiler._workers[0]._process
-        assert process is not None
         future = compiler.submit("regex", "([a-z]{1,40}[0-9]){60}")
-        threading.Timer(0.05, process.kill).start()
+        threading.Timer(0.05, pool_of(compiler).processes[0].kill).start()
         error = future.exception()
         assert error is None or isinstance(error, KbnfError)
         assert takes(compiler.regex("b"), "b")
@@ -355,7 +378,7 @@ def test_workers_end_with_their_parent_and_import_none_of_its_program() -> None:
         print("main", flush=True)
         compiler = Compiler(Vocabulary.bytes(), workers=1)
         compiler.regex("a")
-        print(compiler._workers[0]._process.pid, flush=True)
+        print(compiler._pool.processes[0].pid, flush=True)
         os._exit(0)
     """
     done = subprocess.run(

@@ -35,6 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "shipped": set(),
     "version": set(),
     "text": {"version"},
+    "processes": {"text"},
     "kernel": {"text"},
     "container": {"text"},
     "config": {"text"},
@@ -65,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
     "languages.tools": BASE
     | READING
-    | {"ir", "lower"}
+    | {"ir", "lower", "processes"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
@@ -83,7 +84,7 @@ ALLOWED: dict[str, set[str]] = {
     "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
-    | {"vocab"},
+    | {"processes", "vocab"},
     "grammar": BASE
     | READING
     | {"ir", "languages", "languages.structural_tag", "lower", "mask", "parse", "shipped"}
@@ -96,11 +97,12 @@ ALLOWED: dict[str, set[str]] = {
     # Other engines run in processes of their own: nothing of them is imported here.
     "targets": BASE
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
-    | {"languages.tools", "vocab"},
+    | {"languages.tools", "processes", "vocab"},
     "recordings": {"engine", "mask", "text", "vocab"},
     "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
-    "compiler": BASE | {"config", "frontend", "grammar", "languages", "lower", "mask", "vocab"},
+    "compiler": BASE
+    | {"config", "frontend", "grammar", "languages", "lower", "mask", "processes", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
     "integrations": BASE | (ENGINE - {"config"}) | {"batch", "compiler", "device"},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},

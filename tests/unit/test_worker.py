@@ -16,12 +16,6 @@ from kbnf_testing.tasks import exit_at_once, fail, process, steps
 _T = TypeVar("_T")
 
 LONG = 3600.0
-SUPPORT = Path(__file__).resolve().parents[1] / "support"
-
-
-@pytest.fixture(autouse=True)
-def _importable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(SUPPORT))
 
 
 def with_worker(

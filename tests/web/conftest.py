@@ -103,11 +103,13 @@ def _elsewhere(url: str, own: str) -> list[str]:
     return [] if url.startswith(own) else [url]
 
 
-def run_in_node(script: str, *arguments: str, timeout: float = 60) -> str:
-    """Return what a script of this folder prints."""
+def run_in_node(script: str, *arguments: str, given: str = "", timeout: float = 60) -> str:
+    """Return what a script of this folder prints, ``given`` its stdin."""
     if shutil.which("node") is None:
         pytest.skip("needs Node")
     command = ["node", str(Path(__file__).with_name(script)), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=timeout)
+    done = subprocess.run(
+        command, input=given, capture_output=True, text=True, check=False, timeout=timeout
+    )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout

@@ -1,6 +1,8 @@
 """The page's own functions, in Node: words, colours, and questions that take too long."""
 
+import base64
 import json
+import zlib
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ WHOLE: dict[str, Any] = {"findings": [], "more": 0, "is_checked": True}
 def call(module: str, *calls: list[Any]) -> list[Any]:
     """Return what functions of a module of the page return."""
     found: list[Any] = json.loads(
-        run_in_node("modules.mjs", str(STATIC / module), json.dumps(calls))
+        run_in_node("modules.mjs", str(STATIC / module), given=json.dumps(calls))
     )
     return found
 
@@ -135,3 +137,75 @@ def test_a_question_behind_a_slow_one_is_answered() -> None:
         "slow": "This takes too long in a browser: try the command on your own machine.",
         "newest": {"is_checked": True},
     }
+
+
+@pytest.mark.parametrize("language", ["KBNF", "GBNF", "Lark", "BNF", "ABNF", "JSON Schema"])
+def test_what_is_not_closed_costs_one_look(language: str) -> None:
+    """Quotes, brackets and blanks without an end: linear in what is coloured, not quadratic."""
+    size = 50_000
+    texts = [
+        *((part * size)[:size] for part in ('"\\', '#"', "#r'", "[", "[\\", "<", "/", "a[", "a{")),
+        "a" + " " * (size - 1),
+        '"a"' + "\n" * (size - 3),
+    ]
+    found = call("editor.js", *(["words", text, language] for text in texts))
+    assert all(isinstance(each, list) for each in found)
+
+
+def test_what_is_not_closed_goes_on_to_the_end_of_its_line() -> None:
+    assert coloured('a ::= "b\nc;', "KBNF")[2:4] == [('"b', "string"), ("c", "rule")]
+    assert coloured('a ::= #"b\nc', "KBNF")[2:] == [('#"b\nc', "regex")]
+    assert coloured("a ::= [b\nc", "GBNF")[2:] == [("[b", "regex"), ("c", "rule")]
+
+
+def letters(data: bytes) -> str:
+    """Return what a link has: data compressed, as letters of an address."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    packed = packer.compress(data) + packer.flush()
+    return base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def test_a_link_comes_back() -> None:
+    state = {"grammar": "start ::= 'é';", "chosen": 1}
+    [packed] = call("links.js", ["packed", state])
+    assert call("links.js", ["unpacked", packed]) == [state]
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        letters(b" " * 2**28),
+        letters(b'{"grammar":"' + b"a" * 2**21 + b'"}'),
+        letters(b"[" * 900_000),
+        letters(b'{"grammar":"a"}')[:-4],
+        letters(b"no JSON"),
+        "A" * 1_000_000,
+        "%%%",
+        "\u00e9",
+        "",
+    ],
+    ids=["bomb", "long", "deep", "cut", "text", "letters", "signs", "no letter", "nothing"],
+)
+def test_a_link_that_is_damaged_is_refused(link: str) -> None:
+    [found] = call("links.js", ["unpacked", link])
+    assert list(found) == ["refused"]
+
+
+def test_what_a_link_has_is_of_the_types_of_a_state() -> None:
+    state = {"grammar": "", "chosen": 0}
+    names = ["grammar", "chosen"]
+    values: list[Any] = [
+        {"grammar": "a", "chosen": 1, "other": 2, "texts": [["b", True]]},
+        {"grammar": 1, "chosen": 0.5, "texts": [["b"], [1], None, "c", {}]},
+        {"chosen": -1, "texts": {"length": 9}},
+        {"texts": [["b"]] * 90_000},
+    ]
+    found = call("links.js", *(["checked", value, state, names] for value in values))
+    assert found == [
+        {"grammar": "a", "chosen": 1, "texts": [["b", True]]},
+        {"texts": [["b"]]},
+        {"texts": []},
+        {"texts": [["b"]] * 100},
+    ]
+    for value in (None, "a", 7):
+        assert call("links.js", ["checked", value, state, names]) == [{"refused": "no state"}]

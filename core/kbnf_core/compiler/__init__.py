@@ -2,29 +2,27 @@
 
 What a request names, a schema, a regular expression, a list of choices or a text in some language,
 is the key under which its grammar is kept; so is the error of one that is refused. With workers
-the work is done in processes of their own (``compiler.worker``), which send back the automata: a
+the work is done in processes of their own (``processes``), which send back the automata: a
 server's loop goes on meanwhile, since nothing here holds the interpreter for long.
 """
 
 import os
-import subprocess
-import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, fields
-from pathlib import Path
-from queue import SimpleQueue
-from threading import Lock, Thread
+from functools import partial
+from threading import Lock
 from types import TracebackType
-from typing import Any, BinaryIO, cast
+from typing import Any
 
-from kbnf_core.compiler.jobs import Compiled, Job, pack, receive, send, unpack
+from kbnf_core.compiler.jobs import Compiled, Job, compile_job
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.ahead import Ahead, ahead_for
+from kbnf_core.processes import Pool, Process, ProcessError, StartError
 from kbnf_core.text.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -87,10 +85,10 @@ class Compiler:
         self._kept: OrderedDict[Job, _Entry] = OrderedDict()
         self._bytes = 0
         self._to_measure: deque[Job] = deque()
-        self._jobs: SimpleQueue[tuple[Job, Future[Grammar]] | None] = SimpleQueue()
         self._closed = False
         self._process_id = os.getpid()
-        self._workers = [Worker(self._jobs, self.ahead, self._trim) for _ in range(workers)]
+        # Nothing of the program that made this compiler is imported by its processes.
+        self._pool = Pool(workers) if workers else None
 
     def __enter__(self) -> "Compiler":
         return self
@@ -116,12 +114,8 @@ class Compiler:
             return
         with self._lock:
             self._closed = True
-        for worker in self._workers:
-            worker.end()
-        for _ in self._workers:
-            self._jobs.put(None)
-        for worker in self._workers:
-            worker.join()
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     def json_schema(self, schema: Mapping[str, Any] | bool | str | Any, **options: Any) -> Grammar:
         """Return the grammar of a JSON Schema: a dict, a bool, a text or a pydantic model.
@@ -172,27 +166,27 @@ class Compiler:
             if entry is not None and not _may_succeed(entry.grammar):
                 self._kept.move_to_end(job)
                 return entry.grammar
-            future = self._keep(job)
-            if self._workers:
-                self._jobs.put((job, future))
-                return future
-        _settle(future, job, self.ahead)
-        self._trim(job)
+            future: Future[Grammar]
+            work = partial(_compiled, job, self.ahead)
+            future = Future() if self._pool is None else self._pool.submit_work(work)
+            self._keep(job, future)
+        if self._pool is None:
+            _settle(future, job, self.ahead)
+        future.add_done_callback(lambda _: self._trim(job))
         return future
 
     def _belongs_to_parent(self) -> bool:
         """Tell whether this process was forked off: it has the workers' pipes, and no thread."""
-        return bool(self._workers) and os.getpid() != self._process_id
+        return self._pool is not None and os.getpid() != self._process_id
 
-    def _keep(self, job: Job) -> Future[Grammar]:
+    def _keep(self, job: Job, future: Future[Grammar]) -> None:
         if job in self._kept:
             self._bytes -= self._kept.pop(job).bytes
         else:
             self._to_measure.append(job)
         size = ENTRY_BYTES + len(job.text)
-        entry = self._kept[job] = _Entry(Future(), size, size)
+        self._kept[job] = _Entry(future, size, size)
         self._bytes += size
-        return entry.grammar
 
     def _job(self, kind: str, source: Any, options: dict[str, Any]) -> Job:
         wanted = options.pop("language", KBNF.name) if kind == "grammar" else kind
@@ -281,114 +275,21 @@ class QuarantinedError(WorkerError):
         super().__init__(f"compiling this ended its process {STRIKES} times; it is not tried again")
 
 
-class Worker:
-    """A thread that hands jobs to a process of its own, which is begun with the first job."""
-
-    def __init__(
-        self,
-        jobs: "SimpleQueue[tuple[Job, Future[Grammar]] | None]",
-        ahead: Ahead | None,
-        done: Callable[[Job], None],
-    ) -> None:
-        self._jobs = jobs
-        self._ahead = ahead
-        self._done = done
-        self._process: subprocess.Popen[bytes] | None = None
-        self._lock = Lock()
-        self._ended = False
-        self._thread = Thread(target=self._serve, daemon=True)
-        self._thread.start()
-
-    def end(self) -> None:
-        """End the process now."""
-        with self._lock:
-            self._ended = True
-            if self._process is not None:
-                self._process.kill()
-
-    def join(self) -> None:
-        """Wait until everything has ended."""
-        self._thread.join()
-        if self._process is not None:
-            self._process.wait()
-            _close(self._process)
-
-    def _serve(self) -> None:
-        while (next_ := self._jobs.get()) is not None:
-            job, future = next_
-            if self._ended:
-                future.cancel()
-            elif future.set_running_or_notify_cancel():
-                self._answer(job, future)
-                self._done(job)
-
-    def _answer(self, job: Job, future: Future[Grammar]) -> None:
-        try:
-            answer = self._ask(job)
-            if isinstance(answer, Compiled):
-                grammar = answer.restored(job)
-                grammar.ahead = self._ahead
-                future.set_result(grammar)
-            else:
-                future.set_exception(cast(KbnfError, answer))
-        except KbnfError as error:
-            future.set_exception(error)
-        except Exception as error:
-            future.set_exception(InternalError(error))
-
-    def _ask(self, job: Job) -> object:
-        """Return the answer of a process. Raises ``WorkerError``."""
-        try:
-            data = pack(job)
-        except Exception as error:
-            raise ConfigError(f"this cannot be sent to a worker: {error}") from None
-        for _ in range(STRIKES):
-            process = self._running()
-            try:
-                send(cast(BinaryIO, process.stdin), data)
-                return unpack(receive(cast(BinaryIO, process.stdout)))
-            except (OSError, EOFError):
-                process.kill()
-                process.wait()
-        with self._lock:
-            self._refuse_ended()
-        raise QuarantinedError
-
-    def _running(self) -> "subprocess.Popen[bytes]":
-        with self._lock:
-            self._refuse_ended()
-            if self._process is None or self._process.poll() is not None:
-                if self._process is not None:
-                    _close(self._process)
-                self._process = _begin()
-            return self._process
-
-    def _refuse_ended(self) -> None:
-        if self._ended:
-            raise WorkerError("this compiler is closed")
-
-
-def _begin() -> "subprocess.Popen[bytes]":
-    """Return a process that has begun to listen: one that cannot is no fault of a source."""
-    here = str(Path(__file__).resolve().parents[2])
-    paths = [here, *filter(None, [os.environ.get("PYTHONPATH")])]
+def _compiled(job: Job, ahead: Ahead | None, process: Process) -> Grammar:
+    """Return the grammar of a job that a process works on. Raises ``KbnfError`` only."""
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "kbnf_core.compiler.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
-        )
-        receive(cast(BinaryIO, process.stdout))
-    except (OSError, EOFError) as error:
-        raise WorkerError(f"a worker process cannot be started: {error!r}") from None
-    return process
-
-
-def _close(process: "subprocess.Popen[bytes]") -> None:
-    for stream in (process.stdin, process.stdout):
-        try:
-            if stream is not None:
-                stream.close()
-        except OSError:
-            continue
+        for _ in range(STRIKES):
+            try:
+                answer: Compiled = process.call(compile_job, job)
+            except ProcessError:
+                continue
+            grammar = answer.restored(job)
+            grammar.ahead = ahead
+            return grammar
+    except StartError as error:
+        raise WorkerError(f"a worker process cannot be started: {error}") from None
+    except KbnfError:
+        raise
+    except Exception as error:
+        raise InternalError(error) from error
+    raise QuarantinedError

@@ -1,13 +1,7 @@
-"""Messages between a compiler and its workers: jobs, compiled grammars, and how they are sent.
+"""What a compiler and its processes send each other: jobs, and compiled grammars."""
 
-A message is a pickle led by its length. Both ends of the pipe are this package's; nothing else is
-unpickled.
-"""
-
-import pickle
-import struct
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import KBNF
@@ -17,36 +11,6 @@ from kbnf_core.lower.tables import Tables
 from kbnf_core.text.errors import InternalError, KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
-
-_LENGTH = struct.Struct("<Q")
-
-
-def pack(message: object) -> bytes:
-    """Return a message as it is sent between this process and a worker."""
-    return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
-
-
-def unpack(data: bytes) -> object:
-    """Return the message that ``pack`` made ``data`` of."""
-    return pickle.loads(data)  # noqa: S301 - what our own process wrote
-
-
-def send(stream: BinaryIO, data: bytes) -> None:
-    """Write one message."""
-    stream.write(_LENGTH.pack(len(data)) + data)
-    stream.flush()
-
-
-def receive(stream: BinaryIO) -> bytes:
-    """Return the next message; raise ``EOFError`` where the other side is gone."""
-    head = stream.read(_LENGTH.size)
-    if len(head) < _LENGTH.size:
-        raise EOFError
-    length = _LENGTH.unpack(head)[0]
-    data = stream.read(length)
-    if len(data) < length:
-        raise EOFError
-    return data
 
 
 @dataclass(frozen=True)
@@ -101,3 +65,8 @@ class Compiled:
             language=named(job.language) or KBNF,
             read=lambda: job.grammar().reading,
         )
+
+
+def compile_job(job: Job) -> Compiled:
+    """Return a compiled grammar, in the process that works on it; raises ``KbnfError``."""
+    return Compiled.of(job.grammar())

@@ -16,7 +16,7 @@ saw generated last, or one token more, goes on with that text.
 from collections import deque
 from collections.abc import Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -143,7 +143,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         if self._device_rows is not None:
             masked = self._device_rows.mask(input_ids, scores)
             if self._host_is_free:
-                return masked  # type: ignore[no-any-return] # one tensor class for another
+                return cast("torch.FloatTensor", masked)
         return self._mask_on_host(input_ids, masked)
 
     def _mask_on_host(
@@ -165,7 +165,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
         free = [place for place, text in enumerate(texts) if text.constrained is None]
         constrained = [place for place in range(len(rows)) if place not in set(free)]
         # Of a tensor of torch it returns one, which its type does not say.
-        return apply_bitmask(scores.clone(), bitmask, rows=constrained)  # type: ignore[return-value]
+        return cast("torch.FloatTensor", apply_bitmask(scores.clone(), bitmask, rows=constrained))
 
     def _texts(self, rows: list[list[int]]) -> list[_Text]:
         """Return the texts of the rows; those of one prompt are together."""

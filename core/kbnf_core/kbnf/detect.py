@@ -6,6 +6,7 @@ what nearly every KBNF file has: lines that end with ``;``.
 """
 
 import re
+from pathlib import PurePath
 from typing import NamedTuple
 
 from kbnf_core.text.diagnostics import Diagnostic
@@ -60,6 +61,35 @@ _GBNF = _Language(
     ),
 )
 
+_ANTLR = _Language(
+    "ANTLR",
+    "",
+    re.compile(r"\A(?:\s|//[^\n]*+|/\*(?s:.*?)\*/)*+((?:lexer\s+|parser\s+)?grammar\s+\w++\s*;)"),
+)
+# A definition, in a text with a choice or a predicate of PEG.
+_PEG = _Language(
+    "PEG",
+    "",
+    re.compile(
+        r"^[ \t]*[A-Za-z_]\w*+[ \t]*(?:<-|\u2190)(?=(?s:.*)(?:[ \t]/[ \t]|[!&][A-Za-z(.\"']))", re.M
+    ),
+)
+_TREE_SITTER = _Language(
+    "tree-sitter's form",
+    "",
+    re.compile(
+        r"""\A\s*+\{(?=(?s:.*)"rules"\s*:)(?=(?s:.*)"type"\s*:\s*"(?:BLANK|SEQ|CHOICE|STRING|SYMBOL"""
+        r"""|PATTERN|REPEAT1?|PREC\w*|TOKEN|FIELD|ALIAS|IMMEDIATE_TOKEN)")|^[^\n]*\bgrammar\(\{""",
+        re.MULTILINE,
+    ),
+)
+_FOREIGN = (_ANTLR, _PEG, _TREE_SITTER)
+"""Languages that nothing here reads."""
+
+_FOREIGN_EXTENSIONS = {".g4": _ANTLR, ".g": _ANTLR} | dict.fromkeys(
+    (".peg", ".pegjs", ".peggy", ".pest"), _PEG
+)
+
 _DEFINITION = re.compile(r"^[ \t]*[A-Za-z_][\w-]*+[ \t]*::=", re.MULTILINE)
 _DOUBLE_QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*+"?')
 _SINGLE_QUOTED = re.compile(r"(?:::=|[|(])[ \t]*'")
@@ -73,10 +103,15 @@ def other_language(source: Source) -> Diagnostic | None:
     language, span = found
     message = f"this file is written in {language.name}, not in KBNF"
     file = source.path or "FILE"
-    helps = (
+    helps: tuple[str, ...] = (
         f"--from reads it in its language: `kbnf check --from {language.option} {file}`",
         f"or convert it: `kbnf convert --from {language.option} {file}`",
     )
+    if not language.option:
+        helps = (
+            f"{language.name} is not read here: write the grammar in KBNF, each rule as"
+            " `name ::= ... ;`, or in GBNF, Lark or ABNF (`kbnf help language`)",
+        )
     return Diagnostic("E008", message, source, span, "not KBNF", helps=helps)
 
 
@@ -89,6 +124,12 @@ def other_name(source: Source) -> str | None:
 def _recognise(source: Source) -> tuple[_Language, Span] | None:
     if of_list := _LIST.sign.search(source.text):
         return _LIST, Span(*of_list.span())
+    foreign = _FOREIGN_EXTENSIONS.get(PurePath(source.path or "").suffix.lower())
+    if foreign is not None:
+        return foreign, Span(0, 0)
+    for each in _FOREIGN:
+        if sign := each.sign.search(source.text):
+            return each, Span(*sign.span(sign.lastindex or 0))
     # Of the same length, so that places stay what they are.
     text = _DOUBLE_QUOTED.sub(lambda match: " " * len(match[0]), source.text)
     if any(map(_ends_rule, text.split("\n"))):

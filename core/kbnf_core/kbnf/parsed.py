@@ -29,7 +29,7 @@ _SHOWN = 60
 """How much of an example a message shows, in characters."""
 
 
-OF_CONVERSION = frozenset({"W424", "W821", "W822", "I823"})
+OF_CONVERSION = frozenset({"W424", "W821", "W822", "W829", "I823"})
 """Codes of notes that a conversion shows: what depends on how one converts, so that a check of the
 original lacks it, and what is likely a mistake in a schema, which is seldom checked."""
 

@@ -75,6 +75,9 @@ def detect(text: str, path: str) -> Language:
             return TOOL_LIST
         if value is None and _by_signs(text) is LARK:
             return LARK
+        if isinstance(value, dict) and _is_of_tree_sitter(value):
+            # Nothing reads that; KBNF's reader says so.
+            return KBNF
         if isinstance(value, dict | bool) or suffix == ".json":
             return JSON_SCHEMA
     return _by_signs(text)
@@ -86,6 +89,18 @@ def is_structural_tag(value: Mapping[str, Any]) -> bool:
         return True
     older = isinstance(value.get("structures"), list) and "triggers" in value
     return older or (isinstance(value.get("format"), dict) and "type" not in value)
+
+
+def _is_of_tree_sitter(value: Mapping[str, Any]) -> bool:
+    """Tell whether a JSON object is a grammar of tree-sitter, whose kinds of rules are capitals."""
+    rules = value.get("rules")
+    return (
+        isinstance(rules, dict)
+        and bool(rules)
+        and all(
+            isinstance(each, dict) and str(each.get("type")).isupper() for each in rules.values()
+        )
+    )
 
 
 def _by_signs(text: str) -> Language:

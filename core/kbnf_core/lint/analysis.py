@@ -75,9 +75,10 @@ def show(word: bytes) -> str:
 def show_name(reading: Reading, nonterminal: str) -> str:
     """Return the name of a nonterminal, ``this`` where a conversion generated it."""
     place = reading.name_span(nonterminal)
+    nonterminal = reading.document.origins.get(nonterminal, nonterminal)
     written = reading.document.source.slice(place)
     # A name may be written with marks around it, as in `?sum` or `<sum>`.
-    return f"`{nonterminal}`" if nonterminal in written else "this"
+    return f"`{nonterminal}`" if nonterminal and nonterminal in written else "this"
 
 
 def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str]:

@@ -58,11 +58,11 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
         return ()
     used = {use.value for each in document.definitions for use in tree.uses_in(each.body)}
     roots = [name for name in dict.fromkeys(names) if name not in used] or names[:1]
-    guess = Suggestions(names).closest(start) or roots[0]
-    first = document.definitions[0].name.span
+    guess = next((name for name in names if name.casefold() == start.casefold()), roots[0])
+    label = "this is the first rule" if guess in used else "no other rule uses this one"
     fixes: tuple[Fix, ...] = ()
     if guess.casefold() == start.casefold():
-        first = document.first_names[guess]
+        label = "this is another name"
         edit = Edit(Span(0, 0), f"(* kbnf: start={guess} *)\n")
         fixes = (Fix(f"say that `{guess}` is the start", (edit,)),)
     return (
@@ -70,8 +70,8 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
             "E102",
             f"the start nonterminal `{start}` is not defined",
             document.source,
-            first,
-            label="this is another name" if fixes else "this is the first rule",
+            document.first_names[guess],
+            label=label,
             notes=(f"no other rule uses {listed(roots)}",) if len(roots) > 1 else (),
             helps=(
                 f"name the start in a comment of the file, `kbnf: start={guess}`, or with"

@@ -10,8 +10,8 @@ from typing import Any
 
 from kbnf_core.kernel import Trace
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.parse.parser import Parser
-from kbnf_core.parse.tree import Event
+from kbnf_core.parse.parser import Parser, tree_of_events
+from kbnf_core.parse.tree import Event, Tree
 from kbnf_core.parse.values import NOTHING_YET, JsonReader
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -96,6 +96,13 @@ class Follower:
     def front(self) -> int:
         """Up to which byte it is certain which rules are open."""
         return len(self._data) if self._is_over else self._trace.front
+
+    def tree(self) -> Tree | None:
+        """Return the tree of a text that is over, else what is certain of it, None for nothing."""
+        data = bytes(self._data)
+        if self._is_over:
+            return self._parser.tree_of(self._trace, data)
+        return tree_of_events(data, self._parser.names, self._events)
 
     def data(self, start: int, end: int) -> bytes:
         """Return bytes that were read."""

@@ -17,6 +17,8 @@ source that it names, and decides what grammars from this store allow.
 Here artifacts are put and got by their keys, and a store is opened by its URL and looked after.
 """
 
+import atexit
+import errno
 import hashlib
 import json
 import os
@@ -26,6 +28,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from shutil import rmtree
 from tempfile import mkdtemp
 from threading import Lock
 from typing import TypeVar
@@ -358,9 +361,10 @@ def _reason(error: Exception) -> str:
 def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
     """Return the store at a URL or in a folder; one for each URL in a process.
 
-    ``cache`` is the folder of its local cache, by default one among the user's caches. Raises
+    ``cache`` is the folder of its local cache, by default one among the user's caches; where that
+    cannot be made, as on a read-only disk, or caches are off, it is a temporary one. Raises
     ``MissingExtraError`` for a URL where fsspec is not installed, ``StoreError`` for one that it
-    does not know, ``ConfigError`` for an empty text.
+    does not know, ``ConfigError`` for an empty text and for a ``cache`` that cannot be made.
     """
     if not str(url):
         raise ConfigError("a store is a folder or a URL, and this is an empty text")
@@ -376,7 +380,17 @@ _lock = Lock()
 @lru_cache(maxsize=16)
 def _open(url: str, cache: Path | None, process: int) -> ArtifactStore:
     del process
-    folder = cache or _default_cache() / _digest(url)
+    folder = _local_folder(url) if cache is None else cache
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(errno.EACCES, "it cannot be written")
+    except OSError as error:
+        if cache is not None:
+            raise ConfigError(f"{cache} cannot be a cache: {error.strerror}") from None
+        message = f"{folder}: {error.strerror}; the local cache is a temporary folder"
+        warnings.warn(message, StoreWarning, stacklevel=2)
+        folder = _temporary_folder()
     return ArtifactStore(_backend(url, folder), LocalCache(folder / "artifacts"))
 
 
@@ -391,8 +405,21 @@ def _backend(url: str, folder: Path) -> Backend:
     return FsspecStore(url, folder / "parts")
 
 
-def _default_cache() -> Path:
-    return cache_folder("stores") or Path(mkdtemp(prefix="kbnf-"))
+def _local_folder(url: str) -> Path:
+    folder = cache_folder("stores")
+    return _temporary_folder() if folder is None else folder / _digest(url)
+
+
+def _temporary_folder() -> Path:
+    """Return a new folder, which this process removes at its end, and none that it forks."""
+    folder, process = mkdtemp(prefix="kbnf-"), os.getpid()
+
+    def remove() -> None:
+        if process == os.getpid():
+            rmtree(folder, ignore_errors=True)
+
+    atexit.register(remove)
+    return Path(folder)
 
 
 def _digest(url: str) -> str:

@@ -3,8 +3,8 @@
 A file is called after the key that it answers, so a look-up is one look at the disk. What is kept
 is read as any other artifact is: its sections are compared with their digests.
 
-Locks between processes, and a bound on a process's memory, are what only POSIX systems have.
-Elsewhere both do nothing: work is then done twice at worst, and memory is not bounded.
+Locks between processes are what only POSIX systems have. Elsewhere they do nothing: work is then
+done twice at worst.
 """
 
 import os
@@ -29,30 +29,6 @@ def locked(path: Path) -> Iterator[None]:
     with open(path, "ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
-
-
-@contextmanager
-def memory_limit(more: int | None) -> Iterator[None]:
-    """Let this process take ``more`` bytes beside what it has, and then meet ``MemoryError``."""
-    try:
-        import resource
-
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    except (ImportError, OSError):
-        more = None
-    if more is None:
-        yield
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = pages * os.sysconf("SC_PAGE_SIZE") + more
-    if hard != resource.RLIM_INFINITY:
-        wanted = min(wanted, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
-    try:
-        yield
-    finally:
-        with suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
 LARGEST_TOTAL = 2**30

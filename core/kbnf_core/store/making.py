@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.artifact.read import Restore, read_artifact
 from kbnf_core.artifact.write import Compilable, compile_to
+from kbnf_core.processes import memory_limit
 from kbnf_core.store import INPUTS, ArtifactStore, Failure, StoredFailureError, open_store
 from kbnf_core.store.backend import StoreError
-from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of
 from kbnf_core.store.shared_rows import DamagedError
 from kbnf_core.text.errors import GrammarError, InternalError, KbnfError, SourceError

@@ -6,8 +6,9 @@ A target is an engine (``engines``) or a hosted service. ``check_targets`` asks 
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 from typing import Any
 
@@ -21,7 +22,7 @@ from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.grammars import examine_grammar
 from kbnf_core.targets.judges import Json, pointer_to
 from kbnf_core.targets.names import ALL, SERVICE_NAMES
-from kbnf_core.targets.process import Asked, installed, version_of
+from kbnf_core.targets.process import Asked, NotInstalledError, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source, Span
@@ -69,7 +70,9 @@ class Panel:
     """The targets of a run; engines are asked in one process each.
 
     ``names`` are those of engines and services, and ``all`` for the engines that are installed.
-    Raises ``NotInstalledError`` for an engine that is not, and where ``all`` are none.
+    Raises ``NotInstalledError`` for an engine that is not, and where ``all`` are none. One that is
+    installed and cannot be loaded is asked no more, and no target any longer: ``failures`` have the
+    reasons.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -79,12 +82,22 @@ class Panel:
             found = (installed() or tuple(ENGINES)[:1]) if name == ALL else (name,)
             wanted |= dict.fromkeys(found)
         self.targets = tuple(map(_target, wanted))
+        self.failures: list[str] = []
         self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
 
-    @property
-    def engines(self) -> list[Asked]:
-        """The engines."""
-        return list(self._asked.values())
+    def results(self, examine: Callable[[Asked], Result | None]) -> list[Result]:
+        """Return what comes of asking each engine."""
+        found = []
+        for asked in list(self._asked.values()):
+            try:
+                result = examine(asked)
+            except NotInstalledError as error:
+                del self._asked[asked.name]
+                self.targets = tuple(each for each in self.targets if each.name != asked.name)
+                self.failures.append(str(error))
+            else:
+                found += [] if result is None else [result]
+        return found
 
     @property
     def services(self) -> list[Service]:
@@ -111,20 +124,22 @@ def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
     """Ask the engines that are installed about a text in any language, and say who was asked.
 
     Where the text has errors, nothing is found here. Raises ``NotInstalledError`` where no engine
-    is installed.
+    is installed, or can be loaded.
     """
     language = detect(text, path)
     panel = Panel([ALL])
     try:
         if language in HAVE_SCHEMAS:
-            source = Source(text, path, is_json=True)
-            return check_targets(source, language, panel), panel.targets
-        grammar = Grammar.read(text, language, path=path, lossy=True)
-        return check_grammar(grammar, panel), panel.targets
+            checked = check_targets(Source(text, path, is_json=True), language, panel)
+        else:
+            checked = check_grammar(Grammar.read(text, language, path=path, lossy=True), panel)
     except GrammarError:
-        return Checked(), panel.targets
+        checked = Checked()
     finally:
         panel.close()
+    if panel.failures and not panel.targets:
+        raise NotInstalledError(panel.failures[0])
+    return checked, panel.targets
 
 
 def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
@@ -133,7 +148,7 @@ def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
     rows: list[Row] = []
     for tool, prefix, schema in schemas_of(source, language):
         exam = Exam(schema)
-        results = [examine(exam, asked) for asked in panel.engines]
+        results = panel.results(partial(examine, exam))
         for result in results:
             rows.append(Row(tool, result.engine, result.verdict))
             said = (*result.findings, *costs(result, results))
@@ -165,10 +180,7 @@ def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
     source, start = grammar.source, grammar.reading.start_span
     findings: list[Diagnostic] = []
     rows: list[Row] = []
-    for asked in panel.engines:
-        result = examine_grammar(grammar, asked)
-        if result is None:
-            continue
+    for result in panel.results(partial(examine_grammar, grammar)):
         rows.append(Row("", result.engine, result.verdict))
         findings += [diagnostic(source, finding, span=start) for finding in result.findings]
     return Checked(tuple(findings), tuple(rows))

@@ -200,7 +200,7 @@ class _Examination:
         self._asked = asked
         self._until = time.process_time() + asked.spent() + seconds
         self._engine = ENGINES[asked.name]
-        self._version = version_of(asked.name) if asked.command is None else "test"
+        self._version = version_of(asked.name) if asked.adapter is None else "test"
         self._found: list[Finding] = []
         self._stopped = False
 

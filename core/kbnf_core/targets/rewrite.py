@@ -58,7 +58,10 @@ class Rewritten:
 def rewrite(schema: Json, asked: Asked) -> Rewritten:
     """Return a schema that an engine takes and enforces, as far as there is one."""
     changes: list[Change] = []
-    schema = _until_taken(schema, asked, changes)
+    given = schema
+    schema = _of_newest_draft(_until_taken(schema, asked, changes), changes)
+    if schema is None:
+        return Rewritten(given, (), examine(Exam(given), asked))
     result = examine(Exam(schema), asked)
     before = len(changes)
     for finding in result.findings:
@@ -393,6 +396,27 @@ def _types(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling
         yield "`type` written as `anyOf`", {"anyOf": [{**rest, "type": each} for each in listed]}
 
 
+def _tuples(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
+    del root
+    if isinstance(node[keyword], list):
+        names = {keyword: "prefixItems", "additionalItems": keyword}
+        yield _TUPLE, {names.get(key, key): held for key, held in node.items()}
+
+
+_TUPLE = "a list in `items` written as `prefixItems`"
+
+
+def _of_newest_draft(schema: Json, changes: list[Change]) -> Json | None:
+    """Return a schema whose tuples were rewritten for the draft that has them so.
+
+    None where it would mean something else there.
+    """
+    if "$schema" not in schema or all(each.what != _TUPLE for each in changes):
+        return schema
+    newest = {**schema, "$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return None if _proof(schema, newest, schema, newest) else newest
+
+
 _MAKERS: dict[str, Callable[[Json, dict[str, Any], str], Iterator[_Spelling]]] = {
     "pattern": _patterns,
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), _caps),
@@ -401,4 +425,5 @@ _MAKERS: dict[str, Callable[[Json, dict[str, Any], str], Iterator[_Spelling]]] =
     "allOf": _all_of,
     "$ref": _reference,
     "type": _types,
+    "items": _tuples,
 }

@@ -100,10 +100,14 @@ class MissingEngineError(KbnfError, ImportError):
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
-        super().__init__(
-            f"this needs the compiled engine, which cannot be loaded ({reason}): install Python's"
-            " headers (python3-dev, python3-devel) and a C++ compiler, and then"
+        advice = (
+            "install Python's headers (python3-dev, python3-devel) and a C++ compiler, and then"
             " `pip install --force-reinstall --no-cache-dir .` in a checkout of kbnf"
+        )
+        if "one interpreter" in reason:
+            advice = "use it in the interpreter that loaded it first, or in another process"
+        super().__init__(
+            f"this needs the compiled engine, which cannot be loaded ({reason}): {advice}"
         )
 
 

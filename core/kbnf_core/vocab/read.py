@@ -53,7 +53,17 @@ def detect(path: Path) -> tuple[Format, VocabularyFile]:
         found = next((each for each in FORMATS if each.fits(file)), None)
         return (found, file) if found is not None else _unknown(file)
     except VocabularyError as error:
-        raise VocabularyError(f"{path}: {error}") from None
+        raise _named(path, str(error)) from None
+
+
+_LONGEST_REASON = 400
+"""Characters: damaged files have names and keys of any length, which messages repeat."""
+
+
+def _named(path: Path, reason: str) -> VocabularyError:
+    """Return the error of a file."""
+    is_long = len(reason) > _LONGEST_REASON
+    return VocabularyError(f"{path}: {reason[:_LONGEST_REASON]}{'...' if is_long else ''}")
 
 
 def _read(path: Path) -> bytes:
@@ -97,7 +107,7 @@ def read_vocabulary(path: Path, eos: Collection[int] | None) -> Vocabulary:
             name=path.name,
         )
     except VocabularyError as error:
-        raise VocabularyError(f"{path}: {error}") from None
+        raise _named(path, str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +147,7 @@ def _told(path: Path, library: str) -> Iterator[None]:
     except KbnfError:
         raise
     except Exception as error:
-        raise VocabularyError(f"{path}: {library} does not take it: {error}") from error
+        raise _named(path, f"{library} does not take it: {error}") from error
 
 
 def _longest(vocabulary: Vocabulary) -> Encode:

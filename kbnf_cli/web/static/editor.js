@@ -1,20 +1,25 @@
 // A text area over a layer that shows its text in colours, with line numbers where it is `numbered`.
 // Colours come in layers, each a list of {start, end, name}; the class of a piece has all names.
 
-/** The words of each language; what is in none of them has no colour. */
+/** The words of each language; what is in none of them has no colour. What is not closed goes on to
+ * the end of its line, or of the text, so that no place is looked at more than a few times. */
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_\-]*`;
-const QUOTED = String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`;
-const JSON_WORDS = `(?<rule>"(?:\\\\.|[^"\\\\\\n])*"(?=\\s*:))|(?<string>"(?:\\\\.|[^"\\\\\\n])*")|(?<number>-?\\d[\\d.eE+-]*|true|false|null)`;
+const END = String.raw`\\?$(?![\s\S])`;
+const QUOTED = String.raw`"(?:\\.|[^"\\\n])*(?:"|\\?$)|'(?:\\.|[^'\\\n])*(?:'|\\?$)`;
+const PATTERN = String.raw`#(?:"(?:\\[\s\S]|[^"\\])*(?:"|${END})|'(?:\\[\s\S]|[^'\\])*(?:'|${END})`;
+const ANGLES = String.raw`<[^>\n]*(?:>|$)`;
+const JSON_WORDS = String.raw`(?<rule>"(?:\\.|[^"\\\n])*"(?=\s*:))|(?<string>"(?:\\.|[^"\\\n])*(?:"|\\?$))|(?<number>-?\d[\d.eE+-]*|true|false|null)`;
 const WORDS = {
-  KBNF: String.raw`(?<comment>\(\*[\s\S]*?(?:\*\)|$(?![\s\S])))|(?<regex>#(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|r"[^"]*"|r'[^']*'))|(?<string>${QUOTED})|(?<defined>${NAME}(?=\s*::=))|(?<word>${NAME}!)|(?<rule>${NAME})|(?<sign>::=|[|;*+?{}()\[\]])`,
-  GBNF: String.raw`(?<comment>#.*)|(?<regex>\[(?:\\.|[^\]\\\n])*\])|(?<string>"(?:\\.|[^"\\\n])*")|(?<defined>${NAME}(?=\s*::=))|(?<rule>${NAME})|(?<sign>::=|[|*+?{}()])`,
-  Lark: String.raw`(?<comment>(?://|#).*)|(?<regex>/(?!/)(?:\\.|[^/\\\n])+/[imslux]*)|(?<string>"(?:\\.|[^"\\\n])*"i?)|(?<word>%\w+)|(?<defined>[?!]?${NAME}(?:\.\d+)?(?=\s*(?:\[[^\]\n]*\]|\{[^}\n]*\})?\s*:))|(?<rule>${NAME})|(?<sign>->|[:|*+?~{}()\[\]])`,
-  BNF: String.raw`(?<regex>#(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'))|(?<string>${QUOTED})|(?<defined><[^>\n]*>(?=\s*::=))|(?<rule><[^>\n]*>)|(?<sign>::=|\|)`,
-  ABNF: String.raw`(?<comment>;.*)|(?<string>(?:%[siSI])?"[^"\n]*"|<[^>\n]*>)|(?<regex>%[xdbXDB][\da-fA-F.\-]+)|(?<defined>^${NAME}(?=\s*=))|(?<rule>${NAME})|(?<sign>=/?|[/*()\[\]])`,
+  KBNF: String.raw`(?<comment>\(\*[\s\S]*?(?:\*\)|$(?![\s\S])))|(?<regex>${PATTERN}|r"[^"]*(?:"|${END})|r'[^']*(?:'|${END})))|(?<string>${QUOTED})|(?<defined>${NAME}(?=\s*::=))|(?<word>${NAME}!)|(?<rule>${NAME})|(?<sign>::=|[|;*+?{}()\[\]])`,
+  GBNF: String.raw`(?<comment>#.*)|(?<regex>\[(?:\\.|[^\]\\\n])*(?:\]|\\?$))|(?<string>"(?:\\.|[^"\\\n])*(?:"|\\?$))|(?<defined>${NAME}(?=\s*::=))|(?<rule>${NAME})|(?<sign>::=|[|*+?{}()])`,
+  Lark: String.raw`(?<comment>(?://|#).*)|(?<regex>/(?!/)(?:\\.|[^/\\\n])+(?:/[imslux]*|\\?$))|(?<string>"(?:\\.|[^"\\\n])*(?:"i?|\\?$))|(?<word>%\w+)|(?<defined>[?!]?${NAME}(?:\.\d+)?(?=\s*(?:(?:\[[^\]\n]{0,200}\]|\{[^}\n]{0,200}\})\s*)?:))|(?<rule>${NAME})|(?<sign>->|[:|*+?~{}()\[\]])`,
+  BNF: String.raw`(?<regex>${PATTERN}))|(?<string>${QUOTED})|(?<defined>${ANGLES}(?=\s*::=))|(?<rule>${ANGLES})|(?<sign>::=|\|)`,
+  ABNF: String.raw`(?<comment>;.*)|(?<string>(?:%[siSI])?"[^"\n]*(?:"|$)|${ANGLES})|(?<regex>%[xdbXDB][\da-fA-F.\-]+)|(?<defined>^${NAME}(?=\s*=))|(?<rule>${NAME})|(?<sign>=/?|[/*()\[\]])`,
   "JSON Schema": JSON_WORDS, "Structural tag": JSON_WORDS, "Tool list": JSON_WORDS,
 };
 
-const LONGEST = 50_000; // characters of a text that is coloured
+const LONGEST = 50_000; // characters of a text that is drawn line by line, and in colours
+const MOST_LINES = 5_000;
 
 /** Return the layer of the words of a text. */
 export function words(text, language) {
@@ -114,6 +119,11 @@ export class Editor {
   lines() {
     const text = this.area.value;
     const lines = [newLine()];
+    if (text.length > LONGEST || text.split("\n").length > MOST_LINES) {
+      // As one line, without numbers: elements for each would be too many.
+      lines[0].append(text);
+      return lines;
+    }
     for (const { start, end, names } of pieces(text, [...this.layers.values()].flat())) {
       text.slice(start, end).split("\n").forEach((part, index) => {
         if (index) lines.push(newLine());

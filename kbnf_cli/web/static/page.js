@@ -3,10 +3,10 @@
 
 import { ask, begin as beginAsking, hasEngine, hurry, takeToken } from "./backend.js";
 import { Editor, words } from "./editor.js";
+import { checked, packed, unpacked } from "./links.js";
 import { badgeOf, countOf, findingsNote, sideOf, statusOf, verdictOf } from "./words.js";
 
 const PAUSE = 80; // milliseconds without a key before a question is asked
-const LONGEST = 1_000_000; // characters of a state in a link
 const COLOURS = 10;
 const TABS = ["grammar", "texts", "tokens"];
 const SELECTS = ["language", "start", "finish", "vocabulary"];
@@ -18,7 +18,7 @@ const state = {
   tab: "grammar", show: "findings", texts: [{ text: "", fits: true }], chosen: 0,
   prefix: "", why: "", find: "",
 };
-let offers = { examples: {}, languages: [], written: [], targets: [] };
+let offers = { examples: {}, languages: [], written: [], targets: [], vocabularies: [] };
 let answer = {};
 let nodes = [];
 let lit = -1;
@@ -46,30 +46,6 @@ const link = (label, click, ...inner) => button({ class: "link", click }, label,
 
 // --- Links: the whole state is in the fragment, which no browser sends anywhere --------------------
 
-const through = (data, stream) => new Blob([data]).stream().pipeThrough(stream);
-
-async function packed(value) {
-  const stream = through(JSON.stringify(value), new CompressionStream("deflate-raw"));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
-  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
-  return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-async function unpacked(value) {
-  const letters = atob(value.replaceAll("-", "+").replaceAll("_", "/"));
-  const bytes = Uint8Array.from(letters, (letter) => letter.charCodeAt(0));
-  const reader = through(bytes, new DecompressionStream("deflate-raw"))
-    .pipeThrough(new TextDecoderStream())
-    .getReader();
-  let result = "";
-  for (;;) {
-    const { done, value: more } = await reader.read();
-    if (done) return JSON.parse(result);
-    result += more;
-    if (result.length > LONGEST) throw new Error("too long");
-  }
-}
-
 async function linkNow() {
   const kept = Object.fromEntries(KEPT.map((name) => [name, state[name]]));
   kept.texts = state.texts.map((each) => [each.text, each.fits]);
@@ -84,17 +60,15 @@ async function keepLink() {
 async function takeLink(address) {
   const found = new URLSearchParams(address.slice(address.indexOf("#") + 1)).get("state");
   if (!found) return false;
-  let given;
   try {
-    given = await unpacked(found);
+    const { texts, ...given } = checked(await unpacked(found), state, KEPT);
+    Object.assign(state, given);
+    takeTexts(texts);
+    state.chosen = Math.min(given.chosen ?? 0, state.texts.length - 1);
   } catch {
     trouble("This link is damaged: it has no grammar.");
     return false;
   }
-  for (const name of KEPT) if (typeof given[name] === typeof state[name]) state[name] = given[name];
-  const texts = Array.isArray(given.texts) ? given.texts : [];
-  takeTexts(texts.filter((each) => Array.isArray(each) && typeof each[0] === "string"));
-  state.chosen = Math.min(Math.max(0, state.chosen), state.texts.length - 1);
   if (!TABS.includes(state.tab)) state.tab = "grammar";
   return true;
 }
@@ -559,6 +533,12 @@ function showTab(tab) {
 }
 
 function fill() {
+  // What a link names and nobody offers is what comes first.
+  const offered = {
+    language: ["KBNF", ...offers.languages], finish: ["", "eager", "token", "eos"],
+    show: ["findings", "diagram", "targets", ...offers.written], vocabulary: [...offers.vocabularies, ""],
+  };
+  for (const [name, values] of Object.entries(offered)) if (!values.includes(state[name])) state[name] = values[0];
   grammar.value = state.grammar;
   text.value = state.texts[state.chosen].text;
   prefix.value = state.prefix;
@@ -591,8 +571,6 @@ async function begin() {
     for (const name of ["grammar", "language", "start", "finish"]) state[name] = begun[name] || "";
     takeTexts(begun.texts || []);
   }
-  if (!begun.languages.includes(state.language)) state.language = "KBNF";
-  if (!offers.vocabularies.includes(state.vocabulary)) state.vocabulary = offers.vocabularies[0] || "";
   return fill();
 }
 

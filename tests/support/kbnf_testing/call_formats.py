@@ -24,7 +24,8 @@ def registry() -> dict[str, Any]:
     """Return what makes XGrammar's structural tags, by the names of their formats."""
     from xgrammar import builtin_structural_tag
 
-    return builtin_structural_tag._structural_tag_registry
+    found: dict[str, Any] = builtin_structural_tag._structural_tag_registry
+    return found
 
 
 def read() -> str:

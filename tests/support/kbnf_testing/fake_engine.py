@@ -1,54 +1,106 @@
-"""An engine that misbehaves when it is asked to: `python -m kbnf_testing.fake_engine`.
+"""An engine that misbehaves when it is asked to, as an adapter of `kbnf_core.targets.engines`.
 
-It speaks as `kbnf_core.targets.worker` does. It takes every JSON text, whatever the schema says: so
-it enforces nothing. What is written in the schema makes it refuse (`look-ahead`), end its
-process (`kill`), take for ever (`sleep`), or fail while it reads (`broken`).
+It takes every JSON text, whatever the schema says: so it enforces nothing. What is written in the
+schema makes it refuse (`look-ahead`), end its process (`kill`; `leave`: soon), take for ever
+(`sleep`; `spin`: with Python's lock), or fail while it reads (`broken`).
 """
 
 import json
 import os
 import signal
 import sys
+import threading
 import time
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from kbnf_cli.checking import FileCheck, Report
+from kbnf_core.targets.engines import Adapter, Reader, RefusedError
+from kbnf_core.text.errors import SourceError
 
-def main() -> None:
-    """Answer until the input ends."""
-    _say({"ready": True})
-    schema = ""
-    for line in sys.stdin:
-        question = json.loads(line)
-        if "read" in question:
-            _say(_read(schema, question["read"]))
-            continue
-        schema = question["text"]
-        if "kill" in schema:
+
+class _Fake:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+        del language, options
+        if "kill" in text:
             sys.stderr.write("these were its last words\n")
             sys.stderr.flush()
-            os.kill(os.getpid(), signal.SIGKILL)
-        if "sleep" in schema:
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        if "sleep" in text:
             time.sleep(1_000)
-        if "(?=" in schema:
-            _say({"refused": f"look-ahead in {schema}"})
-        else:
-            _say({"seconds": 0.0, "bytes": 0})
+        if "leave" in text:
+            threading.Timer(0.01, os._exit, (0,)).start()
+        if "spin" in text:
+            pow(3, 3**17)
+        if "(?=" in text:
+            raise RefusedError(f"look-ahead in {text}")
+        return _FakeReader(text)
 
 
-def _read(schema: str, text: str) -> dict[str, Any]:
-    if "broken" in schema:
-        return {"broken": "something is wrong inside"}
-    try:
-        json.loads(text)
-    except ValueError:
-        return {"taken": 0}
-    return {"taken": None}
+class _FakeReader:
+    def __init__(self, schema: str) -> None:
+        self._schema = schema
+
+    def read(self, data: bytes) -> int | None:
+        if "broken" in self._schema:
+            raise ValueError("something is wrong inside")
+        try:
+            json.loads(data)
+        except ValueError:
+            return 0
+        return None
 
 
-def _say(answer: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(answer) + "\n")
-    sys.stdout.flush()
+class _ByType:
+    def compile(self, language: str, text: str, options: Mapping[str, Any]) -> Reader:
+        del language, options
+        if _is_refused(json.loads(text)):
+            raise RefusedError("unsupported structure")
+        return _FakeReader("")
 
 
-if __name__ == "__main__":
-    main()
+def _is_refused(node: Any) -> bool:
+    if isinstance(node, list):
+        return any(map(_is_refused, node))
+    if not isinstance(node, dict):
+        return False
+    if "patternProperties" in node or (node and not node.keys() & {"type", "a", "b"}):
+        return True
+    return any(map(_is_refused, node.values()))
+
+
+def load() -> Adapter:
+    """Load it."""
+    return _Fake()
+
+
+def load_by_type() -> Adapter:
+    """Load one that refuses each keyword where there is no type, and some everywhere."""
+    return _ByType()
+
+
+def load_none() -> Adapter:
+    """Fail to load it."""
+    raise ImportError("no such engine")
+
+
+def killed_while_loading() -> Adapter:
+    """End the process instead."""
+    sys.stderr.write("out of memory\n")
+    sys.stderr.flush()
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+    raise AssertionError("this process has ended")
+
+
+class KillingCheck(FileCheck):
+    """A check of files that ends the process at one of them."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return KillingCheck, (self._console, self._asked)
+
+    def __call__(self, path: Path) -> Report | SourceError:
+        """Check a file."""
+        if path.name == "g07.kbnf":
+            os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+        return super().__call__(path)

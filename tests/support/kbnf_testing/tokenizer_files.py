@@ -4,6 +4,8 @@ import base64
 import json
 from functools import cache
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers
 from tokenizers.trainers import BpeTrainer, UnigramTrainer, WordPieceTrainer
@@ -189,3 +191,31 @@ def sentence_piece() -> bytes:
         minloglevel=2,
     )
     return model.getvalue()
+
+
+def gguf() -> bytes:
+    """Return the metadata of a model of llama.cpp's: pieces, bytes and tokens of every kind."""
+    from gguf import GGUFWriter, TokenType
+
+    kinds = {
+        "<unk>": TokenType.UNKNOWN,
+        "</s>": TokenType.CONTROL,
+        "<tool>": TokenType.USER_DEFINED,
+        "<old>": TokenType.UNUSED,
+        **dict.fromkeys(BYTE_PIECES, TokenType.BYTE),
+        **dict.fromkeys(("▁the", "cat", "▁▁", "é"), TokenType.NORMAL),
+    }
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.gguf"
+        writer = GGUFWriter(path, "llama")
+        writer.add_description("a small model")
+        writer.add_context_length(512)
+        writer.add_tokenizer_model("llama")
+        writer.add_token_list(list(kinds))
+        writer.add_token_types(list(kinds.values()))
+        writer.add_token_scores([0.5] * len(kinds))
+        writer.add_eos_token_id(1)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.close()
+        return path.read_bytes()

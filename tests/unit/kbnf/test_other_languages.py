@@ -6,6 +6,7 @@ import pytest
 
 from kbnf_core import check
 from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
 from kbnf_core.text.source import Source
 from kbnf_testing.data import DATA
 
@@ -55,3 +56,57 @@ def test_kbnf_with_mistakes(text: str) -> None:
 def test_a_name_put_right_where_it_is_used_is_not_to_be_put_back() -> None:
     findings = check("start ::= key_value;\nkey-value ::= 'a';\n")
     assert [finding.code for finding in findings] == ["E001"]
+
+
+UNREAD = {
+    "antlr": ("ANTLR", "grammar Expr;\nexpr: expr '*' expr | INT ;\nINT: [0-9]+ ;\n"),
+    "antlr lexer": ("ANTLR", "// a\n/* b */\nlexer grammar L;\nINT: [0-9]+ ;\n"),
+    "peg": ("PEG", 'Sum <- Value (("+" / "-") Value)*\nValue <- [0-9]+\n'),
+    "peg predicate": ("PEG", "Word <- !Key [a-z]+\nKey <- 'if'\n"),
+    "tree-sitter": (
+        "tree-sitter's form",
+        '{"name": "a", "rules": {"s": {"type": "SEQ", "members": [{"type": "BLANK"}]}}}',
+    ),
+    "grammar.js": ("tree-sitter's form", "module.exports = grammar({\n  name: 'a',\n});\n"),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_languages_that_are_not_read_are_named(name: str) -> None:
+    language, text = UNREAD[name]
+    for path in (None, "grammar.json" if text.startswith("{") else "grammar.txt"):
+        [finding] = check(text, path)
+        assert (finding.code, finding.message) == (
+            "E008",
+            f"this file is written in {language}, not in KBNF",
+        )
+        assert finding.helps[0].startswith(
+            f"{language} is not read here: write the grammar in KBNF"
+        )
+
+
+@pytest.mark.parametrize("name", ["a.g4", "A.G4", "a.peg", "a.pegjs", "a.pest"])
+def test_their_extensions_say_so(name: str) -> None:
+    [finding] = check("a : b", name)
+    assert finding.code == "E008"
+    # What is KBNF is KBNF, by any name.
+    assert [each.code for each in check('start ::= "a";\n', name)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a <- 'x';",
+        "a <- 'x'",
+        "grammar ::= 'x';\nb ::= ;x",
+        "(* grammar A; *) a ::= b",
+    ],
+)
+def test_kbnf_with_mistakes_is_none_of_them(text: str) -> None:
+    assert "E008" not in {finding.code for finding in check(text)}
+
+
+def test_json_with_rules_may_be_a_schema() -> None:
+    schema = '{"type": "object", "rules": {"a": {"type": "string"}}, "name": "x"}'
+    assert detect(schema, "grammar.json") is JSON_SCHEMA
+    assert detect(UNREAD["tree-sitter"][1], "grammar.json") is KBNF

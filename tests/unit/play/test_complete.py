@@ -1,5 +1,6 @@
 """What the console proposes while a line is typed."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -31,6 +32,10 @@ def at(session: Session, world: Any, *lines: str) -> Session:
         ([], ":zzz", []),
         ([], ":undo ", []),
         ([], ":zzz x", []),
+        ([], ":tree w", ["word"]),
+        ([], ":start s", ["start"]),
+        ([], ":finish-mode e", ["eager", "eos"]),
+        ([], ":stacks o", ["on", "off"]),
     ],
 )
 def test_proposals(
@@ -46,3 +51,17 @@ def test_every_proposed_token_can_be_taken(session: Session, world: Any) -> None
     for each in proposals(session, "h"):
         after = step(session, each.text, world).session
         assert after.count == session.count + 1
+
+
+def test_paths_are_proposed(
+    session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "grammars").mkdir()
+    (tmp_path / "grammars/a b.kbnf").write_text("")
+    (tmp_path / "grammar.gbnf").write_text("")
+    monkeypatch.chdir(tmp_path)
+    for command in ("load", "vocab", "grammar", "save", "replay"):
+        found = list(proposals(session, f":{command} gram"))
+        assert [(each.text, each.length) for each in found] == [("mar.gbnf", 0), ("mars/", 0)]
+    assert [each.text for each in proposals(session, ":load grammars/a")] == [" b.kbnf"]
+    assert not list(proposals(session, ":undo gram"))

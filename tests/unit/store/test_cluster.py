@@ -9,16 +9,16 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbnf_cli.executors import Processes, open_workers
+from kbnf_cli.executors import open_workers
 from kbnf_core import Vocabulary
 from kbnf_core.farm import QUARANTINED, Outcome, Task, run_tasks
+from kbnf_core.processes import Pool, ProcessError
 from kbnf_core.store import open_store
 from kbnf_core.store.backend import DirectoryStore
 from kbnf_core.store.keys import recipe_of
@@ -75,8 +75,8 @@ def tasks_for(url: str) -> list[Task]:
 def serial(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """Return what one worker that nobody disturbs writes into a folder."""
     url = tmp_path_factory.mktemp("serial") / "store"
-    with Processes(1) as one:
-        assert list(run_tasks(tasks_for(str(url)), one, (BrokenProcessPool,), 2))
+    with Pool(1) as one:
+        assert list(run_tasks(tasks_for(str(url)), one, (ProcessError,), 2))
     return content(DirectoryStore(url))
 
 

@@ -5,20 +5,16 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 
-from kbnf_cli import executors
-from kbnf_cli.executors import Processes
 from kbnf_core import Grammar, Vocabulary
 from kbnf_core.farm import KNOWN, MADE, QUARANTINED, Outcome, Task, run_task, run_tasks
+from kbnf_core.processes import Pool, ProcessError, StartError, memory_limit
 from kbnf_core.store import Failure, open_store
 from kbnf_core.store.backend import DirectoryStore
-from kbnf_core.store.cache import memory_limit
 from kbnf_core.store.keys import Recipe, recipe_of
-from kbnf_core.text.errors import KbnfError
 from kbnf_testing.farm import DEADLY, Counting, content, killer
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills processes (POSIX)")
@@ -44,11 +40,9 @@ def tasks_for(url: Path, count: int) -> list[Task]:
     ]
 
 
-def farmed(tasks: list[Task], log: Path) -> list[Outcome]:
-    from concurrent.futures.process import BrokenProcessPool
-
-    with Processes(WORKERS) as processes:
-        return list(run_tasks(tasks, Counting(processes, log), (BrokenProcessPool,), 2 * WORKERS))
+def farmed(tasks: list[Task], log: Path, pool: Pool | None = None) -> list[Outcome]:
+    with pool or Pool(WORKERS) as processes:
+        return list(run_tasks(tasks, Counting(processes, log), (ProcessError,), 2 * WORKERS))
 
 
 def test_workers_that_are_killed_change_nothing(tmp_path: Path) -> None:
@@ -56,12 +50,14 @@ def test_workers_that_are_killed_change_nothing(tmp_path: Path) -> None:
     assert Counter(outcome.status for outcome in serial) == {MADE: 24}
     tasks = tasks_for(tmp_path / "farm", 12)
 
+    pool = Pool(WORKERS)
+
     def workers() -> list[int]:
-        return [process.pid or 0 for process in active_children()]
+        return [process.pid for process in pool.processes if process.pid is not None]
 
     log = tmp_path / "log"
     with killer(workers, 1.0, 4) as killed:
-        outcomes = farmed(tasks, log)
+        outcomes = farmed(tasks, log, pool)
     assert len(outcomes) == len(tasks)
     assert {outcome.status for outcome in outcomes} <= {MADE, KNOWN}
     farm = DirectoryStore(tmp_path / "farm")
@@ -107,13 +103,10 @@ def test_a_bug_is_reported_for_its_source_and_the_others_are_made(
     assert open_store(url).failure(tasks[1].key) == Failure("internal", message)
 
 
-def test_processes_that_cannot_start_are_no_fault_of_a_source(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(executors, "_begin", os.abort)
+def test_processes_that_cannot_start_are_no_fault_of_a_source(tmp_path: Path) -> None:
     tasks = tasks_for(tmp_path / "store", 1)
-    with pytest.raises(KbnfError, match="while it started"):
-        farmed(tasks, tmp_path / "log")
+    with pytest.raises(StartError, match="SIGABRT"):
+        farmed(tasks, tmp_path / "log", Pool(WORKERS, os.abort))
     assert open_store(tmp_path / "store").failure(tasks[0].key) is None
 
 

@@ -2,14 +2,11 @@
 
 import json
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import kbnf_testing
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.targets.check import Panel, check_targets, costs
@@ -20,8 +17,7 @@ from kbnf_core.targets.refusals import _without
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.catalogue import read_page
 from kbnf_core.text.source import Source
-
-COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
+from kbnf_testing import fake_engine
 
 Named = tuple[str, str, str]
 """A fault, a pointer, a keyword."""
@@ -29,7 +25,7 @@ Named = tuple[str, str, str]
 
 @pytest.fixture(scope="module")
 def lax() -> Iterator[Asked]:
-    engine = Asked("llguidance", seconds=2.0, command=COMMAND)
+    engine = Asked("llguidance", seconds=2.0, adapter=fake_engine.load)
     yield engine
     engine.close()
 
@@ -104,11 +100,9 @@ def test_the_smallest_part_that_is_refused(lax: Asked) -> None:
     assert [json.loads(each.part) for each in result.findings] == [look_ahead] * 2
 
 
-def test_what_is_refused_only_without_its_type_is_not_named(tmp_path: Path) -> None:
+def test_what_is_refused_only_without_its_type_is_not_named() -> None:
     """An engine that reads keywords by the type refuses each of them where there is none."""
-    worker = tmp_path / "engine.py"
-    worker.write_text(_BY_TYPE)
-    engine = Asked("llguidance", command=(sys.executable, str(worker)))
+    engine = Asked("llguidance", adapter=fake_engine.load_by_type)
     bad = {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False}
     try:
         result = examine(Exam({**OK[0], "properties": {"a": bad, "b": bad}}), engine)
@@ -118,30 +112,6 @@ def test_what_is_refused_only_without_its_type_is_not_named(tmp_path: Path) -> N
         ("refuses", "/properties/a/patternProperties", "patternProperties"),
         ("refuses", "/properties/b/patternProperties", "patternProperties"),
     }
-
-
-_BY_TYPE = """
-import json, sys
-def refused(node):
-    if isinstance(node, list):
-        return any(map(refused, node))
-    if not isinstance(node, dict):
-        return False
-    if "patternProperties" in node or (node and "type" not in node and "a" not in node
-                                       and "b" not in node):
-        return True
-    return any(map(refused, node.values()))
-print(json.dumps({"ready": True}), flush=True)
-for line in sys.stdin:
-    question = json.loads(line)
-    if "read" in question:
-        answer = {"taken": None}
-    elif refused(json.loads(question["text"])):
-        answer = {"refused": "unsupported structure"}
-    else:
-        answer = {"seconds": 0.0, "bytes": 0}
-    print(json.dumps(answer), flush=True)
-"""
 
 
 OK: list[Any] = [

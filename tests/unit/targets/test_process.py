@@ -2,23 +2,20 @@
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import kbnf_testing
 from kbnf_core.targets import process
 from kbnf_core.targets.engines import ENGINES, Adapter, Engine
 from kbnf_core.targets.exam import Exam, Fault, examine
 from kbnf_core.targets.names import ENGINE_NAMES, SERVICE_NAMES
 from kbnf_core.targets.process import Answer, Asked, BrokenError, How, NotInstalledError, version_of
-
-COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
+from kbnf_testing import fake_engine
 
 
 @pytest.fixture
 def asked() -> Iterator[Asked]:
-    engine = Asked("llguidance", seconds=0.4, command=COMMAND)
+    engine = Asked("llguidance", seconds=0.4, adapter=fake_engine.load)
     yield engine
     engine.close()
 
@@ -85,13 +82,13 @@ def test_the_memory_of_an_engine_is_bounded() -> None:
         asked.close()
 
 
-def test_a_command_that_is_none_is_an_error() -> None:
-    asked = Asked(
-        "llguidance", command=(sys.executable, "-c", "raise SystemExit('no such engine')")
-    )
-    with pytest.raises(NotInstalledError, match=r"cannot be loaded: .*: no such engine"):
+def test_an_engine_that_cannot_be_loaded_is_an_error() -> None:
+    asked = Asked("llguidance", adapter=fake_engine.load_none)
+    with pytest.raises(NotInstalledError, match=r"llguidance cannot be loaded: no such engine"):
         asked.compile("{}")
-    asked.close()
+    asked = Asked("llguidance", adapter=fake_engine.killed_while_loading)
+    with pytest.raises(NotInstalledError, match=r"with SIGKILL: out of memory"):
+        asked.compile("{}")
 
 
 def _no_adapter() -> Adapter:

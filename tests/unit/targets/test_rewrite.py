@@ -2,23 +2,19 @@
 
 import json
 import re
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kbnf_testing
 from kbnf_core.diff.comparison import compare
 from kbnf_core.diff.result import Relation, Verdict
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.rewrite import _merged, _of_automaton, _proof, plain_pattern, rewrite
-
-COMMAND = (sys.executable, str(Path(kbnf_testing.__file__).with_name("fake_engine.py")))
+from kbnf_testing import fake_engine
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +87,7 @@ def test_what_says_nothing_is_left_out(llguidance: Asked) -> None:
 
 
 def test_a_look_ahead_that_is_refused_by_one_that_enforces_nothing() -> None:
-    asked = Asked("llguidance", command=COMMAND)
+    asked = Asked("llguidance", adapter=fake_engine.load)
     try:
         made = rewrite({"type": "string", "pattern": "^(?=a)[ab]$"}, asked)
     finally:
@@ -131,3 +127,20 @@ def test_merging() -> None:
     assert merged["required"] == ["a", "b"]
     assert merged["properties"]["b"] == {"allOf": [{"minimum": 1}, {"maximum": 2}]}
     assert _merged({}, [{"pattern": "a"}, {"pattern": "b"}]) is None
+
+
+@pytest.mark.parametrize("engine", ["xgrammar", "outlines-core"])
+@pytest.mark.parametrize("named", [{}, {"$schema": "http://json-schema.org/draft-07/schema#"}])
+def test_tuples_of_older_drafts_are_rewritten(engine: str, named: dict[str, Any]) -> None:
+    pytest.importorskip(engine.replace("-", "_"))
+    pair = [{"type": "integer"}, {"type": "string"}]
+    schema = {**named, "type": "array", "items": pair, "additionalItems": False}
+    asked = Asked(engine)
+    try:
+        found = rewrite(schema, asked)
+    finally:
+        asked.close()
+    assert found.is_taken
+    assert [each.lost for each in found.changes] == [None]
+    newest = {"$schema": "https://json-schema.org/draft/2020-12/schema"} if named else {}
+    assert found.schema == {**newest, "type": "array", "prefixItems": pair, "items": False}

@@ -5,25 +5,31 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from kbnf_core.automata.codepoints import CodePoints, difference, from_ranges, intersect
+from kbnf_core.automata.codepoints import (
+    CodePoints,
+    difference,
+    from_ranges,
+    intersect,
+    union,
+)
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.text.source import half_of_pair
 
-ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C), (0x7F, 0x7F)])
-"""What cannot stand for itself: JSON's escaped characters, and DEL."""
+ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
+"""The characters that RFC 8259 requires to be escaped."""
+
+_DELETE = 0x7F
+"""A control character that the RFC allows as itself, and LLGuidance as an escape only."""
 
 _SHORT = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
-_CONTROLS = frozenset({*range(0x20), 0x7F})
 
 LETTERS = "".join(_SHORT.values()) + "u"
 r"""What may follow a backslash; ``\/`` is never a character's only spelling."""
 
-_PLAIN = r'[^"\\\x00-\x1f\x7f]'
 _HEX = "[0-9A-Fa-f]"
 _PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
 _LARGE = rf"0[1-9a-fA-F]{_HEX}{{2}}|[1-9abcefABCEF]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}}"
 _ANY_UNIT = rf"u(?:00{_HEX}{{2}}|{_LARGE})"
-_NO_CONTROL = rf"u(?:00(?:[2-689a-fA-F]{_HEX}|7[0-9a-eA-E])|{_LARGE})"
 
 ANY_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))'
 """One character of a string in any spelling; half of a surrogate pair counts as one."""
@@ -34,41 +40,53 @@ class Spelling:
     r"""Which escapes there are: ``letters`` are what may follow a backslash, of LETTERS.
 
     A control character with a letter of its own is spelt by that, and, where it is not one of
-    ``letters`` or everything ``is_hexadecimal``, as ``\u00XX``.
+    ``letters`` or ``by_llguidance``, as ``\u00XX``.
     """
 
     letters: str = LETTERS
-    is_hexadecimal: bool = False
+    by_llguidance: bool = False
 
     @property
     def is_usual(self) -> bool:
         """Tell whether every character has the one spelling that most JSON has."""
-        return self.letters == LETTERS and not self.is_hexadecimal
+        return self.letters == LETTERS and not self.by_llguidance
+
+    @cached_property
+    def escaped(self) -> CodePoints:
+        """The characters that cannot stand for themselves."""
+        return union(ESCAPED, ((_DELETE, _DELETE),)) if self.by_llguidance else ESCAPED
+
+    @cached_property
+    def _escaped_codes(self) -> tuple[int, ...]:
+        return tuple(code for low, high in self.escaped for code in range(low, high + 1))
 
     @cached_property
     def escape(self) -> str:
         """The spelling of a character that cannot stand for itself; empty where there is none."""
-        return self._escape(ESCAPED)
+        return self._escape(self.escaped)
 
     @cached_property
     def escapes(self) -> tuple[tuple[int, tuple[bytes, ...]], ...]:
         """The characters that cannot stand for themselves, and what may follow the backslash."""
-        codes = [code for low, high in ESCAPED for code in range(low, high + 1)]
-        return tuple((code, tuple(self._escapes_of(code))) for code in codes)
+        return tuple((code, tuple(self._escapes_of(code))) for code in self._escaped_codes)
 
     def _escapes_of(self, code: int) -> Iterator[bytes]:
         letter = _SHORT.get(code, "")
         is_short = letter != "" and letter in self.letters
         if is_short:
             yield letter.encode()
-        if code in _CONTROLS and "u" in self.letters and (self.is_hexadecimal or not is_short):
+        if _is_control(code) and "u" in self.letters and (self.by_llguidance or not is_short):
             digits = f"{code:02x}"
             yield from dict.fromkeys((f"u00{digits}".encode(), f"u00{digits.upper()}".encode()))
+
+    @property
+    def _plain(self) -> str:
+        return r'[^"\\\x00-\x1f\x7f]' if self.by_llguidance else r'[^"\\\x00-\x1f]'
 
     @cached_property
     def character(self) -> str:
         """One character of a string, each in one spelling (but for its digits)."""
-        return f"(?:{_PLAIN}|{self.escape})" if self.escape else _PLAIN
+        return f"(?:{self._plain}|{self.escape})" if self.escape else self._plain
 
     @property
     def unicode_character(self) -> str:
@@ -82,7 +100,8 @@ class Spelling:
         r"""A string with a ``\uXXXX`` that needs none; None where there are no such escapes."""
         if "u" not in self.letters:
             return None
-        needless = rf"\\(?:{_NO_CONTROL}|{_PAIR})"
+        last = "[0-9a-eA-E]" if self.by_llguidance else _HEX
+        needless = rf"\\(?:u(?:00(?:[2-689a-fA-F]{_HEX}|7{last})|{_LARGE})|{_PAIR})"
         return f'"{self.character}*{needless}{self.unicode_character}*"'
 
     @lru_cache(maxsize=1024)  # noqa: B019 - there are few spellings
@@ -90,8 +109,8 @@ class Spelling:
         """Return a regular expression for the JSON spellings of one character of a set."""
         if len(points) == 2 and points[0][0] == 0 and points[-1][1] == 0x10FFFF:
             return self.character
-        plain = difference(points, ESCAPED)
-        escaped = intersect(points, ESCAPED)
+        plain = difference(points, self.escaped)
+        escaped = intersect(points, self.escaped)
         if not escaped:
             return print_characters(plain)
         branches = [print_characters(plain)] if plain else []
@@ -101,8 +120,8 @@ class Spelling:
     def _escape(self, escaped: CodePoints) -> str:
         codes = {code for low, high in escaped for code in range(low, high + 1)}
         short = {code for code in codes & _SHORT.keys() if _SHORT[code] in self.letters}
-        spelt = set() if self.is_hexadecimal else short
-        long = (codes & _CONTROLS) - spelt if "u" in self.letters else set()
+        spelt = set() if self.by_llguidance else short
+        long = set(filter(_is_control, codes)) - spelt if "u" in self.letters else set()
         listed = "".join(_SHORT[code] for code in sorted(short)).replace("\\", "\\\\")
         branches = [f"[{listed}]"] if short else []
         branches += [f"u00(?:{'|'.join(_digits(long))})"] if long else []
@@ -112,9 +131,13 @@ class Spelling:
 
     def text(self, value: str) -> str | None:
         """Return a string's JSON text where it has just one (but for digits), None otherwise."""
-        if self.is_usual or _SPECIAL.isdisjoint(value):
+        if self.is_usual or set(map(ord, value)).isdisjoint(self._escaped_codes):
             return spell_text(value)
         return None
+
+
+def _is_control(code: int) -> bool:
+    return code < 0x20 or code == _DELETE
 
 
 def _digits(codes: set[int]) -> list[str]:
@@ -130,17 +153,13 @@ def _digits(codes: set[int]) -> list[str]:
     return rows
 
 
-_SPECIAL = frozenset(map(chr, {*_SHORT, *_CONTROLS}))
-"""Characters that cannot stand for themselves, or need not."""
-
-
 def is_spelt_once(value: str) -> bool:
     """Tell whether a string has one JSON text: no escape with a letter, no half of a character."""
     return _SEVERAL.isdisjoint(value) and half_of_pair(value) is None
 
 
 _SEVERAL = frozenset(
-    chr(code) for code in _CONTROLS if code not in _SHORT and not f"{code & 15:x}".isdigit()
+    chr(code) for code in range(0x20) if code not in _SHORT and not f"{code & 15:x}".isdigit()
 )
 
 
@@ -149,4 +168,4 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False).encode
 
 def spell_text(value: str) -> str:
     """Return a string's canonical JSON text."""
-    return _ENCODE(value).replace("\x7f", "\\u007f")
+    return _ENCODE(value)

@@ -155,7 +155,7 @@ class Document:
             self._marks.read(value)
         self.dialect = dialect_of(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
-        self.ignored: list[Problem] = []
+        self._beside: dict[str, None] = {}
 
     def root(self) -> Expression:
         """Return the whole document as an expression."""
@@ -193,6 +193,12 @@ class Document:
     def place(self, at: Ref) -> Place:
         """Return the schema that an expression names."""
         return self._places[at]
+
+    def instead(self, place: Place) -> Ref:
+        """Return a schema with the contents of ``place``, which may be none of the document's."""
+        at = Ref(place.pointer, place.scope, place.closing)
+        self._places[at] = place
+        return at
 
     def inside(self, place: Place, *steps: str) -> Expression:
         """Return the schema below ``place``: by keyword, and by index or name."""
@@ -263,12 +269,23 @@ class Document:
         if not self._is_old or not isinstance(value.get("$ref"), str):
             return value
         beside = [keyword for keyword in value if keyword in LOCAL | APPLICATORS - {"$ref"}]
-        for keyword in beside:
-            message = f"in {self.dialect} keywords beside `$ref` are ignored"
-            hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
-            where = f"{pointer}/{escape(keyword)}"
-            self.ignored.append(without_effect(message, where, hint))
+        target = self.at(value["$ref"]) if beside else None
+        # Of what the target says itself nothing is lost.
+        said = {} if target is None else target[1]
+        lost = (keyword for keyword in beside if said.get(keyword) != value[keyword])
+        self._beside.update((f"{pointer}/{escape(keyword)}", None) for keyword in lost)
         return {"$ref": value["$ref"]}
+
+    @property
+    def ignored(self) -> list[Problem]:
+        """A note on the keywords beside references that an old draft ignores, at the first one."""
+        if not self._beside:
+            return []
+        first, *more = self._beside
+        others = f" ({len(more):,} more)" if more else ""
+        message = f"in {self.dialect} keywords beside `$ref` are ignored{others}"
+        hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
+        return [without_effect(message, first, hint)]
 
     @cached_property
     def has_plain_references(self) -> bool:
@@ -456,7 +473,9 @@ def check_schema(
     # The library's own rule compares each item with each.
     extend: Any = vars(import_module("jsonschema.validators"))["extend"]  # it has no types
     checked = extend(chosen, {"uniqueItems": _repeated_items})
-    validator = checked(_taken(chosen.META_SCHEMA), registry=_meta_schemas())
+    is_unnamed = isinstance(value, dict) and "$schema" not in value
+    registry = _meta_schemas(is_unnamed)
+    validator = checked(_taken(chosen.META_SCHEMA), registry=registry)
     try:
         best = best_match(validator.iter_errors(value))
     except RecursionError:
@@ -475,6 +494,7 @@ def _misused(schema: Json, steps: list[str], message: str) -> Problem:
     for step in steps:
         around = places[-1]
         places.append(around[int(step)] if isinstance(around, list) else around[step])
+    older = OLDER.get((steps[-1], type(places[-1]))) if steps else None
     # A place may lie inside of the value of the keyword that is wrong.
     for number in range(len(steps), 0, -1):
         around, keyword, value = places[number - 1], steps[number - 1], places[number]
@@ -488,7 +508,37 @@ def _misused(schema: Json, steps: list[str], message: str) -> Problem:
                 return _mistyped(names[strange[0]], where, is_item=isinstance(value, list))
             message = f"`{keyword}` must be {words}, not {_shortened(value)}"
             break
-    return Problem(INVALID, message[:200], "".join(f"/{escape(step)}" for step in steps))
+    pointer = "".join(f"/{escape(step)}" for step in steps)
+    help_ = f"{older.meaning}: {older.instead}" if older else ""
+    return Problem(INVALID, message[:200], pointer, help_)
+
+
+class Older(NamedTuple):
+    """A form that a keyword has in older drafts, and what to write instead.
+
+    ``is_read``: a schema that names no draft may have it, as tools seldom name one.
+    """
+
+    meaning: str
+    instead: str
+    is_read: bool = True
+
+
+_FLAG = Older("in draft 4 a flag makes the bound beside it exclusive", "write the bound itself")
+OLDER = {
+    ("items", list): Older(
+        "up to draft 2019-09 a list in `items` is a tuple",
+        "write `prefixItems`, and `items` for `additionalItems`",
+    ),
+    ("exclusiveMinimum", bool): _FLAG,
+    ("exclusiveMaximum", bool): _FLAG,
+    ("required", bool): Older(
+        "in draft 3 `required` is a flag of a property",
+        "list the names in `required` of the object",
+        is_read=False,
+    ),
+}
+"""By keyword and kind of value."""
 
 
 _SHOWN = 60
@@ -518,20 +568,20 @@ def _mistyped(name: Json, pointer: str, *, is_item: bool) -> Problem:
 
 
 @cache
-def _meta_schemas() -> "Registry[Json]":
-    """Return the meta-schemas as ``_taken`` returns them."""
+def _meta_schemas(is_unnamed: bool) -> "Registry[Json]":
+    """Return the meta-schemas as ``_taken`` returns them; ``is_unnamed``: with OLDER forms."""
     from referencing import Registry
     from referencing.jsonschema import specification_with
 
     known: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
     contents = {uri: known.contents(uri) for uri in known}
     return Registry[Json]().with_resources(
-        (uri, specification_with(schema["$schema"]).create_resource(_taken(schema)))
+        (uri, specification_with(schema["$schema"]).create_resource(_taken(schema, is_unnamed)))
         for uri, schema in contents.items()
     )
 
 
-def _taken(schema: Any) -> Any:
+def _taken(schema: Any, is_unnamed: bool = False) -> Any:
     """Return a meta-schema without ``$schema``, for which jsonschema takes its own rules.
 
     Values of ``enum`` may repeat: it says nothing, and later drafts allow it.
@@ -540,8 +590,18 @@ def _taken(schema: Any) -> Any:
     keywords = found.get("properties", {})
     if "enum" in keywords:
         enum = {name: value for name, value in keywords["enum"].items() if name != "uniqueItems"}
-        found["properties"] = keywords | {"enum": enum}
-    return found
+        keywords = keywords | {"enum": enum}
+    if is_unnamed and "prefixItems" in keywords:
+        schemas, each = keywords["prefixItems"], keywords["items"]
+        either = {"if": {"type": "array"}, "then": schemas, "else": each}
+        keywords = keywords | {"items": either, "additionalItems": each}
+    if is_unnamed and "exclusiveMinimum" in keywords:
+        flags = dict.fromkeys(("exclusiveMinimum", "exclusiveMaximum"), _NUMBER_OR_FLAG)
+        keywords = keywords | flags
+    return found | {"properties": keywords} if keywords else found
+
+
+_NUMBER_OR_FLAG = {"type": ["number", "boolean"]}
 
 
 def _repeated_items(

@@ -2,37 +2,53 @@
 
 ``lint_schema`` finds names that are a letter or two off a known one (W821), schemas inside that no
 value satisfies (W822), objects that are open because nothing is said (I823), and JSON that is
-hardly a schema (W827). ``contradiction``
-says why a whole schema has no value (E803).
+hardly a schema (W827), forms of older drafts where none is named (W829). ``contradiction`` says why
+a whole schema has no value (E803); ``every_problem`` collects what a conversion refuses of a
+schema, whose first problem ends it.
 
 A contradiction is told at the innermost schema without a value. Of that the keywords that are not
 needed for it to be empty are left out one by one, as in shrinking a failing test; a schema inside
-is to blame where the one around it has values once it allows everything. Emptiness is decided as
-for ``oneOf`` (``emptiness``): what is told is certain, but not everything is found.
+is to blame where the one around it has values once it allows everything. Where that leads back, no
+keywords contradict each other: every value needs another one inside.
+
+Emptiness is decided as for ``oneOf``: what is told is certain, but not everything is found. Where
+it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.ir import Grammar
 from kbnf_core.languages.json_schema.arguments import pointer_to
-from kbnf_core.languages.json_schema.document import Document, Place, escape
-from kbnf_core.languages.json_schema.expressions import Ref
+from kbnf_core.languages.json_schema.build_tree import Form
+from kbnf_core.languages.json_schema.document import OLDER, Document, Older, Place, escape
+from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
     APPLICATORS,
     CONTENTS,
     LISTS_OF_SCHEMAS,
     LOCAL,
+    REFERENCES,
     SCHEMA,
     SCHEMAS_BY_NAME,
     UNEVALUATED,
     subschemas,
 )
 from kbnf_core.languages.json_schema.options import Options
-from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
+from kbnf_core.languages.json_schema.problems import (
+    NARROWED,
+    NO_VALUE,
+    TOO_LARGE,
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    dropped,
+    unsupported,
+)
 from kbnf_core.languages.json_schema.quick_validate import may_hold
 from kbnf_core.languages.json_schema.schemas import (
     Reader,
@@ -41,6 +57,8 @@ from kbnf_core.languages.json_schema.schemas import (
     is_unsatisfiable,
 )
 from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.lower.facts import analyse
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.suggest import COMPARISONS, edits
@@ -49,6 +67,7 @@ MISSPELT = "W821"
 CONTRADICTION = "W822"
 OPEN = "I823"
 NO_SCHEMA = "W827"
+OLDER_DRAFT = "W829"
 
 KEYWORDS = (
     ANNOTATIONS
@@ -84,14 +103,23 @@ _SHOWN = 40
 """Characters of a keyword's value that a message shows."""
 
 
-def lint_schema(schema: Json, options: Options) -> list[Problem]:
-    """Return what is likely a mistake in a sound schema, with the pointers of the places."""
-    found = [*_no_schema(schema), *_misspelt(schema), *_open_objects(schema, options)]
-    doubts = _Doubts(schema, options)
+def lint_schema(schema: Json, options: Options, dead: Set[str] = frozenset()) -> list[Problem]:
+    """Return what is likely a mistake in a sound schema, with the pointers of the places.
+
+    ``dead`` are pointers of schemas that certainly have no value.
+    """
+    found = [
+        *_no_schema(schema),
+        *_misspelt(schema),
+        *_open_objects(schema, options),
+        *_of_older_drafts(schema),
+    ]
+    told: dict[str, Problem] = {}
     # What took too much work so far is left unanswered.
     with suppress(WorkLimitError, ProblemError):
-        found += doubts.contradictions()
-    return found
+        for problem in _Doubts(schema, options).contradictions(dead):
+            told.setdefault(problem.pointer, problem)
+    return [*found, *told.values()]
 
 
 def contradiction(schema: Json, options: Options) -> Problem | None:
@@ -99,9 +127,57 @@ def contradiction(schema: Json, options: Options) -> Problem | None:
     with suppress(WorkLimitError, ProblemError):
         doubts = _Doubts(schema, options)
         root = doubts.document.root()
-        if isinstance(root, Ref) and doubts.is_empty(root):
-            return doubts.blame(root)._replace(code=UNSATISFIABLE)
+        found = doubts.why(root) if isinstance(root, Ref) else None
+        return found and found._replace(code=UNSATISFIABLE)
     return None
+
+
+def every_problem(schema: Json, options: Options, first: Problem) -> list[Problem]:
+    """Return all that a conversion refuses, of which ``first`` ended it, and its notes."""
+    if first.code == TOO_LARGE:
+        # The rest may be as large.
+        return [first]
+    document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
+    survey = _Survey(document, replace(options, lossy=True))
+    with suppress(ProblemError, WorkLimitError):
+        survey.write_all(document.root())
+    schemas = survey.schemas
+    is_lossy = options.lossy or options.lenient
+    lost = map(dropped, schemas.losses) if is_lossy else schemas.losses
+    return list(dict.fromkeys([first, *survey.problems, *lost, *document.ignored, *schemas.notes]))
+
+
+class _Survey(Writer):
+    """Writes what can be written of a schema, and keeps the problems of the rest."""
+
+    def __init__(self, document: Document, options: Options) -> None:
+        super().__init__(document, options)
+        self.problems: list[Problem] = []
+
+    @contextmanager
+    def placing(self, expression: Expression) -> Iterator[None]:
+        """Go on with the next schema where one has a problem."""
+        try:
+            with super().placing(expression):
+                yield
+        except ProblemError as error:
+            self._keep(error.problem)
+
+    def place(self, expression: Expression, hint: str) -> Form | None:
+        """Go on with any value instead of one that has a problem."""
+        try:
+            return super().place(expression, hint)
+        except LimitError as error:
+            self._keep(unsupported(f"an automaton needs {error}", "").problem)
+        except ProblemError as error:
+            self._keep(error.problem)
+        return self.prelude.use("value")
+
+    def _keep(self, problem: Problem) -> None:
+        # A schema may have no value because of what is left out.
+        if problem.code != UNSATISFIABLE:
+            pointer = problem.pointer or self.inner_pointer()
+            self.problems.append(problem._replace(pointer=pointer))
 
 
 def _places(schema: Json) -> Iterator[tuple[str, dict[str, Json]]]:
@@ -181,6 +257,23 @@ def _plain(name: str) -> str:
     return re.sub(r"[$_\-\s]", "", name).casefold()
 
 
+def _of_older_drafts(schema: Json) -> Iterator[Problem]:
+    """Yield each form of older drafts in a schema that names none, at its first place."""
+    if not isinstance(schema, dict) or "$schema" in schema:
+        return
+    found: dict[Older, list[str]] = {}
+    for pointer, value in _places(schema):
+        for keyword, held in value.items():
+            older = OLDER.get((keyword, type(held)))
+            if older is not None and older.is_read:
+                found.setdefault(older, []).append(_below(pointer, keyword))
+    for older, (first, *more) in found.items():
+        others = f" ({len(more):,} more)" if more else ""
+        message = f"{older.meaning}, and it is read so here{others}"
+        help_ = f"{older.instead}, or name the draft in `$schema`"
+        yield Problem(OLDER_DRAFT, message, first, help_)
+
+
 _SAYS_OF_OTHERS = {"additionalProperties", "propertyNames", "unevaluatedProperties"}
 _SAYS_NOTHING = ("not", "if")
 """What needs values that fit less than what is around it does."""
@@ -217,39 +310,47 @@ class _Doubts:
     """Asks which schemas of a document have no value, and why."""
 
     def __init__(self, schema: Json, options: Options) -> None:
-        # What no grammar can keep is left out: what is empty without it is empty with it.
-        self._options = replace(options, lossy=True)
+        self._options = options
         self.document = Document(
             schema, options.limits, options.standard, closed=bool(options.closed)
         )
         self._schemas = Schemas(self.document, self._options)
 
-    def contradictions(self) -> list[Problem]:
-        """Return the innermost contradictions that the schema has values in spite of."""
-        found: dict[str, Problem] = {}
+    def contradictions(self, dead: Set[str]) -> Iterator[Problem]:
+        """Yield the innermost contradictions that the schema has values in spite of.
+
+        ``dead`` are pointers of schemas that certainly have no value.
+        """
         root = self.document.root()
         pending = [root]
         for expression in pending:
-            if isinstance(expression, Ref):
-                place = self.document.place(expression)
-                pending += [self.document.inside(place, *s) for s, _ in subschemas(place.contents)]
-                if expression is not root and self.is_empty(expression):
-                    problem = self.blame(expression)
-                    found.setdefault(problem.pointer, problem)
-        return list(found.values())
+            if not isinstance(expression, Ref):
+                continue
+            place = self.document.place(expression)
+            pending += [self.document.inside(place, *s) for s, _ in subschemas(place.contents)]
+            if expression is root or _says_nothing(place):
+                continue
+            if self._is_unsatisfiable(expression):
+                yield self.blame(expression, self._is_empty)
+            elif place.pointer in dead:
+                yield self.why(expression) or Problem(CONTRADICTION, NO_VALUE, place.pointer)
 
-    def is_empty(self, at: Ref) -> bool:
-        """Tell whether a schema, which does not say so in as many words, has no value for sure."""
-        if self.document.place(at).contents in ({"not": {}}, {"not": True}):
-            return False
+    def why(self, at: Ref) -> Problem | None:
+        """Return why a schema has no value, at the innermost place; None where unknown."""
+        if self._is_unsatisfiable(at):
+            return self.blame(at, self._is_empty)
+        if self._is_written_empty(self.document.place(at)):
+            return self.blame(at, self._is_written_empty)
+        return None
+
+    def _is_unsatisfiable(self, at: Ref) -> bool:
         try:
             return is_unsatisfiable(self._schemas, at)
         except LimitError:
             return False
 
-    def _has_none(self, place: Place, contents: dict[str, Json]) -> bool:
-        """Tell whether a schema would have no value with other contents."""
-        place = place._replace(contents=contents)
+    def _is_empty(self, place: Place) -> bool:
+        """Tell whether a schema certainly has no value."""
         try:
             parts = Reader(self._schemas, place, self._options).read()
             shapes = [p if isinstance(p, Mapping) else self._schemas.shape(p) for p in parts]
@@ -257,19 +358,38 @@ class _Doubts:
         except (ProblemError, LimitError):
             return False
 
-    def blame(self, at: Ref) -> Problem:
-        """Return the contradiction in the innermost schema that makes an empty one empty."""
-        seen: set[Ref] = set()
-        while True:
-            seen.add(at)
-            place = self.document.place(at)
-            kept = self._needed(place)
-            inner = next((each for each in self._guilty(place, kept) if each not in seen), None)
-            if inner is None:
-                return _contradiction(place, kept, [*self._told(place, kept)])
-            at = inner
+    def _is_written_empty(self, place: Place) -> bool:
+        """Tell whether the rules of a schema have no text, though all that it allows is in them."""
+        if self._is_empty(place):
+            return True
+        before = len(self._schemas.notes)
+        writer = Writer(self.document, self._options, schemas=self._schemas)
+        try:
+            rules = writer.rules_for(self.document.instead(place))
+        except ProblemError as error:
+            return error.problem.code == UNSATISFIABLE
+        except LimitError:
+            return False
+        is_narrowed = any(note.code == NARROWED for note in self._schemas.notes[before:])
+        start = next(iter(rules))
+        return not is_narrowed and not analyse(Grammar(start, rules)).facts[start].filled
 
-    def _needed(self, place: Place) -> dict[str, Json]:
+    def blame(self, at: Ref, is_empty: Callable[[Place], bool]) -> Problem:
+        """Return the contradiction in the innermost schema that makes an empty one empty."""
+        seen: dict[Ref, None] = {}
+        while at not in seen:
+            seen[at] = None
+            place = self.document.place(at)
+            kept = self._needed(place, is_empty)
+            guilty = list(self._guilty(place, kept, is_empty))
+            if not guilty:
+                return _contradiction(place, kept, [*self._told(place, kept, is_empty)])
+            at = next((each for each in guilty if each not in seen), guilty[0])
+        way = list(seen)
+        circle = (each.pointer for each in way[way.index(at) :])
+        return Problem(CONTRADICTION, "every value needs another one inside", min(circle, key=len))
+
+    def _needed(self, place: Place, is_empty: Callable[[Place], bool]) -> dict[str, Json]:
         """Return keywords of an empty schema all of which it takes to be empty."""
         kept = dict(place.contents)
         # Without the members that it names, a closed object is empty for another reason.
@@ -277,46 +397,63 @@ class _Doubts:
             if keyword in _NAMING:
                 continue
             fewer = {name: value for name, value in kept.items() if name != keyword}
-            if self._has_none(place, fewer):
+            if is_empty(place._replace(contents=fewer)):
                 kept = fewer
         for keyword, instead in (("required", None), ("allOf", True)):
             if isinstance(kept.get(keyword), list):
-                kept = self._shortened(place, kept, keyword, instead)
+                kept = self._shortened(place, kept, keyword, instead, is_empty)
         return kept
 
-    def _told(self, place: Place, kept: dict[str, Json]) -> Iterator[str]:
+    def _told(
+        self, place: Place, kept: dict[str, Json], is_empty: Callable[[Place], bool]
+    ) -> Iterator[str]:
         """Yield the keywords of an empty schema that contradict each other."""
         for keyword in kept:
             fewer = {name: value for name, value in kept.items() if name != keyword}
             is_rule = keyword in LOCAL | APPLICATORS | {*UNEVALUATED}
-            if is_rule and not (keyword in _NAMING and self._has_none(place, fewer)):
+            if is_rule and not (keyword in _NAMING and is_empty(place._replace(contents=fewer))):
                 yield keyword
 
     def _shortened(
-        self, place: Place, kept: dict[str, Json], keyword: str, instead: Json
+        self,
+        place: Place,
+        kept: dict[str, Json],
+        keyword: str,
+        instead: Json,
+        is_empty: Callable[[Place], bool],
     ) -> dict[str, Json]:
         """Return contents in which a list has ``instead`` for whatever is not needed."""
         values = kept[keyword]
         for number in range(len(values)):
             tried = [*values[:number], instead, *values[number + 1 :]]
             fewer = {**kept, keyword: [each for each in tried if each is not None]}
-            if self._has_none(place, fewer):
+            if is_empty(place._replace(contents=fewer)):
                 values = tried
         return {**kept, keyword: [each for each in values if each is not None]}
 
-    def _guilty(self, place: Place, kept: dict[str, Json]) -> Iterator[Ref]:
+    def _guilty(
+        self, place: Place, kept: dict[str, Json], is_empty: Callable[[Place], bool]
+    ) -> Iterator[Ref]:
         """Yield the empty schemas inside, or referred to, without which there would be values."""
-        if "$ref" in kept:
+        document = self.document
+        for keyword in REFERENCES & kept.keys():
             with suppress(ProblemError):
-                target = self.document.follow(place, "$ref")
-                if isinstance(target, Ref) and self.is_empty(target):
+                follow = document.follow if keyword == "$ref" else document.follow_dynamic
+                target = follow(place, keyword)
+                if isinstance(target, Ref) and is_empty(document.place(target)):
                     yield target
         for steps, _ in subschemas(kept):
-            inner = self.document.inside(place._replace(contents=kept), *steps)
-            if not isinstance(inner, Ref) or not self.is_empty(inner):
+            inner = document.inside(place._replace(contents=kept), *steps)
+            if not isinstance(inner, Ref) or _says_nothing(document.place(inner)):
                 continue
-            if not self._has_none(place, _with_anything(kept, steps)):
+            anything = place._replace(contents=_with_anything(kept, steps))
+            if is_empty(document.place(inner)) and not is_empty(anything):
                 yield inner
+
+
+def _says_nothing(place: Place) -> bool:
+    """Tell whether a schema says in as many words that it has no value."""
+    return place.contents in ({"not": {}}, {"not": True})
 
 
 def _with_anything(contents: dict[str, Json], steps: tuple[str, ...]) -> dict[str, Json]:
@@ -345,7 +482,7 @@ _OF_MEMBERS = frozenset({"additionalProperties", "patternProperties", "propertyN
 
 def _contradiction(place: Place, kept: dict[str, Json], names: list[str]) -> Problem:
     """Return what is wrong with an empty schema, of which the keywords ``names`` are needed."""
-    message = "no value is possible here"
+    message = NO_VALUE
     required, properties = kept.get("required", []), kept.get("properties", {})
     if kept.keys() <= _OF_MEMBERS | {"required", "properties", "unevaluatedProperties"}:
         name = next((each for each in required if properties.get(each, False) is False), None)

@@ -52,7 +52,7 @@ from kbnf_core.languages.json_schema.write_scalars import (
 from kbnf_core.languages.json_schema.writer import Writer, called
 from kbnf_core.text.source import NOWHERE
 
-WIDTH = 72
+WIDTH = 68
 """Columns of a regular expression that stays in one piece; a longer one becomes several."""
 
 

@@ -2,13 +2,14 @@
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.config import Finish
-from kbnf_core.ir.analysis import cycles
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
@@ -28,7 +29,14 @@ from kbnf_core.languages.json_schema.known_texts import TEXTS, is_list
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parts import PARTS
-from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError, too_large
+from kbnf_core.languages.json_schema.problems import (
+    UNSATISFIABLE,
+    Problem,
+    ProblemError,
+    dropped,
+    too_large,
+    unsatisfiable,
+)
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import STEPS
@@ -126,9 +134,6 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     if options.strict is not None or not is_list(source.text):
         return parse_schema(source, read)
     return parse_schema(source, read, partial(_of_known, source, options))
-
-
-_ENDLESS = "every value needs another one inside"
 
 
 def checked(value: Json, text: str, options: Options, known: Alternatives = NONE) -> Options:
@@ -266,19 +271,12 @@ def parse_schema(
             text = read()
             found = _convert(text)
     except ProblemError as error:
-        why = text.diagnostic(_explained(error.problem, text))
-        is_sound = error.problem.code == UNSATISFIABLE
-        return Parsed(document, (why,), lint=partial(_misspelt, read) if is_sound else tuple)
+        problems = _why(error.problem, text)
+        found_wrong = tuple(map(text.diagnostic, problems))
+        return Parsed(document, found_wrong, lint=partial(_lint, read, problems))
     except GrammarError as error:
         return Parsed(document, tuple(error.diagnostics))
     text, rules = found.text, found.rules
-
-    def lint() -> tuple[Diagnostic, ...]:
-        from kbnf_core.languages.json_schema.lint import lint_schema
-
-        text = read()
-        found = [*lint_schema(text.value, text.options), *_endless(text, rules)]
-        return tuple(map(text.diagnostic, found))
 
     def write() -> str:
         return _written(_readable(read()))
@@ -299,7 +297,7 @@ def parse_schema(
         return source.locate(text.pointer(writer.pointer_of(name, rules)))
 
     def empty() -> Diagnostic:
-        return text.diagnostic(Problem(UNSATISFIABLE, _ENDLESS, ""))
+        return text.diagnostic(_why(None, read())[0])
 
     return Parsed(
         tree.Document(source, (), ()),
@@ -308,41 +306,65 @@ def parse_schema(
         _finish(found.eager),
         tuple(map(text.loss, found.losses)),
         meaning=Rules(rules, write, explained, place, empty, found.parts),
-        lint=lint,
+        lint=partial(_lint, read, (), rules),
     )
 
 
-def _misspelt(read: Callable[[], SchemaText]) -> tuple[Diagnostic, ...]:
-    """Return the keywords that are none: for one of them a schema may have no value."""
-    from kbnf_core.languages.json_schema.lint import MISSPELT, lint_schema
+def _why(problem: Problem | None, text: SchemaText) -> list[Problem]:
+    """Return what is wrong with a schema for which ``problem`` was found, or that has no value."""
+    from kbnf_core.languages.json_schema.lint import contradiction, every_problem
+
+    if problem is not None and problem.code != UNSATISFIABLE:
+        return every_problem(text.value, text.options, problem)
+    if problem is not None and problem != unsatisfiable(problem.pointer):
+        return [problem]
+    return [contradiction(text.value, text.options) or problem or unsatisfiable("")]
+
+
+def _lint(
+    read: Callable[[], SchemaText],
+    errors: Sequence[Problem],
+    rules: Mapping[str, ir.Node] = MappingProxyType({}),
+) -> tuple[Diagnostic, ...]:
+    """Return what is likely a mistake in a schema, but what its ``errors`` tell."""
+    from kbnf_core.languages.json_schema.lint import lint_schema
 
     text = read()
-    found = lint_schema(text.value, text.options)
-    return tuple(text.diagnostic(each) for each in found if each.code == MISSPELT)
+    dead = _dead(text, rules)
+    found = lint_schema(text.value, text.options, dead)
+    why = _why(None, text) if "" in dead else errors
+    return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
 
 
-def _endless(text: SchemaText, rules: Mapping[str, ir.Node]) -> Iterator[Problem]:
-    """Yield what has no value because each needs another one inside, once for each circle."""
-    from kbnf_core.languages.json_schema.lint import CONTRADICTION
+def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield findings of lints without those that an error about a schema without a value tells."""
+    from kbnf_core.languages.json_schema.lint import CONTRADICTION, MISSPELT
 
-    facts = analyse(ir.Grammar(START, rules)).facts
+    told = {each.span for each in errors if each.code == UNSATISFIABLE}
+    for each in findings:
+        if each.code not in (CONTRADICTION, MISSPELT) or each.span not in told:
+            yield each
+
+
+def _dead(text: SchemaText, rules: Mapping[str, ir.Node]) -> set[str]:
+    """Return the pointers of rules without a text, of those that call each other of one."""
+    facts = analyse(ir.Grammar(START, rules)).facts if rules else {}
     dead = {name: body for name, body in rules.items() if not facts[name].productive}
     if not dead or START in dead:
-        return
+        return {""} if dead else set()
+    graph = {
+        name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
+        for name, body in dead.items()
+    }
+    circles = {name: members for members in cyclic_components(graph) for name in members}
+    innermost = {
+        min(circles.get(name, {name}))
+        for name, called in graph.items()
+        if called <= circles.get(name, {name})
+    }
     writer = _writer(text)
     writer.rules_for(writer.schemas.document.root())
-    graph = {name: [each.nonterminal for each in ir.calls(body)] for name, body in dead.items()}
-    for first, *_ in cycles(graph):
-        yield Problem(CONTRADICTION, _ENDLESS, writer.pointer_of(first, rules))
-
-
-def _explained(problem: Problem, text: SchemaText) -> Problem:
-    """Return why a schema has no value, where that is known, instead of the fact."""
-    if problem.code != UNSATISFIABLE:
-        return problem
-    from kbnf_core.languages.json_schema.lint import contradiction
-
-    return contradiction(text.value, text.options) or problem
+    return {writer.pointer_of(name, rules) for name in innermost}
 
 
 def _writer(text: SchemaText) -> Writer:
@@ -419,7 +441,7 @@ def _said(writer: Writer) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
     """Return the keywords that were dropped, and those that say nothing."""
     schemas = writer.schemas
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
-    return tuple(dict.fromkeys(schemas.losses)), tuple(notes)
+    return tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes)
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

@@ -53,7 +53,7 @@ def conditions(pattern: str) -> list[tuple[str, bool]]:
         found.append((to_whole(f"^(?:{rest[begin.end() : end]})"), begin[1] == "="))
         rest = "^" + rest[end + 1 :]
     # Behind a bar the condition would not hold, and what is repeated is none.
-    if not found or _translate(rest)[1] or _REPEATED.match(rest, 1):
+    if not found or len(_translate(rest)) > 1 or _REPEATED.match(rest, 1):
         return [(to_whole(pattern), True)]
     return [(to_whole(rest), True), *found]
 
@@ -143,20 +143,22 @@ def _closing(pattern: str, index: int) -> int | None:
 
 def to_whole(pattern: str) -> str:
     """Return a regular expression for the strings in which ``pattern`` matches somewhere."""
-    translated, alternatives = _translate(pattern)
-    starts = not alternatives and translated.startswith("^")
-    ends = not alternatives and translated.endswith("$") and not translated.endswith("\\$")
-    inner = translated[starts : len(translated) - ends]
+    branches = _translate(pattern)
+    # Anchors of all branches are those of the pattern: inside, no reader takes it apart.
+    starts = all(branch.startswith("^") for branch in branches)
+    ends = all(branch.endswith("$") and not branch.endswith("\\$") for branch in branches)
+    inner = "|".join(branch[starts : len(branch) - ends] for branch in branches)
     if "|" in inner and not (starts and ends):
         inner = f"(?:{inner})"
     return f"{'' if starts else ANY_TEXT}{inner}{'' if ends else ANY_TEXT}"
 
 
-def _translate(pattern: str) -> tuple[str, bool]:
-    """Return the pattern in our dialect, and whether it has alternatives outside of groups."""
+def _translate(pattern: str) -> list[str]:
+    """Return the alternatives of the pattern outside of groups, in our dialect."""
+    branches: list[str] = []
     written: list[str] = []
     index = depth = 0
-    in_set = alternatives = False
+    in_set = False
     while index < len(pattern):
         char = pattern[index]
         numbers = _NUMBERS.match(pattern, index)
@@ -184,10 +186,13 @@ def _translate(pattern: str) -> tuple[str, bool]:
             if char == "[" and pattern[index + 1 : index + 2] == "^":
                 char, index = "[^", index + 1
             depth += (char == "(") - (char == ")")
-            alternatives = alternatives or (char == "|" and depth == 0)
-            written.append(char)
+            if char == "|" and depth == 0:
+                branches.append("".join(written))
+                written = []
+            else:
+                written.append(char)
         index += 1
-    return "".join(written), alternatives
+    return [*branches, "".join(written)]
 
 
 def _member(pattern: str, index: int) -> str:

@@ -13,6 +13,9 @@ UNRESOLVED = "E805"
 UNKNOWN_FORMAT = "W806"
 WITHOUT_EFFECT = "W807"
 NARROWED = "W808"
+NO_VALUE = "no value is possible here"
+ENDLESS_BLANKS = "W302"
+ENDLESS_DIGITS = "I303"
 NOT_FOR_SERVICE = "E809"
 REPEATED = "I810"
 
@@ -83,6 +86,11 @@ def may_repeat(pointer: str) -> Problem:
 def invalid(message: str, pointer: str) -> ProblemError:
     """Return the error of a keyword with a value that it cannot have."""
     return ProblemError(Problem(INVALID, message, pointer))
+
+
+def unsatisfiable(pointer: str) -> Problem:
+    """Return the error of a schema without a value, of which no more is known."""
+    return Problem(UNSATISFIABLE, NO_VALUE, pointer)
 
 
 def refers_to_itself(pointer: str) -> ProblemError:

@@ -14,6 +14,8 @@ from kbnf_core.text.json_text import Json
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
 _MODERN = 2020
+_UNNAMED = 2019
+"""A schema that names no draft is of the newest, and may have some forms of older ones."""
 
 TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _MAYBE_FLAGS = frozenset({"additionalItems", "additionalProperties"})
@@ -70,6 +72,8 @@ def wanted(keyword: str, value: Json) -> str | None:
 
 def _draft(schema: Json) -> int:
     named = schema.get("$schema") if isinstance(schema, dict) else None
+    if named is None:
+        return _UNNAMED
     found = _DRAFT.fullmatch(named) if isinstance(named, str) else None
     return int(found[1]) if found else _MODERN
 
@@ -98,7 +102,7 @@ def _alternatives(value: Json, draft: int) -> bool:
 
 
 def _items(value: Json, draft: int) -> bool:
-    # Up to draft 2019-09 a list of schemas, too.
+    # Up to draft 2019-09 a list of schemas, too; see ``document.OLDER``.
     return isinstance(value, dict | bool) or (draft < _MODERN and value != [])
 
 

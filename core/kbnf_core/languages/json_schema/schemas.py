@@ -77,7 +77,6 @@ from kbnf_core.languages.json_schema.problems import (
     unsupported,
     without_effect,
 )
-from kbnf_core.languages.json_schema.problems import dropped as dropped_problem
 from kbnf_core.languages.json_schema.type_keywords import read_others
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
 from kbnf_core.languages.json_schema.values import Constant, constant
@@ -692,7 +691,7 @@ class Reader:
         kept = dict(place.contents)
         for keyword in REFUSED_BY_LLGUIDANCE & place.contents.keys():
             found = unsupported(f"LLGuidance ignores `{keyword}`", pointer_to(place, keyword))
-            self._schemas.losses.append(dropped_problem(found.problem))
+            self._schemas.losses.append(found.problem)
             del kept[keyword]
         self._place = place._replace(contents=kept)
 
@@ -758,7 +757,7 @@ class Reader:
             found = problem._replace(pointer=pointer, can_be_dropped=True)
             if not (self._options.lossy or self._options.lenient):
                 raise ProblemError(found) from None
-            self._schemas.losses.append(dropped_problem(found))
+            self._schemas.losses.append(found)
             return dropped
 
     def _siblings(self) -> NormalForm:

@@ -154,6 +154,9 @@ def read_items(place: Place, document: Document) -> Arrays:
     """
     contents = place.contents
     listed = "items" if isinstance(contents.get("items"), list) else "prefixItems"
+    if listed == "items" and "prefixItems" in contents and document.dialect == "draft2020-12":
+        message = "`items` is a list of schemas, as `prefixItems` beside it is"
+        raise invalid(message, pointer_to(place, "items"))
     rest = "additionalItems" if listed == "items" else "items"
     prefix: tuple[Expression, ...] = ()
     if listed in contents:

@@ -64,7 +64,14 @@ from kbnf_core.languages.json_schema.prelude import (
     digits,
     integers,
 )
-from kbnf_core.languages.json_schema.problems import too_large, too_many_states
+from kbnf_core.languages.json_schema.problems import (
+    ENDLESS_BLANKS,
+    ENDLESS_DIGITS,
+    Problem,
+    narrowed,
+    too_large,
+    too_many_states,
+)
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
 from kbnf_core.languages.json_schema.values import number_text
 from kbnf_core.languages.json_schema.write_counts import (
@@ -185,10 +192,10 @@ def _regular(dfa: Dfa, notation: Callable[[Notation], Form]) -> Form:
 class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
-    ``note`` takes what is to be said of values that are left out. ``hints`` are the names that
-    people should read for the rules of strings, which are named after their contents, behind
-    ``prefix``: those of a part are its own. What is counted is a rule of its own where ``apart``:
-    in the middle of another the automaton of that would be taken apart for it.
+    ``note`` takes a note on the value being written, with a keyword for a pointer. ``hints`` are
+    the names that people should read for the rules of strings, which are named after their
+    contents, behind ``prefix``: those of a part are its own. What is counted is a rule of its own
+    where ``apart``: in the middle of another the automaton of that would be taken apart for it.
     """
 
     def __init__(
@@ -196,7 +203,7 @@ class ScalarWriter:
         prelude: Prelude,
         rules: Rules,
         limits: SchemaLimits,
-        note: Callable[[str], None],
+        note: Callable[[Problem], None],
         *,
         prefix: str = "",
         apart: bool = True,
@@ -221,12 +228,29 @@ class ScalarWriter:
         if part.finite is not None:
             return self._texts(part.finite)
         if self._prelude.has_bounded_digits and (part.length is None or part.length.high is None):
-            few = _with_bounded_runs(part)
-            if few != part and (self._large_counts(few) or not few.is_empty(self._rules.budget)):
-                part = few
+            part = self._with_bounded_runs(part)
         if _is_length(part) and not self._apart:
             return self._string(part, hint)
         return self._remembered(part, hint)
+
+    def _with_bounded_runs(self, part: Restricted) -> Restricted:
+        """Return strings without endless loops of digits or of blanks, where there are such.
+
+        Where a loop overlaps with what is before it, an automaton has a state for each set of
+        turns that it may be in. Where those are too many, loops stay endless, and a note says so.
+        """
+        few = _with_bounded_runs(part, _RUNS)
+        if few == part:
+            return part
+        try:
+            return few if self._large_counts(few) or not few.is_empty(self._rules.budget) else part
+        except LimitError as error:
+            is_blank = _with_bounded_runs(part, _RUNS[1:]) != part
+            what, code = ("whitespace", ENDLESS_BLANKS) if is_blank else ("digits", ENDLESS_DIGITS)
+            message = f"a loop of {what} in this pattern has no end"
+            help_ = f"at most {MOST_RUN} turns would take {error}; bound the loop in the pattern"
+            self._note(Problem(code, message, "pattern", help_))
+            return part
 
     def _texts(self, values: Sequence[str]) -> Form:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
@@ -353,7 +377,7 @@ class ScalarWriter:
         if len(part.literals) == 1 and isinstance(atom, Matching):
             usual = bounded_format(atom.regex, length)
         if usual is not None:
-            self._note(usual.says)
+            self._note(narrowed(usual.says, "maxLength"))
             bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
             return self._string(bounded, hint)
         most, budget = self._limits.steps, self._rules.budget
@@ -367,7 +391,8 @@ class ScalarWriter:
             bound = bound if lengths.has_word(bound, budget) else None
         # Before they are written: what is to be said may be for another to say.
         if high is not None and high != length.high:
-            self._note(f"strings of more than {high:,} characters are left out")
+            message = f"strings of more than {high:,} characters are left out"
+            self._note(narrowed(message, "maxLength"))
         return self._by_states(lengths, bound, most, hint)
 
     def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:
@@ -596,10 +621,10 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     return found
 
 
-def _with_bounded_runs(part: Restricted) -> Restricted:
-    """Return strings whose patterns have no endless loops of digits or of blanks."""
+def _with_bounded_runs(part: Restricted, runs: tuple[CodePoints, ...]) -> Restricted:
+    """Return strings whose patterns have no endless loops of ``runs``."""
     literals = (
-        (Matching(_bounded_runs(atom.regex)), True)
+        (Matching(_bounded_runs(atom.regex, runs)), True)
         if wanted and isinstance(atom, Matching) and atom.regex not in _FORMAT_NAMES
         else (atom, wanted)
         for atom, wanted in part.literals
@@ -608,7 +633,7 @@ def _with_bounded_runs(part: Restricted) -> Restricted:
 
 
 @lru_cache(maxsize=1024)
-def _bounded_runs(pattern: str) -> str:
+def _bounded_runs(pattern: str, runs: tuple[CodePoints, ...]) -> str:
     if not _LOOPS & set(pattern):
         return pattern
     builder = Builder()
@@ -619,7 +644,7 @@ def _bounded_runs(pattern: str) -> str:
     def one(node: Regex, parts: list[Regex]) -> Regex:
         match node:
             case Repeat(Characters(points), low, None) if any(
-                not difference(points, run) for run in _RUNS
+                not difference(points, run) for run in runs
             ):
                 return builder.repetition(parts[0], low, max(low, MOST_RUN))
             case Repeat(_, low, high):

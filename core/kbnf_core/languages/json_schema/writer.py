@@ -53,16 +53,15 @@ from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.parts import Key, Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
-    UNSATISFIABLE,
     UNSUPPORTED,
     Problem,
     ProblemError,
-    dropped,
     may_repeat,
     narrowed,
     refers_to_itself,
     too_large,
     too_many_kinds,
+    unsatisfiable,
     unsupported,
 )
 from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_unsatisfiable
@@ -118,7 +117,7 @@ class _NeedsPlaceError(Exception):
     """A rule needs a name of its own in the grammar, or something is to be said of a place."""
 
 
-def _refuse_name(said: str) -> NoReturn:
+def _refuse_name(said: object) -> NoReturn:
     raise _NeedsPlaceError(said)
 
 
@@ -157,7 +156,7 @@ class Writer:
             self.prelude,
             rules,
             options.limits,
-            weakly(self.left_out),
+            weakly(self.note),
             prefix=prefix,
             apart=self._is_run,
         )
@@ -282,14 +281,19 @@ class Writer:
 
     def left_out(self, message: str, keyword: str = "maxLength") -> None:
         """Note that values are left out which the schema allows."""
-        self.schemas.notes.append(narrowed(message, self._inner_pointer(keyword)))
+        self.note(narrowed(message, keyword))
 
-    def _inner_pointer(self, keyword: str) -> str:
+    def note(self, problem: Problem) -> None:
+        """Note what is said of a keyword, its pointer, of the value being written."""
+        placed = problem._replace(pointer=self.inner_pointer(problem.pointer))
+        self.schemas.notes.append(placed)
+
+    def inner_pointer(self, keyword: str = "") -> str:
         """Return the JSON Pointer of the value being written, or of a keyword of its schema."""
         if self._placed_last is None:
             return self.pointer(keyword)
         place = self.schemas.document.place(self._placed_last)
-        return place.pointer + (f"/{keyword}" if keyword in place.contents else "")
+        return place.pointer + (f"/{keyword}" if keyword and keyword in place.contents else "")
 
     def may_repeat(self) -> None:
         """Note that names of members may repeat where they should not."""
@@ -556,8 +560,7 @@ class Writer:
         if form is None and self.schemas.has_narrowed:
             raise too_many_kinds("value", self.limits.alternatives)
         if form is None:
-            message = "no value is possible here"
-            raise ProblemError(Problem(UNSATISFIABLE, message, self.pointer()))
+            raise ProblemError(unsatisfiable(self.pointer()))
         return form
 
     def _shape(self, expression: Expression) -> NormalForm:
@@ -609,7 +612,7 @@ class Writer:
         try:
             return self.scalars.write(part, hint)
         except ProblemError as error:
-            pointer = error.problem.pointer or self._inner_pointer("enum")
+            pointer = error.problem.pointer or self.inner_pointer("enum")
             raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
     def _array(self, part: Arrays, hint: str) -> Form | None:
@@ -623,7 +626,7 @@ class Writer:
             )
             if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None
-        self.schemas.losses.append(dropped(problem))
+        self.schemas.losses.append(problem)
         return write_array(replace(part, unique=False), self, hint)
 
     def key(self, keys: Restricted, hint: str) -> Form | None:

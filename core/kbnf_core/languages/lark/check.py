@@ -64,7 +64,7 @@ def _finding(
 
 
 def parse_as_kbnf(source: Source, request: Request) -> Parsed:
-    """Read ``source`` from its start on, ``start`` or the first rule if nobody names one.
+    """Read ``source`` from its start on: ``start``, or a rule that no other uses, for findings.
 
     A text that defines all its rules with ``::=``, ``root`` among them, is GBNF, or what LLGuidance
     once read as such: Lark with ``::=``. Raises ``ConfigError`` for an unknown ``lexing``.
@@ -102,14 +102,16 @@ def _has_errors(found: Iterable[Diagnostic]) -> bool:
 
 
 def _start(document: lark.Document) -> str | None:
-    names = [
-        statement.name.value
-        for statement in document.statements
-        if isinstance(statement, lark.Definition)
-        and not statement.name.is_terminal
-        and not statement.template
-    ]
-    return None if "start" in names or not names else names[0]
+    """Return the first rule that no other uses, where none is called ``start``."""
+    found = [each for each in document.statements if isinstance(each, lark.Definition)]
+    rules = [each for each in found if not each.name.is_terminal and not each.template]
+    names = [each.name.value for each in rules]
+    used = {name for each in found for name in {*_used_in(each.body)} - {each.name.value}}
+    return (
+        None
+        if "start" in names or not names
+        else next((n for n in names if n not in used), names[0])
+    )
 
 
 def outline_lark(source: Source, limits: Limits) -> Outline:

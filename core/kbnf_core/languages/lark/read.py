@@ -31,6 +31,7 @@ from kbnf_core.languages.lark.reader.model import (
     Lexing,
     Terminal,
     make_shallow,
+    written_alternatives,
 )
 from kbnf_core.languages.lark.reader.modules import (
     LARK_LIBRARIES,
@@ -287,7 +288,10 @@ class _Reader:
             )
             assembly = Assembly(source, dialect, lexing, self.names, report, budget)
             document = assembly.document(grammar)
-            return None if document is None else self._with(embedding, document)
+            if document is None:
+                return None
+            written = written_alternatives(builder.rules, lexing, budget)
+            return self._with(embedding, replace(document, alternatives=written))
         except LimitError as error:
             report.error("E106", f"the grammar needs {error}", Span(0, 0))
         except TooManyVariantsError:
@@ -306,11 +310,19 @@ class _Reader:
 
     def _with(self, embedding: Embedding, document: tree.Document) -> tree.Document:
         own: Iterable[tree.Definition] = document.definitions
+        written = dict(document.alternatives or {})
         if self.setting.depth:
-            own = (placed(each, self.setting.where) for each in own)
-        generated = frozenset(embedding.generated)
-        definitions = (*own, *embedding.definitions)
-        return tree.Document(document.source, definitions, (), generated=generated)
+            where = self.setting.where
+            own = (placed(each, where) for each in own)
+            written = {where(at): (where(of), can_go) for at, (of, can_go) in written.items()}
+        return tree.Document(
+            document.source,
+            (*own, *embedding.definitions),
+            (),
+            generated=frozenset(embedding.generated),
+            alternatives={**embedding.alternatives, **written},
+            origins=document.origins,
+        )
 
     def _start(self, gathered: Gathered, usual: str) -> str | None:
         start = self.setting.start or usual

@@ -7,6 +7,10 @@ The lexer extends a lexeme while any expected terminal stays alive, so a lexeme 
 character is split wrongly where a text that follows could also extend it. All regular rules and
 parts begin as lexemes; ambiguous ones are taken apart, rules first, until the split is unambiguous.
 Single characters are always right: they all have one length.
+
+What Lark itself reads otherwise, or not at all, is marked as LLGuidance's by its first line:
+several characters in one regular expression, counts, terminals with names, tokens, the empty text.
+The rest both read alike, so it is spelled with escapes that both have.
 """
 
 import json
@@ -27,7 +31,7 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading, not_converted
 from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.ir.analysis import callees_first
+from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.conversion.build_tree import is_written
@@ -49,7 +53,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Span
+from kbnf_core.text.source import NOWHERE, Span
 
 _MOST_JOINED = 200
 """States of a rule that becomes one terminal; larger ones read better in parts."""
@@ -270,6 +274,7 @@ def write_lark(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
     if reading.grammar is None or reading.is_endless:
         raise GrammarError(not_converted(reading))
     writer = _Writer(reading, reading.grammar, limits)
+    writer.check_texts()
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
@@ -317,6 +322,7 @@ class _Writer:
         for name in grammar.rules:
             self._names.setdefault(name, self._fresh(name))
         self._lines: list[str] = []
+        self._is_marked = False
         self._spelt: dict[int, str] = {}
         self._needs_nothing = False
 
@@ -326,7 +332,7 @@ class _Writer:
         if isinstance(node, ir.Regular) and count > _MOST_STATES:
             message = f"this part has {count:,} states; in Lark each would be a rule, and there"
             message += f" may be {_MOST_STATES:,}"
-            raise GrammarError([Diagnostic("E106", message, self._source, node.span)])
+            raise GrammarError([self._finding("E106", message, node.span)])
 
     def _words(self, node: ir.Literal | ir.Regular) -> Dfa:
         """Return the words of a part that are texts."""
@@ -336,8 +342,41 @@ class _Writer:
         except NotTextError:
             message = "LLGuidance's rules match texts; these bytes are no UTF-8"
             self.losses.append(Loss(LOST_BYTES, message, node.span))
-            return operations.intersect(dfa, _TEXTS)
+            try:
+                return operations.intersect(dfa, _TEXTS)
+            except LimitError as error:
+                what = f"the texts of this part take {error}"
+                raise GrammarError([self._finding("E106", what, node.span)]) from None
         return dfa
+
+    def _finding(self, code: str, message: str, span: Span) -> Diagnostic:
+        return Diagnostic(code, message, self._source, span)
+
+    def check_texts(self) -> None:
+        """Refuse a grammar of which nothing is left without what Lark cannot say."""
+        rules = self._grammar.rules
+        callees = {name: [c.nonterminal for c in ir.calls(body)] for name, body in rules.items()}
+
+        def matches(node: ir.Node, parts: list[bool], known: Mapping[str, bool]) -> bool:
+            match node:
+                case ir.Literal() | ir.Regular():
+                    return not self._texts[id(node)].is_empty
+                case ir.Call(name):
+                    return known[name]
+                case ir.Choice():
+                    return any(parts)
+                case ir.Repeat(_, low):
+                    return low == 0 or parts[0]
+            return all(parts)
+
+        def evaluate(name: str, known: Mapping[str, bool]) -> bool:
+            return fold(rules[name], ir.children, lambda node, parts: matches(node, parts, known))
+
+        if not fixpoint(callees, False, evaluate)[self._grammar.start]:
+            lost = [loss.diagnostic(self._source) for loss in self.losses]
+            message = f"no text of `{self._grammar.start}` is left that Lark can say"
+            found = self._finding("E105", message, NOWHERE)
+            raise GrammarError([found, *lost])
 
     def write(self) -> str:
         """Return the whole grammar: rules, then terminals, each after those that use it."""
@@ -348,6 +387,7 @@ class _Writer:
                     terminals.setdefault(call.nonterminal)
                 elif call.nonterminal not in rules:
                     rules.append(call.nonterminal)
+            self._is_marked |= any(map(_is_llguidance, ir.postorder(self._grammar.rules[name])))
             place = len(self._lines)
             written = print_definition(self._names[name], self._grammar.rules[name], self._in_rule)
             self._lines.insert(place, written)
@@ -359,6 +399,8 @@ class _Writer:
             self._lines.append(print_definition(title, body, self._in_terminal))
         if self._needs_nothing:
             self._lines.append('nothing: "x" nothing')
+        if self._is_marked or reached:
+            self._lines.insert(0, "%llguidance {}")
         return "".join(f"{line}\n" for line in self._lines)
 
     def _fresh(self, name: str) -> str:
@@ -394,7 +436,11 @@ class _Writer:
         dfa = self._texts[id(node)]
         if isinstance(node, ir.Literal):
             return print_text(node.data.decode())
+        points = single_characters(dfa)
+        if points is not None:
+            return f"/{print_class(points)}/"
         try:
+            self._is_marked = True
             return print_regex(dfa, self._patterns.get(node.span))
         except LimitError:
             return self._characters(node)
@@ -415,6 +461,7 @@ class _Writer:
         for name, edges, accepting in zip(
             names, characters.edges, characters.accepting, strict=True
         ):
+            self._is_marked |= accepting
             branches = [EMPTY] if accepting else []
             for points, target in edges:
                 step = f"/{print_class(points)}/"
@@ -441,6 +488,21 @@ class _Writer:
 
 EMPTY = '""'
 """An expression of the empty text."""
+
+_OPERATORS = {(0, 1): "?", (0, None): "*", (1, None): "+"}
+
+
+def _is_llguidance(node: ir.Node) -> bool:
+    """Tell whether Lark has no form for a part."""
+    match node:
+        case ir.Repeat(_, low, high):
+            return (low, high) not in _OPERATORS
+        case ir.Sequence(parts):
+            return not parts
+        case ir.Literal(data):
+            return not data
+    return isinstance(node, ir.Token)
+
 
 _WIDTH = 88
 """Columns of a definition on one line; longer ones have a line for each alternative."""
@@ -495,10 +557,9 @@ def _within(part: tuple[str, int], room: int) -> str:
 
 
 def _operator(low: int, high: int | None) -> str:
-    bounds = {(0, 1): "?", (0, None): "*", (1, None): "+"}
     if low == high:
         return f"{{{low}}}"
-    return bounds.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
+    return _OPERATORS.get((low, high)) or f"{{{low},{'' if high is None else high}}}"
 
 
 def print_text(text: str) -> str:
@@ -507,11 +568,24 @@ def print_text(text: str) -> str:
         return EMPTY
     if "\x7f" in text:
         return f"/{''.join(_one(char) for char in text)}/"
-    return json.dumps(text, ensure_ascii=False)
+    # Lark has no `\\b`: it would be two characters there.
+    return re.sub(
+        r"\\(.)",
+        lambda found: "\\u0008" if found[1] == "b" else found[0],
+        json.dumps(text, ensure_ascii=False),
+    )
 
 
 def _one(char: str) -> str:
     return print_class(((ord(char), ord(char)),))
+
+
+def single_characters(dfa: Dfa) -> CodePoints | None:
+    """Return the characters that the words are; None if there are other words."""
+    edges, accepting = (characters := to_characters(dfa)).edges, characters.accepting
+    if len(edges) != 2 or [*accepting] != [False, True] or edges[1]:
+        return None
+    return edges[0][0][0] if len(edges[0]) == 1 else None
 
 
 def print_class(points: CodePoints) -> str:
@@ -530,9 +604,22 @@ def print_regex(dfa: Dfa, written: str | None) -> str:
     return f"/{_between_slashes(to_regex(dfa))}/"
 
 
-_ESCAPE_OR_SLASH = re.compile(r"\\.|/", re.DOTALL)
+_ESCAPE_OR_SLASH = re.compile(r"\\[xu]\{(?P<code>[0-9A-Fa-f]+)\}|\\.|/", re.DOTALL)
 
 
 def _between_slashes(regex: str) -> str:
-    """Return ``regex`` with its slashes escaped, as they would end it."""
-    return _ESCAPE_OR_SLASH.sub(lambda found: "\\/" if found[0] == "/" else found[0], regex)
+    """Return ``regex`` with slashes escaped, and no braces in escapes, which Lark refuses."""
+    return _ESCAPE_OR_SLASH.sub(_for_both, regex)
+
+
+def _for_both(found: re.Match[str]) -> str:
+    if found["code"] is None:
+        return "\\/" if found[0] == "/" else found[0]
+    code = int(found["code"], 16)
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )

@@ -7,6 +7,10 @@ are the texts of a call, and what two calls share around them is where a call be
 is left is before all calls, between two, and after all. Three calls must come out as that predicts,
 so a template that numbers calls, say, is refused. Arguments are JSON, or one of the XML styles of
 structural tags; an identifier that the conversation gives to a call may be any.
+
+A template is a program of others: Jinja's sandbox keeps it from files and from Python, a process
+with limits (``SECONDS``, ``MEMORY``) from taking all time and memory. A format is derived in one
+process.
 """
 
 import json
@@ -25,7 +29,14 @@ from kbnf_core.languages.structural_tag.models import (
     key_of,
     shared_out,
 )
-from kbnf_core.text.errors import ConfigError
+from kbnf_core.processes import Process, ProcessError, StartError
+from kbnf_core.text.errors import ConfigError, KbnfError
+
+SECONDS = 5.0
+"""The time in which a format is derived from a template, all renderings together."""
+
+MEMORY = 512 << 20
+"""Bytes that this may take."""
 
 _TEXT, _THOUGHT = "qzplainqz", "qzthoughtqz"
 _NAMES = ("qzfirst", "qzsecond", "qzthird")
@@ -64,9 +75,30 @@ def derived_format(text: str) -> str:
     """Return the format of tool calls of a chat template, for the option ``tool_calls``.
 
     ``text`` is the template, or what ``tokenizer_config.json`` holds. Raises ``ConfigError`` where
-    that has no template, for a template that cannot be rendered, for one that writes calls in no
-    way that a format can say, and where Jinja is not installed.
+    that has no template, for a template that cannot be rendered within the limits, for one that
+    writes calls in no way that a format can say, and where Jinja is not installed.
     """
+    process = Process(memory=MEMORY)
+    try:
+        return str(process.call(_derived, text, seconds=SECONDS))
+    except StartError as error:
+        raise ConfigError(f"no process for the chat template can be started: {error}") from None
+    except ProcessError as error:
+        if error.is_late:
+            raise ConfigError(
+                f"the chat template takes too long: no format follows from it in {SECONDS:g} s"
+            ) from None
+        raise ConfigError(f"the chat template cannot be rendered: {error}") from None
+    except KbnfError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"the chat template cannot be rendered: {error}"[:300]) from error
+    finally:
+        process.close()
+
+
+def _derived(text: str) -> str:
+    """Return the format of a template, in the process that renders it."""
     template, tokens = _template_in(text)
     render = _renderer(template, tokens)
     problem = ""
@@ -101,7 +133,8 @@ def _template_in(text: str) -> tuple[str, dict[str, str]]:
     return found, {name: value for name, value in plain.items() if isinstance(value, str)}
 
 
-def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
+def _compiled(template: str) -> Any:
+    """Return a template of Jinja. Raises ``ConfigError``."""
     try:
         from jinja2 import TemplateError
         from jinja2.ext import loopcontrols
@@ -121,9 +154,16 @@ def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
     environment.filters["tojson"] = dump
     environment.globals.update(raise_exception=refuse, strftime_now=lambda _: "2026-01-01")
     try:
-        compiled = environment.from_string(template)
-    except (TemplateError, RecursionError) as error:
+        return environment.from_string(template)
+    except MemoryError:
+        raise
+    # Jinja makes a module of Python, which has limits of its own.
+    except Exception as error:
         raise ConfigError(f"the chat template cannot be read: {error}"[:300]) from None
+
+
+def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
+    compiled = _compiled(template)
     tools = [{"type": "function", "function": _declared(name)} for name in _NAMES]
 
     def render(messages: Sequence[Message], **more: Any) -> str:
@@ -135,10 +175,15 @@ def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
                 size += len(piece)
                 if size > _MOST_TEXT:
                     break
+        except MemoryError:
+            raise
         # Code of others: it may raise whatever Python does.
         except Exception as error:
             raise _OtherwiseError(f"{error}"[:200] or type(error).__name__) from None
-        return "".join(written)
+        text = "".join(written)
+        if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
+            raise _OtherwiseError("it writes half of a surrogate pair, which is no character")
+        return text
 
     return render
 

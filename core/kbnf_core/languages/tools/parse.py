@@ -27,8 +27,13 @@ from kbnf_core.languages.json_schema.parse import (
     checked,
     diagnostic,
     parse_schema,
+    untold,
 )
-from kbnf_core.languages.json_schema.problems import UNSATISFIABLE, Problem, ProblemError
+from kbnf_core.languages.json_schema.problems import (
+    Problem,
+    ProblemError,
+    unsatisfiable,
+)
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.tools.forms import INVALID, TEXT_MARKERS, Tool, refusals, tools_of
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
@@ -63,11 +68,11 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         options = replace(options, closed=True)
     read = partial(_read, source, options, how.tool)
     listed = read()
-    if listed.errors:
-        errors = [_finding(each, source) for each in listed.errors]
-        return _broken(source, [*errors, *_errors_one_by_one(listed)])
+    errors = [_finding(each, source) for each in listed.errors]
+    if errors and (broken := _broken(source, [*errors, *_one_by_one(listed)], read)):
+        return broken
     is_plain = how.tool_calls is None
-    found = _as_objects(listed, read) if is_plain else _as_tag(listed, how, request)
+    found = _as_objects(listed, read) if is_plain else _as_tag(listed, how, request, read)
     if any(each.severity is Severity.ERROR for each in found.diagnostics):
         return found
     problems = [*listed.notes]
@@ -79,8 +84,17 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     )
 
 
-def _broken(source: Source, errors: list[Diagnostic]) -> Parsed:
-    return Parsed(tree.Document(source, (), (), frozenset((START,))), tuple(errors))
+def _broken(source: Source, findings: list[Diagnostic], read: Callable[[], _List]) -> Parsed | None:
+    """Return what is wrong with a list, and suspicious in it; None where there is no error."""
+    errors = [each for each in findings if each.severity is Severity.ERROR]
+    if not errors:
+        return None
+
+    def lint() -> tuple[Diagnostic, ...]:
+        return tuple(untold(_lint(read()), errors))
+
+    document = tree.Document(source, (), (), frozenset((START,)))
+    return Parsed(document, tuple(findings), lint=lint)
 
 
 def _finding(problem: Problem, source: Source) -> Diagnostic:
@@ -145,8 +159,7 @@ _NO_ARGUMENTS: Json = {"type": "object", "properties": {}, "additionalProperties
 def _as_objects(listed: _List, read: Callable[[], _List]) -> Parsed:
     found = parse_schema(listed.source, lambda: _whole(read()))
     if found.meaning is None or not _are_all_possible(listed, found.meaning.rules):
-        errors = _errors_one_by_one(listed)
-        return _broken(listed.source, errors) if errors else found
+        return _broken(listed.source, _one_by_one(listed), read) or found
     return found
 
 
@@ -206,24 +219,21 @@ def _call(tool: Tool, number: int, draft: str | None) -> Json:
     }
 
 
-def _errors_one_by_one(listed: _List) -> list[Diagnostic]:
-    """Return the errors of the tools, each read alone."""
+def _one_by_one(listed: _List) -> list[Diagnostic]:
+    """Return what is found in the tools, each read alone."""
     found: list[Diagnostic] = []
     for tool in listed.tools:
         if tool.schema in ({"not": {}}, {"not": True}):
             # What says so in as many words contradicts only what asks for arguments, our own words.
-            problem = Problem(UNSATISFIABLE, "no value is possible here", tool.schema_pointer)
-            found.append(_finding(problem, listed.source))
+            found.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
             continue
         alone = replace(listed, tools=(tool,))
         parsed = parse_schema(listed.source, partial(_whole, alone))
-        found += [each for each in parsed.diagnostics if each.severity is Severity.ERROR]
+        found += parsed.diagnostics
         if parsed.meaning is not None:
             facts = analyse(Grammar(START, parsed.meaning.rules)).facts
             if not facts[START].filled:
-                message = "every value needs another one inside"
-                problem = Problem(UNSATISFIABLE, message, tool.schema_pointer)
-                found.append(_finding(problem, listed.source))
+                found.append(parsed.meaning.empty())
     return found
 
 
@@ -266,7 +276,7 @@ def _number(value: Any) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _as_tag(listed: _List, how: Calls, request: Request) -> Parsed:
+def _as_tag(listed: _List, how: Calls, request: Request, read: Callable[[], _List]) -> Parsed:
     from kbnf_core.languages.structural_tag.parse import parsed
     from kbnf_core.languages.structural_tag.read import Report, read_value
 
@@ -288,8 +298,8 @@ def _as_tag(listed: _List, how: Calls, request: Request) -> Parsed:
     report = _Report(listed.source)
     nodes = read_value(tag, report, request.limits)
     found = parsed(nodes, report, request.limits, request.vocabulary)
-    errors = _errors_one_by_one(listed) if report.errors else []
-    return _broken(listed.source, errors) if errors else found
+    errors = _one_by_one(listed) if report.errors else []
+    return _broken(listed.source, errors, read) or found
 
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ spelled by one of them. What is found is certain; what is not found may still be
 """
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
@@ -68,14 +68,18 @@ class Ambiguity(NamedTuple):
 class Derivations:
     """The search in one grammar; ``ambiguities`` holds at most one for each nonterminal.
 
-    A step is a combination that is looked at; ``left`` is how many more there may be.
+    A step is a combination that is looked at; ``left`` is how many more there may be. ``origins``
+    are the author's names of rules that are copies: where copies differ, no derivation does.
     """
 
-    def __init__(self, grammar: Grammar, reachable: Iterable[str], steps: int) -> None:
+    def __init__(
+        self, grammar: Grammar, reachable: Iterable[str], steps: int, origins: Mapping[str, str]
+    ) -> None:
         self._rules = {name: body for name, body in grammar.rules.items() if name in reachable}
         self._spelling = _Spelling(self._rules.values())
         self._texts: dict[str, Texts] = {name: {} for name in self._rules}
         self.left = steps
+        self._origins = origins
         self.ambiguities: dict[str, Ambiguity] = {}
 
     def run(self) -> None:
@@ -101,7 +105,9 @@ class Derivations:
         """Add to the texts of a nonterminal; tell whether there are new ones."""
         known = self._texts[name]
         fresh = {
-            text: _named(name, how) for text, how in self._derive(name).items() if text not in known
+            text: _named(self._origins.get(name, name), how)
+            for text, how in self._derive(name).items()
+            if text not in known
         }
         # Half of the room: the first texts are those without recursion.
         known.update(islice(fresh.items(), (WORDS - len(known) + 1) // 2))
@@ -209,6 +215,8 @@ def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, 
 
 
 def _named(name: str, how: str) -> str:
+    if not name:
+        return how
     # What differs within a part that is left out was found where that part was put together.
     return f"{name}[{how}]" if len(how) <= SHOWN else f"{name}[...]"
 
@@ -234,7 +242,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """
     reading = subject.reading
     steps = min(STEPS, subject.budget.left)
-    search = Derivations(subject.grammar, subject.analysis.reachable, steps)
+    search = Derivations(
+        subject.grammar, subject.analysis.reachable, steps, reading.document.origins
+    )
     search.run()
     for ambiguity in search.ambiguities.values():
         if not _is_overlap(subject, ambiguity):

@@ -1,6 +1,6 @@
 """W104: the same alternative twice in one rule."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kbnf_core.frontend import Reading
 from kbnf_core.kbnf.printer import print_expression
@@ -16,6 +16,9 @@ NEEDS = Needs.DOCUMENT
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each alternative that is again among those of the same rule."""
     reading = subject.reading
+    if reading.document.alternatives is not None:
+        yield from _written_twice(reading, reading.document.alternatives)
+        return
     tops: dict[str, dict[str, Span]] = {}
     for definition in reading.document.definitions:
         first = tops.setdefault(definition.name.value, {})
@@ -25,6 +28,17 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
                 yield from _repeated(reading, node.branches, {})
 
 
+def _written_twice(
+    reading: Reading, alternatives: Mapping[Span, tuple[Span, bool]]
+) -> Iterator[Diagnostic]:
+    """Yield a finding for each alternative of the author's text whose text is another's."""
+    first: dict[tuple[Span, str], Span] = {}
+    for place, (choice, _) in sorted(alternatives.items()):
+        known = first.setdefault((choice, reading.document.source.slice(place)), place)
+        if known is not place:
+            yield _duplicate(reading, place, known, None)
+
+
 def _repeated(
     reading: Reading, branches: tuple[Expression, ...], first: dict[str, Span]
 ) -> Iterator[Diagnostic]:
@@ -32,23 +46,21 @@ def _repeated(
     for branch in branches:
         text = print_expression(branch)
         if text in first:
-            yield _duplicate(reading, branch, first[text], before)
+            yield _duplicate(reading, branch.span, first[text], before)
         else:
             first[text] = branch.span
         before = branch
 
 
-def _duplicate(
-    reading: Reading, branch: Expression, first: Span, before: Expression | None
-) -> Diagnostic:
+def _duplicate(reading: Reading, place: Span, first: Span, before: Expression | None) -> Diagnostic:
     fixes: tuple[Fix, ...] = ()
     if before is not None:
-        edit = Edit(Span(before.span.end, branch.span.end), "")
+        edit = Edit(Span(before.span.end, place.end), "")
         fixes = (Fix("remove the second one", (edit,)),)
     return reading.finding(
         "W104",
         "this alternative is written twice",
-        branch.span,
+        place,
         labels=(Label(first, "first written here"),),
         fixes=fixes,
     )

@@ -5,9 +5,9 @@ a part after some bytes is a set of *rests*, and only those that both parts reac
 is over as soon as the parts differ, however large they are.
 """
 
-from bisect import bisect
+from bisect import bisect, bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kbnf_core.automata import operations
@@ -15,13 +15,14 @@ from kbnf_core.automata.dfa import DEAD
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.frontend import EFFORT, Reading
-from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, postorder
+from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, children, postorder
 from kbnf_core.lint.analysis import TOO_LARGE, show, spelling_bytes
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.lower.first_follow import Firsts
 from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Label, Rule
+from kbnf_core.text.source import Span
 
 MOST_RESTS = 20_000
 """Rests of the parts of one grammar, and sets of them that two parts come to."""
@@ -195,13 +196,14 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     said: what overlaps with it overlaps with the one that has all of its texts.
     """
     reading = subject.reading
+    has_copies = reading.document.alternatives is not None
     texts: CommonTexts | None = None
-    shadowed: set[int] = set()
+    shadowed: dict[int, _Shadowed] = {}
     told: set[int] = set()
     for first, second in _candidates(subject):
-        if id(first) in shadowed or id(second) in shadowed:
+        if not has_copies and (id(first) in shadowed or id(second) in shadowed):
             continue
-        if id(second) in told and _inner(subject, first, second) is None:
+        if id(second) in told and not _inside(subject, first, second):
             continue
         texts = texts or _texts(subject)
         try:
@@ -211,13 +213,63 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             continue
         if word is None:
             continue
-        inner = _inner(subject, first, second)
-        if inner is None:
+        inside = _inside(subject, first, second)
+        if not inside:
             told.add(id(second))
             yield _overlapping(reading, first, second, word)
-        else:
-            shadowed.add(id(inner))
-            yield _shadowed(reading, inner, second if inner is first else first, word)
+        for inner, outer in inside if has_copies else inside[:1]:
+            known = shadowed.setdefault(id(inner), _Shadowed(inner, {}))
+            known.by.setdefault(outer.span, _shadowed(reading, inner, outer, word))
+    yield from _everywhere(subject, shadowed.values())
+
+
+class _Shadowed(NamedTuple):
+    """An alternative that adds no text, and a finding for each place of one that has them all."""
+
+    node: Node
+    by: dict[Span, Diagnostic]
+
+
+def _everywhere(subject: Subject, shadowed: Collection[_Shadowed]) -> Iterator[Diagnostic]:
+    """Yield a finding for each alternative that can go: no copy of it adds a text.
+
+    Of two that say the same the first stays.
+    """
+    written = subject.reading.document.alternatives
+    if written is None:
+        yield from (next(iter(each.by.values())) for each in shadowed)
+        return
+    elsewhere = _leaves_outside(subject, {id(each.node) for each in shadowed})
+    by_place: defaultdict[Span, list[_Shadowed]] = defaultdict(list)
+    for each in shadowed:
+        by_place[each.node.span].append(each)
+    gone: set[Span] = set()
+    for place in sorted(by_place, reverse=True):
+        left = [
+            [found for at, found in each.by.items() if at not in gone] for each in by_place[place]
+        ]
+        copies = elsewhere[bisect_left(elsewhere, (place.start,)) :][:1]
+        if written[place][1] and all(left) and all(copy.end > place.end for copy in copies):
+            gone.add(place)
+            yield left[0][0]
+
+
+def _leaves_outside(subject: Subject, shadowed: set[int]) -> list[Span]:
+    """Return the places, in order, of terminals and calls that are in no shadowed alternative.
+
+    The words of a lexeme are placed where it is used first, as a whole.
+    """
+    found: list[Span] = []
+    bodies = [(name, subject.grammar.rules[name]) for name in subject.analysis.reachable]
+    for body in (body for name, body in bodies if body.span != subject.reading.name_span(name)):
+        stack = [body]
+        while stack:
+            node = stack.pop()
+            subject.budget.spend()
+            if id(node) not in shadowed:
+                stack.extend(children(node))
+                found.extend(() if children(node) else (node.span,))
+    return sorted(found)
 
 
 def _texts(subject: Subject) -> CommonTexts:
@@ -240,10 +292,22 @@ def _candidates(subject: Subject) -> Iterator[tuple[Node, Node]]:
         for choice in choices:
             regular = [b for b in choice.branches if subject.regulars.is_regular(b)]
             for first, second in _pairs(regular):
+                if not _are_written(subject.reading, first, second):
+                    continue
                 subject.budget.spend()
                 both_empty = id(first) in nullable and id(second) in nullable
                 if both_empty or not beginnings[id(first)].isdisjoint(beginnings[id(second)]):
                     yield first, second
+
+
+def _are_written(reading: Reading, first: Node, second: Node) -> bool:
+    """Tell whether two are alternatives of one choice that somebody wrote."""
+    written = reading.document.alternatives
+    if written is None:
+        return True
+    nowhere = None, False
+    choice, _ = written.get(first.span, nowhere)
+    return choice == written.get(second.span, nowhere)[0] is not None and first.span != second.span
 
 
 def _pairs(branches: list[Node]) -> Iterator[tuple[Node, Node]]:
@@ -260,18 +324,18 @@ def _is_literal(node: Node) -> bool:
     )
 
 
-def _inner(subject: Subject, first: Node, second: Node) -> Node | None:
-    """Return that of two parts all of whose texts the other has, too, the second if both are."""
+def _inside(subject: Subject, first: Node, second: Node) -> list[tuple[Node, Node]]:
+    """Return those of two parts all of whose texts the other has, with that; the second first."""
     try:
         left, right = subject.regulars.of(first), subject.regulars.of(second)
         subject.budget.spend(left.state_count + right.state_count)
-        if operations.difference(right, left, EFFORT).is_empty:
-            return second
+        found = [(second, first)] if operations.difference(right, left, EFFORT).is_empty else []
         if operations.difference(left, right, EFFORT).is_empty:
-            return first
+            found.append((first, second))
     except (LimitError, NotRegularError):
         subject.stop("W107", TOO_LARGE, second.span)
-    return None
+        return []
+    return found
 
 
 def _shadowed(reading: Reading, inner: Node, outer: Node, word: bytes) -> Diagnostic:

@@ -143,6 +143,7 @@ _RULES = (
     Rule("E824", "invalid-tool-list", "A list of tools is malformed at this place."),
     Rule("W825", "refused-tool", "The service that reads a list of tools refuses this part."),
     Rule("W827", "no-schema", "An object in JSON has no keyword that restricts anything."),
+    Rule("W829", "older-draft", "A keyword has the form of an older draft of JSON Schema."),
     Rule("I826", "tool-without-schema", "An entry of a list of tools is no function."),
     Rule("I828", "text-markers", "Markers of tool calls are no tokens of the vocabulary."),
 )
@@ -152,7 +153,11 @@ class _Catalogue(Mapping[str, Rule]):
     """Rules by their codes; those of lints are looked up when first asked for."""
 
     def __getitem__(self, code: str) -> Rule:
-        return self._rules[code]
+        try:
+            return self._rules[code]
+        except KeyError:
+            place = f"a lint has one beside it, `lint/rules/NAME.{code}.md`, others are in `pages/`"
+            raise KeyError(f"the code {code} has no page: {place}") from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rules)

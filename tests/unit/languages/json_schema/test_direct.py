@@ -127,7 +127,7 @@ def test_other_names_as_automaton_and_as_expression(words: tuple[str, ...]) -> N
 
 @pytest.mark.parametrize(
     "spelling",
-    [Spelling(), Spelling(is_hexadecimal=True), Spelling('bn"\\'), Spelling('u"\\'), Spelling("")],
+    [Spelling(), Spelling(by_llguidance=True), Spelling('bn"\\'), Spelling('u"\\'), Spelling("")],
     ids=repr,
 )
 @pytest.mark.parametrize(

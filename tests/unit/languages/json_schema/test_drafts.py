@@ -8,6 +8,9 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
+from kbnf_core import check
+from kbnf_core.languages import JSON_SCHEMA
+
 Judge = Callable[[str], bool]
 
 OLD = ["draft-04", "draft-06", "draft-07"]
@@ -99,3 +102,44 @@ def test_integers_have_no_fraction_in_draft_4(
 def test_leap_seconds(time: str, valid: bool, judge: Callable[..., Judge]) -> None:
     assert judge({"type": "string", "format": "time"})(f'"{time}"') is valid
     assert judge({"type": "string", "format": "date-time"})(f'"1998-12-31T{time}"') is valid
+
+
+PAIR = {"type": "array", "items": [{"type": "integer"}, {"type": "string"}]}
+UNNAMED: dict[str, tuple[dict[str, Any], str]] = {
+    "tuple": (PAIR, "draft-07"),
+    "closed tuple": ({**PAIR, "additionalItems": False}, "draft-07"),
+    "tuple and the rest": ({**PAIR, "additionalItems": {"type": "null"}}, "draft-07"),
+    "tuple inside": ({"properties": {"a": {"minItems": 1, **PAIR}}}, "draft-07"),
+    "flag": ({"type": "number", "minimum": 1, "exclusiveMinimum": True}, "draft-04"),
+    "flag that is false": ({"type": "number", "maximum": 1, "exclusiveMaximum": False}, "draft-04"),
+}
+PAIRS = [[], [1], ["a"], [1, "a"], [1, 2], [1, "a", None], [1, "a", 2], {"a": [1, 1]}, 1, 2, 0]
+
+
+@pytest.mark.parametrize("name", UNNAMED)
+def test_forms_of_older_drafts_where_none_is_named(name: str, judge: Callable[..., Judge]) -> None:
+    schema, draft = UNNAMED[name]
+    named = {"$schema": f"http://json-schema.org/{draft}/schema#", **schema}
+    for allows in (judge(schema), judge(named)):
+        for value in PAIRS:
+            assert allows(json.dumps(value)) is jsonschema_rs.is_valid(named, value), value
+    codes = [each.code for each in check(json.dumps(schema), language=JSON_SCHEMA)]
+    assert codes.count("W829") == 1
+    assert "W829" not in [each.code for each in check(json.dumps(named), language=JSON_SCHEMA)]
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "help_"),
+    [
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema", **PAIR}, "/items", "tuple"),
+        ({"prefixItems": [True], **PAIR}, "/items", ""),
+        ({"items": [{"type": "strng"}]}, "/items/0/type", "string"),
+        ({"items": [True], "additionalItems": {"type": "strng"}}, "/additionalItems/type", ""),
+        ({"properties": {"a": {"required": True}}}, "/properties/a/required", "draft 3"),
+    ],
+    ids=repr,
+)
+def test_what_no_draft_has_is_refused(schema: dict[str, Any], pointer: str, help_: str) -> None:
+    (error,) = [e for e in check(json.dumps(schema), language=JSON_SCHEMA) if e.code == "E802"]
+    assert error.message.startswith(f"{pointer}: ")
+    assert help_ in " ".join(error.helps)

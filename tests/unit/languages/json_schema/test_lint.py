@@ -142,12 +142,84 @@ CONTRADICTIONS: list[tuple[Any, str, str]] = [
 
 @pytest.mark.parametrize(("schema", "pointer", "why"), CONTRADICTIONS, ids=str)
 def test_contradiction_of_the_whole_is_an_error(schema: Any, pointer: str, why: str) -> None:
-    (finding,) = found(schema)
+    (finding,) = [each for each in found(schema) if each.code == "E803"]
     assert (finding.code, finding.pointer) == ("E803", pointer)
     assert finding.message == f"{pointer or 'the whole schema'}: {NONE}{why}"
     with pytest.raises(GrammarError) as caught:
         convert(json.dumps(schema), JSON_SCHEMA)
     assert [each.message for each in caught.value.diagnostics] == [finding.message]
+
+
+BOOLEAN_IN_NULLS = {
+    "type": "array", "maxItems": 1, "prefixItems": [{"type": "null"}],
+    "contains": {"type": "boolean"},
+}  # fmt: skip
+NULLS = (
+    'no value is possible here: `maxItems: 1`, `prefixItems: [{"type":"null"}]` and'
+    ' `contains: {"type":"boolean"}` contradict each other'
+)
+CIRCLE = "every value needs another one inside"
+
+
+@pytest.mark.parametrize(
+    ("schema", "pointer", "why"),
+    [
+        (BOOLEAN_IN_NULLS, "", NULLS),
+        ({"type": "array", "minItems": 1, "items": BOOLEAN_IN_NULLS}, "/items", NULLS),
+        (
+            {"type": "object", "properties": {"x": BOOLEAN_IN_NULLS}, "required": ["x"]},
+            "/properties/x",
+            NULLS,
+        ),
+        (
+            {"type": "array", "maxItems": 1, "contains": {"const": 1}, "minContains": 2},
+            "",
+            'no value is possible here: `maxItems: 1`, `contains: {"const":1}` and'
+            " `minContains: 2` contradict each other",
+        ),
+        ({"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]}, "", CIRCLE),
+        (
+            {
+                "$ref": "#/$defs/a",
+                "$defs": {"a": {"type": "array", "minItems": 1, "items": {"$ref": "#/$defs/a"}}},
+            },
+            "/$defs/a",
+            CIRCLE,
+        ),
+        ({"allOf": [{"$ref": "#"}]}, "", "a schema refers to itself without a value in between"),
+    ],
+    ids=repr,
+)
+def test_the_reason_is_that_of_the_innermost_place(schema: Any, pointer: str, why: str) -> None:
+    (finding,) = [each for each in found(schema) if each.code == "E803"]
+    assert (finding.pointer, finding.message.partition(": ")[2]) == (pointer, why)
+    optional = {"type": "object", "properties": {"o": schema}, "additionalProperties": False}
+    if "$ref" not in json.dumps(schema):
+        (inside,) = [each for each in found(optional) if each.code == "W822"]
+        assert inside.message == f"/properties/o{pointer}: {why}"
+
+
+def test_one_problem_hides_no_other() -> None:
+    list_of_any = {"type": "array", "uniqueItems": True}
+    sound = {
+        "e": {"format": "xyz"}, "f": {"type": "string", "minLength": 3, "maxLength": 2},
+        "h": {"maxlength": 3}, "k": {"contentEncoding": "base64"},
+    }  # fmt: skip
+    refused = {
+        "a": list_of_any, "b": {"items": {**list_of_any, "items": {"format": "rst"}}},
+        "c": {"type": "string", "pattern": "(?<=a)b"}, "g": {"$ref": "#/$defs/no"},
+    }  # fmt: skip
+    alone = {(each.code, each.pointer) for each in found({"properties": sound})}
+    together = {(each.code, each.pointer) for each in found({"properties": {**refused, **sound}})}
+    assert {code for code, _ in alone} == {"W806", "W807", "W821", "W822", "I823"}
+    assert together - alone == {
+        ("E801", "/properties/a/uniqueItems"),
+        ("E801", "/properties/b/items/uniqueItems"),
+        ("W806", "/properties/b/items/items/format"),
+        ("E801", "/properties/c/pattern"),
+        ("E805", "/properties/g/$ref"),
+    }
+    assert alone <= together
 
 
 def test_a_misspelt_keyword_is_named_where_no_value_is_left() -> None:

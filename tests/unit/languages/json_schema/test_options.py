@@ -3,13 +3,21 @@
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from kbnf_core import Grammar, check
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import Escapes, Options, Order, Whitespace, embed_json_schema
+from kbnf_core.languages.json_schema import (
+    VALIDATOR,
+    Escapes,
+    Options,
+    Order,
+    Whitespace,
+    embed_json_schema,
+)
 
 Prepare = Callable[..., Callable[[str], bool]]
 PAIR = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}}}
@@ -73,6 +81,43 @@ def test_escapes(judge: Prepare) -> None:
     texts = ['"\\u0041"', '"\\/"', '"\\ud83d\\ude00"']
     assert all(map(judge({"type": "string"}, Options(escapes=Escapes.ANY)), texts))
     assert not any(map(judge({"type": "string"}), texts))
+
+
+DELETE = "\x7f"
+
+
+@pytest.mark.parametrize("escapes", Escapes)
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string"}, DELETE),
+        ({"type": "string", "maxLength": 1}, DELETE),
+        (
+            {"type": "string", "minLength": 2, "maxLength": 3, "pattern": "^[^a]"},
+            f"a{DELETE}"[::-1],
+        ),
+        ({"type": "string", "pattern": "^\\x7f$"}, DELETE),
+        ({"type": "string", "pattern": "^.{3,2000}$"}, DELETE * 3),
+        ({"enum": ["a", f"b{DELETE}"]}, f"b{DELETE}"),
+        ({"enum": [f"{DELETE}{number}" for number in range(200)]}, f"{DELETE}7"),
+        ({"const": DELETE}, DELETE),
+        ({"not": {"const": "a"}}, DELETE),
+        ({"properties": {DELETE: True}, "additionalProperties": False}, {DELETE: 1}),
+        ({"properties": {"a": True}, "additionalProperties": {"type": "null"}}, {DELETE: None}),
+        ({"properties": {f"a{DELETE}": True}, "additionalProperties": False}, {f"a{DELETE}": 1}),
+        ({"patternProperties": {"^\x7f$": True}, "additionalProperties": False}, {DELETE: 1}),
+        ({"propertyNames": {"pattern": "\x7f"}}, {DELETE: 1}),
+        ({}, [DELETE]),
+    ],
+    ids=repr,
+)
+def test_delete_may_be_raw(schema: Any, value: Any, escapes: Escapes, judge: Prepare) -> None:
+    allows = judge(schema, replace(VALIDATOR, escapes=escapes))
+    text = json.dumps(value, ensure_ascii=False)
+    assert (DELETE in text, allows(text)) == (True, True)
+    assert not allows(text.replace(DELETE, "\x1f"))
+    if escapes is Escapes.CANONICAL:
+        assert not allows(text.replace(DELETE, "\\u007f"))
 
 
 def test_rules_are_named_after_definitions() -> None:

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft4Validator, validators
 
+from kbnf_core import Grammar
 from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import Options, SchemaLimits, document, write_scalars
+from kbnf_core.languages.json_schema import Options, SchemaLimits, document, parse, write_scalars
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_testing.counted import growth
 from kbnf_testing.schemas import json_schema_grammar
 
@@ -252,3 +253,19 @@ def test_very_deep_json_is_refused() -> None:
 def test_huge_numbers_are_answered_quickly(number: str) -> None:
     with pytest.raises(GrammarError):
         from_json_schema(f'{{"type": "integer", "minimum": {number}, "multipleOf": 1e999999}}')
+
+
+def test_what_is_read_for_people_passes_a_limit_with_a_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Parsers need the rules for people, which may take more work than those that are run."""
+
+    def fail(*_: object) -> None:
+        raise WorkLimitError(5, "start")
+
+    monkeypatch.setattr(parse, "_readable", fail)
+    grammar = Grammar.from_json_schema({"type": "string"})
+    for build in (lambda: grammar.parser, lambda: grammar.plain_tables):
+        with pytest.raises(GrammarError) as caught:
+            build()
+        assert [each.code for each in caught.value.diagnostics] == ["E107"]

@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,8 @@ def test_converted_texts_of_the_suite_have_no_finding(part: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", [r"^\d+$", r"^[0-9]+(\.[0-9]*)?$", "^ *x +$", r"\s*(\d*\.?\d+)"]
+    "pattern",
+    [r"^\d+$", r"^[0-9]+(\.[0-9]*)?$", "^ *x +$", r"\s*(\d*\.?\d+)", r"^$|^\d+$", "^ *a|^b"],
 )
 def test_loops_of_digits_and_blanks_in_patterns_have_an_end(pattern: str) -> None:
     schema = json.dumps({"type": "string", "pattern": pattern})
@@ -225,6 +227,42 @@ def test_loops_of_digits_and_blanks_in_patterns_have_an_end(pattern: str) -> Non
     assert [each.code for each in check(from_json_schema(schema).text, "x.kbnf")] == []
     any_digits = from_json_schema(schema, Options(digits=Digits.ANY))
     assert {each.code for each in check(any_digits.text, "x.kbnf")} & {"I303", "W302"}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "code"),
+    [
+        (r" \s*b", "W302"),
+        (r"[^. ]\s*\.", "W302"),
+        (r"[a ]\s+b", "W302"),
+        (r"^\s*[ a]\s*b$", "W302"),
+        (r"^\d*[1a]\d*b$", "I303"),
+    ],
+)
+def test_a_loop_whose_bound_takes_too_many_states_has_none(pattern: str, code: str) -> None:
+    schema = {"type": "string", "pattern": pattern}
+    found = from_json_schema(json.dumps({"items": schema}))
+    assert [(note.code, note.pointer) for note in found.notes] == [(code, "/items/pattern")]
+    assert {each.code for each in check(found.text, "x.kbnf")} <= {code}
+    grammar = Grammar.from_json_schema(schema, whitespace="compact")
+    strings = [
+        "",
+        "b",
+        " b",
+        "a b",
+        "a. .",
+        "a\t\t.",
+        "1b",
+        "11b",
+        "xa  b",
+        f"a{' ' * 99}b",
+        f"{'1' * 99}b",
+    ]
+    for string in strings:
+        engine = Engine(grammar, Vocabulary.bytes())
+        written = json.dumps(string).encode()
+        taken = engine.validate_tokens(written) == len(written)
+        assert taken == (re.search(pattern, string) is not None), string
 
 
 def test_what_is_run_has_a_text_however_many_states_it_has() -> None:

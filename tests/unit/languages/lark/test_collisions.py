@@ -21,6 +21,13 @@ APART = [
 ]
 
 
+IGNORED = [
+    ('start: WORD+\nWORD: /[a-z ]+/\n%ignore " "', '`WORD` matches the ignored `" "`, too'),
+    ('start: A "\\n" | A\nA: /a/\n%ignore /\\s+/', 'the ignored `/\\s+/` matches `"\\n"`, too'),
+]
+"""What Lark's lexer drops, or does not, whatever the grammar seems to say."""
+
+
 def collisions(grammar: str, lexing: str = "lalr") -> list[str]:
     notes = from_lark(grammar, lexing=lexing).notes
     return [note.message for note in notes if note.code == "W424"]
@@ -35,6 +42,16 @@ def is_refused_by_lark(grammar: str) -> bool:
     except lark.exceptions.LexError:
         return True
     return False
+
+
+@pytest.mark.parametrize(("grammar", "said"), IGNORED)
+def test_a_string_and_a_pattern_of_which_one_is_ignored(grammar: str, said: str) -> None:
+    (message,) = collisions(grammar)
+    assert said in message
+    assert (
+        collisions(grammar.replace("%ignore /", "%ignore B\nB.1: /").replace("WORD:", "WORD.1:"))
+        == []
+    )
 
 
 @pytest.mark.parametrize(("grammar", "said"), COLLIDING)

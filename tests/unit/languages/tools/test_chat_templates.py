@@ -1,14 +1,17 @@
 """Formats of tool calls from chat templates, against what the templates write."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbnf_core import ConfigError, Grammar
+from kbnf_core import ConfigError, Grammar, processes
 from kbnf_core.convert import from_structural_tag
 from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_core.languages.tools import chat_template
 from kbnf_core.languages.tools.chat_template import derived_format
+from kbnf_testing import calls
 from kbnf_testing.membership import Language
 
 jinja2 = pytest.importorskip("jinja2")
@@ -162,6 +165,16 @@ NUMBERED = "{{- '<call ' + loop.index | string + '>' + f.name + f.arguments | to
         (template("{{- f.name + ' ' + f.arguments.qzone }}"), "neither JSON nor"),
         (template("{%- for a in range(99999) %}{{- 'x' * 9999 }}{%- endfor %}"), "no format"),
         ("{{ messages.__class__.__mro__ }}", "no format"),
+        ("{{ cycler.__init__.__globals__.os.popen('id').read() }}", "is unsafe"),
+        ("{{ '{0.__class__.__init__.__globals__}'.format(cycler) }}", "is unsafe"),
+        ("{% include '/etc/passwd' %}", "no loader"),
+        ("{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}", "recursion"),
+        ("{% for x in [1] recursive %}{{ loop([x]) }}{% endfor %}", "recursion"),
+        ("{{ " + "(" * 5_000 + "1" + ")" * 5_000 + " }}", "cannot be read: .*recursion"),
+        ("{% for a in [1] %}" * 30 + "{% endfor %}" * 30, "cannot be read: too many"),
+        ("{{ 10 ** 5000 | string }}", "no format|cannot be read: Exceeds"),
+        ("{{ raise_exception('x' * 10 ** 8) }}", "no format of tool calls"),
+        (template("{{- '\ud800' + f.name + f.arguments | tojson }}"), "half of a surrogate pair"),
         ('{"model_max_length": 3}', "there is no `chat_template`"),
         ("", "no answer of the assistant"),
     ],
@@ -169,6 +182,60 @@ NUMBERED = "{{- '<call ' + loop.index | string + '>' + f.name + f.arguments | to
 def test_what_says_no_format_is_refused_with_the_reason(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         derived_format(text)
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs /proc")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% set n = namespace(x='a') %}{% for i in range(60) %}{% set n.x = n.x * 2 %}{% endfor %}",
+        "{{ 'a' * (2 * 10 ** 9) }}",
+        "{{ [1] | tojson(indent=10 ** 9) }}",
+        "{{ '%1000000000d' | format(1) }}",
+        "{{ 'a' | center(10 ** 10) }}",
+        "{{ ('a' * 10 ** 5) | replace('a', 'a' * 10 ** 5) }}",
+        "{{ range(3) | batch(10 ** 9, 'x') | list }}",
+        "{{ range(99999) | list * 10 ** 6 }}",
+        "{% if 0 %}{{ 'a' * 10 ** 10 }}{% endif %}{{ 'a' * 10 ** 10 }}",
+    ],
+)
+def test_a_template_that_takes_much_memory_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="it takes more than 512 MB of memory") as refused:
+        derived_format(text)
+    assert len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+        "{{ lipsum(n=100000) }}",
+        "{% for a in range(99999) %}{{ range(99999) | sum }}{% endfor %}",
+    ],
+)
+def test_a_template_that_takes_long_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_template, "SECONDS", 1.0)
+    with pytest.raises(ConfigError, match=r"the chat template takes too long: .* in 1 s"):
+        derived_format(text)
+
+
+def test_a_template_whose_process_is_killed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chat_template, "_derived", calls.kill_for)
+    with pytest.raises(ConfigError, match="cannot be rendered: it ended its process"):
+        derived_format(FORMS["hermes"])
+
+
+def test_a_format_is_derived_in_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Child(processes._Child):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            started.append(arguments)
+            super().__init__(*arguments, **options)
+
+    monkeypatch.setattr(processes, "_Child", Child)
+    derived_format(FORMS["hermes"])
+    assert len(started) == 1
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,8 @@ it; where there is none, our own automata give one.
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations, product
@@ -24,6 +25,7 @@ from kbnf_core.automata.product import common_word
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.languages.lark.lexer.lookahead import first_bytes
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON
+from kbnf_core.languages.lark.lexer.scanner import Scanner, is_string, scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,
@@ -50,64 +52,54 @@ _Placed = tuple[tuple[_Word, int], ...]
 """An expansion, each symbol with the identity of its node."""
 
 
-Terminals = frozenset[Terminal]
-
-
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """By use of a terminal: those that Lark's lexer always, or sometimes, tries at its position.
+    """By use of a terminal, as ``by_leaf``: what Lark's lexer may look for at its position.
 
     ``conflict`` is what Lark says of the rules where it would not parse all that they describe.
-    ``scanners`` are the terminals that its states look for.
+    ``scanners`` are those of all its states.
     """
 
-    must: Mapping[int, Terminals]
-    may: Mapping[int, Terminals]
+    by_leaf: Mapping[int, frozenset[Scanner]]
     conflict: str | None
-    scanners: tuple[Terminals, ...] = ()
+    scanners: tuple[Scanner, ...] = ()
 
-    def together(self, leaf: Lexeme) -> tuple[Terminals, Terminals]:
-        """Return what is always, and what may be, looked for with ``leaf``."""
-        key = id(leaf) if id(leaf) in self.must else _ANYWHERE
-        return self.must.get(key, frozenset()), self.may.get(key, frozenset())
-
-
-_ANYWHERE = -1
-"""Instead of the identity of a leaf: ignored text, which may come wherever anything may."""
+    def looked_for(self, leaf: Lexeme) -> Iterable[Scanner]:
+        """Return what may be looked for at ``leaf``; ignored text may come anywhere."""
+        return self.by_leaf.get(id(leaf)) or self.scanners
 
 
 class TooManyExpansionsError(Exception):
     """More alternatives than the limit, so Lark's analysis is not known."""
 
 
-def expected(grammar: LexicalGrammar, skipped: Terminals) -> Expected:
+def expected(grammar: LexicalGrammar, skipped: frozenset[Terminal]) -> Expected:
     """Return what Lark's LALR parser makes of the rules; its lexer drops what is ``skipped``."""
     plain = _Plain(skipped)
     for name, body in grammar.rules.items():
         plain.add(name, body)
     if not all(plain.rules.values()):
         # Only a start without any text is left with no alternative.
-        return Expected({}, {}, None)
+        return Expected({}, None)
     analyzer, found = _analysed(plain.rules, grammar.start)
     titles = {name: f"`{terminal.title}`" for name, terminal in plain.terminals.items()}
     conflict = found and re.sub(r"\bT\d+\b", lambda m: titles.get(m[0], m[0]), found)
-    must: dict[int, Terminals] = {}
-    may: dict[int, Terminals] = {}
     if analyzer is None:
-        return Expected(must, may, conflict)
+        return Expected({}, conflict)
     shifts = _Shifts(analyzer, plain)
     # Most states look for the same.
-    used: dict[Terminals, set[int]] = {}
+    by_leaf: defaultdict[int, set[Scanner]] = defaultdict(set)
+    scanners: dict[frozenset[Terminal], Scanner] = {}
+    ignored = grammar.ignored.parts if grammar.ignored else ()
     for state, actions in analyzer.parse_table.states.items():
-        looked_for = frozenset(plain.terminals[n] for n in actions if n in plain.terminals)
-        used.setdefault(looked_for, {_ANYWHERE}).update(
-            leaf for name in actions for leaf in shifts.leaves(state, name)
-        )
-    for looked_for, leaves in used.items():
-        for leaf in leaves:
-            must[leaf] = must.get(leaf, looked_for) & looked_for
-            may[leaf] = may.get(leaf, looked_for) | looked_for
-    return Expected(must, may, conflict, tuple(used))
+        own = (plain.terminals[name] for name in actions if name in plain.terminals)
+        looked_for = frozenset((*own, *ignored))
+        if looked_for not in scanners:
+            scanners[looked_for] = scanner_of(looked_for)
+        for leaf in {leaf for name in actions for leaf in shifts.leaves(state, name)}:
+            by_leaf[leaf].add(scanners[looked_for])
+    frozen = {leaf: frozenset(found) for leaf, found in by_leaf.items()}
+    return Expected(frozen, conflict, tuple(scanners.values()))
 
 
 def _analysed(rules: Mapping[str, list[_Expansion]], start: str) -> tuple[Any, str | None]:
@@ -216,7 +208,7 @@ class _Shifts:
 class _Plain:
     """Rules without operators, made as Lark makes them: equal repetitions share a rule."""
 
-    skipped: Terminals
+    skipped: frozenset[Terminal]
     rules: dict[str, list[_Expansion]] = field(default_factory=dict)
     leaves: dict[tuple[str, _Expansion, int], set[int]] = field(default_factory=dict)
     """The uses of terminals, by identity, at a place of an expansion of a rule."""
@@ -308,13 +300,17 @@ _SECONDS = 0.2
 """What interegular may search for an example; it counts this in steps, not by a clock."""
 
 
+APART = "give one of them a priority (`NAME.2`), or let it exclude the other's texts"
+
+
 def report_collisions(
-    scanners: Iterable[Iterable[Terminal]], budget: Budget, report: Report
+    scanners: Iterable[Scanner], ignored: Collection[Terminal], budget: Budget, report: Report
 ) -> None:
     """Note each pair of terminals with one priority that collide in a scanner, with an example."""
     seen: set[frozenset[str]] = set()
     for scanner in scanners:
-        patterns = sorted((t for t in scanner if _is_pattern(t)), key=lambda t: t.title)
+        _report_ignored(scanner, ignored, report)
+        patterns = sorted((t for t in scanner.tried if not is_string(t)), key=lambda t: t.title)
         for one, other in combinations(patterns, 2):
             pair = frozenset((one.title, other.title))
             if pair in seen or len(pair) < 2 or _priority(one) != _priority(other):
@@ -340,14 +336,28 @@ def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> No
                 f"`{first.title}` and `{second.title}` both match {text!r}{before}; Lark's lexer"
                 f" takes `{first.title}`, the first in its order",
                 second.span,
-                "give one of them a priority (`NAME.2`), or let it exclude the other's texts",
+                APART,
             )
             return
 
 
-def _is_pattern(terminal: Terminal) -> bool:
-    """Tell whether Lark keeps a terminal as a regular expression: strings win over those."""
-    return terminal.order is not None and terminal.order.keyword is None
+def _report_ignored(scanner: Scanner, ignored: Collection[Terminal], report: Report) -> None:
+    """Note where what is ignored, or not, depends on who finds it."""
+    for pattern, strings in scanner:
+        for string in strings:
+            if pattern not in ignored and string in ignored:
+                message = (
+                    f"`{pattern.title}` matches the ignored `{string.title}`, too; where Lark's"
+                    " lexer looks for both, it gives that text to the parser, which refuses it"
+                    " unless a rule names it"
+                )
+                report.note(COLLISION, message, pattern.span, APART)
+            elif pattern in ignored and string not in ignored:
+                message = (
+                    f"the ignored `{pattern.title}` matches `{string.title}`, too; what it finds is"
+                    " dropped, and never that string"
+                )
+                report.note(COLLISION, message, string.span, APART)
 
 
 def _order(terminal: Terminal) -> tuple[int, int, int, str]:

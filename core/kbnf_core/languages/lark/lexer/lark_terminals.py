@@ -1,10 +1,13 @@
-"""The patterns of Lark's own terminals: joined to one regular expression just as Lark does it.
+"""The patterns of Lark's own terminals, and their names, just as Lark makes them.
 
 Lark joins texts, not languages: ``A: /a|b/ "c"`` becomes ``a|bc``. Alternatives are tried widest
-first. Both decide what Python matches, so both are kept.
+first. Both decide what Python matches, so both are kept. Terminals are known by their patterns: one
+that is written in a rule is the named terminal with that pattern, if there is one. Lark names the
+others, and names decide in which order its lexer tries what is equally long.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kbnf_core.automata.algebra import quantifier
@@ -17,16 +20,17 @@ from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
 from kbnf_core.languages.lark.reader.model import Lexing, Node, Order, Terminal, lexeme
-from kbnf_core.languages.lark.reader.modules import Module, NamedTerminals
+from kbnf_core.languages.lark.reader.modules import Gathered, Module, NamedTerminals
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     INVALID,
     UNSUPPORTED,
     RefusedError,
+    Report,
     check_counts,
 )
 from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
-from kbnf_core.text.source import Span
+from kbnf_core.text.source import Source, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,11 @@ class Pattern:
         for flag in sorted(self.flags):
             inner = f"(?{flag}:{inner})"
         return inner
+
+    @property
+    def length(self) -> int:
+        """The number of characters that Lark sorts by: those of a string, of other patterns all."""
+        return len(self.value if self.text is None else self.text)
 
     @property
     def widths(self) -> tuple[int, int]:
@@ -70,7 +79,7 @@ class LarkTerminals(NamedTerminals[Pattern]):
             case Sequence():
                 return Pattern("".join(part.regexp for part in parts))
             case Choice():
-                ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -len(p.value)))
+                ordered = sorted(parts, key=lambda p: (-p.widths[1], -p.widths[0], -p.length))
                 return Pattern(f"(?:{'|'.join(part.regexp for part in ordered)})")
             case Repeat(_, low, high):
                 check_counts(low, high, None)
@@ -81,7 +90,7 @@ class LarkTerminals(NamedTerminals[Pattern]):
                 text = decode(node.raw, Dialect.LARK)
                 return Pattern(re.escape(text), frozenset("i" if node.ignores_case else ""), text)
             case lark.Range():
-                return _range(*(decode(each.raw, Dialect.LARK) for each in (node.first, node.last)))
+                return _range(node.first.raw, node.last.raw)
             case lark.Regexp():
                 return Pattern(unescape(node.raw).replace("\\/", "/"), frozenset(node.flags))
         what = "templates are" if isinstance(node, lark.TemplateUse) else "this is"
@@ -89,29 +98,106 @@ class LarkTerminals(NamedTerminals[Pattern]):
 
 
 def _range(first: str, last: str) -> Pattern:
-    if len(first) == len(last) == 1 and first <= last:
-        return Pattern(f"[{re.escape(first)}-{re.escape(last)}]")
+    """Return the class that Lark writes with the ends as they are: ``"^".."z"`` is none of two."""
+    if len(unescape(first)) == len(unescape(last)) == 1 and unescape(first) <= unescape(last):
+        return Pattern(f"[{first}-{last}]")
     raise RefusedError(INVALID, "the ends of a range are two characters in order")
+
+
+def names_of(terminals: LarkTerminals) -> dict[Pattern, str]:
+    """Return the name of each pattern: of equal terminals the last one's, else what Lark makes up.
+
+    It looks at the rules in their order, in each at the innermost patterns first.
+    """
+    from lark.load_grammar import _TERMINAL_NAMES
+    from lark.utils import is_id_continue, is_id_start
+
+    gathered = terminals.gathered
+    quiet = LarkTerminals(gathered, Report(terminals.report.source), terminals.limits)
+    placed: list[tuple[int, str, Pattern | None]] = []
+    for name, (entry, *_) in gathered.entries.items():
+        if entry.definition.name.is_terminal:
+            place = -1 if entry.module.site else entry.definition.name.span.start
+            placed.append((place, name, quiet.named(name, entry.definition.name.span)))
+    for number, (body, span) in enumerate(gathered.ignored):
+        if not isinstance(body, lark.Use):
+            pattern = quiet.evaluate(body, gathered.main)
+            placed.append((span.start, f"__IGNORE_{number}", pattern))
+    placed.sort(key=lambda found: found[0])
+    names = {pattern: name for _, name, pattern in placed if pattern is not None}
+    used, count = {name for _, name, _ in placed}, 0
+    for body, module in _rules_in_order(gathered):
+        for leaf in _innermost_first(body, module.source):
+            pattern = None if isinstance(leaf, lark.TemplateUse) else quiet.evaluate(leaf, module)
+            if pattern is None or pattern in names:
+                continue
+            text = pattern.text or ""
+            is_name = bool(text) and is_id_continue(text) and is_id_start(text[0])
+            name = _TERMINAL_NAMES.get(text) or (text.upper() if is_name else "")
+            if not name or name in used:
+                name, count = f"__ANON_{count}", count + 1
+            used.add(name)
+            names[pattern] = name
+    return names
+
+
+def _rules_in_order(gathered: Gathered) -> Iterator[tuple[lark.Expression, Module]]:
+    """Yield the bodies of rules as Lark compiles them: templates in the order of their uses."""
+    rules = [
+        (flat, entry)
+        for flat, entries in gathered.entries.items()
+        for entry in entries
+        if not entry.definition.name.is_terminal
+    ]
+    pending = [entry for _, entry in rules if not entry.definition.template]
+    templates = {flat: entry for flat, entry in rules if entry.definition.template}
+    for entry in pending:
+        body, module = entry.definition.body, entry.module
+        yield body, module
+        for use in _innermost_first(body, module.source):
+            if isinstance(use, lark.TemplateUse):
+                used = templates.pop(module.names.get(use.name.value, ""), None)
+                pending.extend((used,) if used else ())
+    # Those that are only given as arguments to others.
+    yield from ((each.definition.body, each.module) for each in templates.values())
+
+
+def _innermost_first(body: lark.Expression, source: Source) -> list[lark.Expression]:
+    """Return patterns and uses of templates by their depth in Lark's tree, the deepest first."""
+    found: list[tuple[int, int, lark.Expression]] = []
+    stack = [(body, 0, True)]
+    while stack:
+        node, depth, is_whole = stack.pop()
+        match node:
+            case Choice(branches) if is_whole:
+                stack.extend((branch, depth, True) for branch in branches)
+            case lark.Group(inner) if not source.slice(node.span).endswith(")"):
+                stack.append((inner, depth + 1, True))
+            case Sequence(items) if is_whole:
+                stack.extend((item, depth + 2, False) for item in items)
+            case _ if is_whole:
+                stack.append((node, depth + 2, False))
+            case Repeat(inner):
+                is_optional = source.slice(node.span).endswith("]")
+                stack.append((inner, depth + 1, is_optional))
+            case lark.Group(inner):
+                stack.append((inner, depth, True))
+            case lark.TemplateUse():
+                found.append((-depth, node.span.start, node))
+                stack.extend((argument, depth + 2, False) for argument in node.arguments)
+            case lark.String() | lark.Range() | lark.Regexp():
+                found.append((-depth, node.span.start, node))
+    return [node for _, _, node in sorted(found, key=lambda each: each[:2])]
 
 
 @dataclass(slots=True)
 class LarkFactory:
-    """Lark: a terminal matches as Python's ``re`` does.
-
-    ``names`` are the named terminals: a pattern in a rule that equals one of them is that one.
-    """
+    """Lark: a terminal matches as Python's ``re`` does."""
 
     terminals: LarkTerminals
     lexing: Lexing
-    names: list[str] = field(init=False)
     _made: dict[str, Terminal | None] = field(default_factory=dict)
-    _by_pattern: dict[Pattern, str] | None = None
-    _anonymous: dict[Pattern, str] = field(default_factory=dict)
-    _given: dict[str, Pattern] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        entries = self.terminals.gathered.entries.items()
-        self.names = [flat for flat, found in entries if found[0].definition.name.is_terminal]
+    _names: dict[Pattern, str] = field(default_factory=dict)
 
     def named(self, flat: str, span: Span) -> Node | None:
         """Return a use of a named terminal; None after a report."""
@@ -124,30 +210,11 @@ class LarkFactory:
         if found is None:
             return None
         place = module.place(body.span)
-        same = self._known().get(found)
-        if same is not None:
-            return self._use(found, same, same, same, place)
-        title = module.source.slice(body.span)
-        return self._use(found, None, title, self._given_name(found, place), place)
-
-    def _known(self) -> dict[Pattern, str]:
-        """Return the named terminals by their patterns; of equal ones Lark takes the last."""
-        if self._by_pattern is None:
-            built = ((self.terminals.named(name, Span(0, 0)), name) for name in self.names)
-            self._by_pattern = {found: name for found, name in built if found is not None}
-        return self._by_pattern
-
-    def _given_name(self, found: Pattern, place: Span) -> str:
-        """Return the name that Lark gives to a pattern without one; it decides between equals."""
-        from lark.load_grammar import _TERMINAL_NAMES
-
-        text = found.text
-        if text is not None:
-            name = _TERMINAL_NAMES.get(text, text.upper() if text.isidentifier() else "")
-            # A text with other flags is another terminal, and one name is not given twice.
-            if name and name not in self.names and self._given.setdefault(name, found) == found:
-                return str(name)
-        return self._anonymous.setdefault(found, f"__ANON_{place.start:08}")
+        self._names = self._names or names_of(self.terminals)
+        name = self._names[found]
+        if name in self.terminals.gathered.entries:
+            return self._use(found, name, name, name, place)
+        return self._use(found, None, module.source.slice(body.span), name, place)
 
     def _use(
         self, found: Pattern, name: str | None, title: str, lark_name: str, span: Span
@@ -200,7 +267,7 @@ class LarkFactory:
     def _order(self, found: Pattern, name: str) -> Order:
         entry = self.terminals.gathered.entry(name)
         priority = entry.definition.priority or 0 if entry else 0
-        key = (-priority, -found.widths[1], -len(found.value), name)
+        key = (-priority, -found.widths[1], -found.length, name)
         keyword = None if found.text is None else found.text.encode()
         return Order(key, keyword, found.flags, found.regexp)
 

@@ -39,6 +39,7 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     union,
 )
 from kbnf_core.languages.lark.lexer.maximal_munch import Class, Doubt, LexemeSplit, LexemeSplitter
+from kbnf_core.languages.lark.lexer.scanner import scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
     Lexeme,
@@ -287,21 +288,24 @@ class Lexed:
     def _cut_now(self, node: Lexeme, number: int, is_start: bool) -> LexemeSplit:
         if self.lexing is Lexing.SCANNERLESS:
             return LexemeSplit((Class(ANYTHING, node.terminal.dfa),), ())
-        ignored = self.grammar.ignored
-        if self.lexing is Lexing.LALR and ignored is not None and node.terminal in ignored.parts:
-            # Lark drops every lexeme of an ignored terminal, wherever it comes.
-            return LexemeSplit((), ())
-        positions = self.positions
-        must, may = positions.must[number], positions.may[number]
+        ignored, following = self.grammar.ignored, self.positions.following[number]
+        must, may = self.positions.must[number], self.positions.may[number]
         if is_start:
-            must = may = positions.first
+            must = may = self.positions.first
         certain, possible = [*self._terminals(must)], self._terminals(may)
-        if self.expected is not None:
-            certain, possible = ([*found] for found in self.expected.together(node))
-        if ignored is not None and not is_start:
-            # Ignored text can go on after ignored text, wherever a lexeme has come before.
-            certain.append(ignored)
-        found = self.cutter.cut(node.terminal, certain, possible, self.positions.following[number])
+        if self.lexing is Lexing.LALR:
+            certain += ignored.parts if ignored else ()
+            looked_for = (
+                [scanner_of(certain), *(scanner_of([*certain, each]) for each in possible)]
+                if self.expected is None
+                else self.expected.looked_for(node)
+            )
+            found = self.cutter.scanned(node.terminal, looked_for, following)
+        else:
+            if ignored is not None and not is_start:
+                # Ignored text can go on after ignored text, wherever a lexeme has come before.
+                certain.append(ignored)
+            found = self.cutter.cut(node.terminal, certain, possible, following)
         for doubt in found.doubts:
             self._lose(node, doubt)
         self._check_embedded(node, number)

@@ -3,10 +3,10 @@
 The automaton of a terminal runs together with those of the companions that matter. Its accepting
 states fall into classes by the texts that may follow; the words of each class are a regular
 language of their own. What only may be expected together makes a doubt, with a shortest word and
-a text after it that show it. In Lark's contextual lexer the first terminal in its order wins.
+a text after it that show it. For Lark's contextual lexer ``scanner`` decides instead.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
@@ -20,7 +20,6 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
     Lookahead,
-    after,
     both,
     exits,
     first_bytes,
@@ -29,26 +28,9 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     refused,
     relaxed,
 )
+from kbnf_core.languages.lark.lexer.scanner import Scanner, ScannerJudge
 from kbnf_core.languages.lark.reader.model import Lexing, Terminal
 from kbnf_core.text.budget import Budget
-
-
-def precedes(one: Terminal, other: Terminal) -> bool:
-    """Tell whether Lark's scanner tries ``one`` before ``other``."""
-    if one.order is None or other.order is None:
-        return False
-    return one.order.key < other.order.key
-
-
-def reserves(keyword: Terminal, pattern: Terminal) -> bool:
-    """Tell whether Lark finds the string ``keyword`` by a pattern, as it does with keywords."""
-    if pattern.order is None or keyword.order is None:
-        return False
-    text = keyword.order.keyword
-    if text is None or pattern.order.keyword is not None:
-        return False
-    same = pattern.order.key[0] == keyword.order.key[0]
-    return same and keyword.order.flags <= pattern.order.flags and pattern.dfa.accepts(text)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,9 +60,6 @@ class LexemeSplit:
 
 COMPARISON = 100
 """What comparing two small automata is counted as."""
-
-_CutKey = tuple[int, tuple[int, ...], tuple[int, ...], int]
-
 
 MOST_STATES = 20_000
 """States of a terminal and its companions side by side."""
@@ -128,11 +107,13 @@ class LexemeSplitter:
     """Splits the words of terminals by what may follow them; memoised.
 
     ``LLGUIDANCE`` and ``LALR`` know companions; with the other lexers a lexeme has only itself.
+    ``dropped`` are the ignored terminals.
     """
 
     lexing: Lexing
     budget: Budget
-    _cuts: dict[_CutKey, LexemeSplit] = field(default_factory=dict)
+    dropped: tuple[Terminal, ...] = ()
+    _cuts: dict[tuple[int, Hashable, int], LexemeSplit] = field(default_factory=dict)
     _meetings: dict[tuple[int, int], int] = field(default_factory=dict)
     _shared: dict[tuple[int, int], bool] = field(default_factory=dict)
 
@@ -155,25 +136,32 @@ class LexemeSplitter:
 
         ``must`` are terminals that are certainly expected with it, ``may`` others that might be.
         """
-        if self.lexing is Lexing.LALR:
-            # Lark's scanner knows the ignored terminals one by one.
-            must, may = ([*_split(each)] for each in (must, may))
         certain = self._relevant(terminal, must, following)
         possible = [c for c in self._relevant(terminal, may, following) if c not in certain]
-        key = (
-            id(terminal),
-            tuple(sorted(map(id, certain))),
-            tuple(sorted(map(id, possible))),
-            following,
-        )
-        if key not in self._cuts:
-            self._cuts[key] = self._cut(terminal, certain, possible, following)
-        return self._cuts[key]
+        key = (tuple(sorted(map(id, certain))), tuple(sorted(map(id, possible))))
+        return self._memoised(_MunchJudge(terminal, certain, possible), key, following)
+
+    def scanned(
+        self, terminal: Terminal, scanners: Iterable[Scanner], following: int
+    ) -> LexemeSplit:
+        """Return the words of ``terminal`` that any of the scanners finds before ``following``."""
+        around = {each.around(terminal) for each in scanners}
+        scanners = tuple(sorted(around, key=lambda scanner: scanner.key))
+        dropped = frozenset(part.order for part in self.dropped)
+        is_dropped = terminal not in self.dropped and terminal.order in dropped
+        judge = ScannerJudge(terminal, scanners, dropped, is_dropped)
+        return self._memoised(judge, scanners, following)
+
+    def _memoised(self, judge: "_Judge", key: Hashable, following: int) -> LexemeSplit:
+        whole = (id(judge.terminal), key, following)
+        if whole not in self._cuts:
+            self._cuts[whole] = self._cut(judge, following)
+        return self._cuts[whole]
 
     def _relevant(
         self, terminal: Terminal, companions: Iterable[Terminal], following: int
     ) -> list[Terminal]:
-        if self.lexing not in (Lexing.LLGUIDANCE, Lexing.LALR):
+        if self.lexing is not Lexing.LLGUIDANCE:
             return []
         found = {
             id(other): other
@@ -185,7 +173,7 @@ class LexemeSplitter:
     def _matters(self, terminal: Terminal, other: Terminal, following: int) -> bool:
         if not first_bytes(terminal.dfa) & first_bytes(other.unit or other.dfa):
             return False
-        if self.lexing is Lexing.LALR or other.is_lazy or other.unit is not None:
+        if other.is_lazy or other.unit is not None:
             return True
         return bool(self._going_on(terminal, other) & following)
 
@@ -201,30 +189,22 @@ class LexemeSplitter:
                     self._meetings[key] |= alive[j] & ~refused(terminal.rests[i])
         return self._meetings[key]
 
-    def _cut(
-        self, terminal: Terminal, certain: list[Terminal], possible: list[Terminal], following: int
-    ) -> LexemeSplit:
-        companions = [*certain, *possible]
-        if not companions:
+    def _cut(self, judge: "_Judge", following: int) -> LexemeSplit:
+        terminal = judge.terminal
+        if judge.is_alone:
             return LexemeSplit(tuple(_by_rest(terminal, following)), ())
-        judge = _Judge(self.lexing, terminal)
-        automata = [terminal.dfa, *map(judge.automaton, companions)]
         self.budget.part = terminal.title
-        walk = _Walk(automata, self.budget, judge.watched(companions))
+        walk = _Walk([terminal.dfa, *judge.automata], self.budget, judge.watched)
         groups: dict[Lookahead, list[int]] = {}
         doubts: dict[Terminal, Doubt] = {}
-        for number, ((state, *states), passed) in enumerate(walk.states):
-            if not terminal.dfa.accepting[state]:
+        for number, (states, passed) in enumerate(walk.states):
+            if not terminal.dfa.accepting[states[0]]:
                 continue
-            verdicts = [
-                judge.verdict(companion, at, bool(passed >> index & 1))
-                for index, (companion, at) in enumerate(zip(companions, states, strict=True), 1)
-            ]
-            sure = reduce(both, verdicts[: len(certain)], terminal.rests[state])
+            sure, cases = judge.verdicts(states, passed)
             rest = relaxed(sure, following)
             groups.setdefault(rest, []).append(number)
-            for companion, verdict in zip(possible, verdicts[len(certain) :], strict=True):
-                left = both(both(rest, others(verdict)), others(outside(following)))
+            for companion, case in zip(judge.blamed, cases, strict=True):
+                left = both(both(rest, others(case)), others(outside(following)))
                 if left != NOTHING and companion not in doubts:
                     text = operations.shortest_word(left.dfa) or b""
                     doubts[companion] = Doubt(walk.words[number], text, companion)
@@ -249,32 +229,35 @@ def _by_rest(terminal: Terminal, following: int) -> Iterable[Class]:
             yield Class(rest, dfa if len(groups) == 1 else ending_in(states, dfa.rows, dfa.classes))
 
 
-def _split(terminals: Iterable[Terminal]) -> Iterable[Terminal]:
-    for terminal in terminals:
-        yield from terminal.parts or (terminal,)
+class _MunchJudge:
+    """Decides what may follow a word of ``terminal``, given the states of its companions."""
 
+    def __init__(
+        self, terminal: Terminal, certain: list[Terminal], possible: list[Terminal]
+    ) -> None:
+        self.terminal = terminal
+        self.blamed = possible
+        self._companions = [*certain, *possible]
+        self.automata = [each.unit or each.dfa for each in self._companions]
+        self.is_alone = not self._companions
+        self.watched = sum(1 << n for n, each in enumerate(self._companions, 1) if each.is_lazy)
 
-@dataclass(frozen=True, slots=True)
-class _Judge:
-    """Decides what may follow a word of ``terminal``, given the state of a companion."""
+    def verdicts(self, states: States, passed: int) -> tuple[Lookahead, list[Lookahead]]:
+        """Return what may follow, and what may with each of the possible companions.
 
-    lexing: Lexing
-    terminal: Terminal
+        ``passed`` are the companions, as bits, that have matched a shorter word.
+        """
+        known = [
+            self._verdict(companion, at, bool(passed >> index & 1))
+            for index, (companion, at) in enumerate(
+                zip(self._companions, states[1:], strict=True), 1
+            )
+        ]
+        certain = len(known) - len(self.blamed)
+        sure = reduce(both, known[:certain], self.terminal.rests[states[0]])
+        return sure, [both(sure, verdict) for verdict in known[certain:]]
 
-    def automaton(self, companion: Terminal) -> Dfa:
-        """Return what is run beside the terminal."""
-        if companion.beginnings is not None and not self._is_by_word(companion):
-            return companion.beginnings.dfa
-        return companion.unit or companion.dfa
-
-    def watched(self, companions: list[Terminal]) -> int:
-        """Return the companions, as bits, whose shorter words take a lexeme's place."""
-        return sum(1 << index for index, each in enumerate(companions, 1) if each.is_lazy)
-
-    def verdict(self, companion: Terminal, state: int, passed: bool) -> Lookahead:
-        """Return what may follow; ``passed``: the companion has matched a shorter word."""
-        if self.lexing is Lexing.LALR:
-            return self._by_order(companion, state)
+    def _verdict(self, companion: Terminal, state: int, passed: bool) -> Lookahead:
         unit = companion.unit or companion.dfa
         is_word = state != DEAD and bool(unit.accepting[state])
         if companion.is_lazy and (passed or (is_word and not self.terminal.is_lazy)):
@@ -286,17 +269,5 @@ class _Judge:
             return ANYTHING
         return outside(exits(unit)[state])
 
-    def _is_by_word(self, companion: Terminal) -> bool:
-        """Tell whether one of the two is a keyword that is found by the other's pattern."""
-        return reserves(self.terminal, companion) or reserves(companion, self.terminal)
 
-    def _by_order(self, companion: Terminal, state: int) -> Lookahead:
-        if self._is_by_word(companion):
-            is_word = state != DEAD and bool(companion.dfa.accepting[state])
-            if reserves(companion, self.terminal):
-                return NOTHING if is_word else ANYTHING
-            # The keyword is found by the companion's pattern, so that must end here too.
-            return companion.rests[state] if is_word else NOTHING
-        if state == DEAD or companion.beginnings is None or not precedes(companion, self.terminal):
-            return ANYTHING
-        return others(after(companion.beginnings, state))
+_Judge = _MunchJudge | ScannerJudge

@@ -13,12 +13,13 @@ at all (``Assembly``), as the limits permit: each needs fewer variants.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.ir import Choice, Repeat, Sequence, postorder
+from kbnf_core.automata.traversal import fold
+from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.conversion import build_tree
@@ -43,6 +44,7 @@ from kbnf_core.languages.lark.reader.model import (
     Lexing,
     Node,
     Terminal,
+    is_endless,
     only_useful,
 )
 from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
@@ -443,7 +445,10 @@ class Writer:
         """Return ``dfa``, all or some words of the lexeme's terminal, as KBNF."""
         if id(dfa) not in self._written:
             self._written[id(dfa)] = (dfa, self._write(node.terminal, dfa, is_whole))
-        return self._written[id(dfa)][1]
+        written = self._written[id(dfa)][1]
+        if isinstance(written, tree.Reference):
+            return build_tree.reference(written.name.value, node.span)
+        return replace(written, span=node.span)
 
     def _write(self, terminal: Terminal, dfa: Dfa, is_whole: bool) -> tree.Expression:
         span = terminal.span
@@ -489,6 +494,13 @@ def wanted_name(key: Key) -> str:
     return name.replace("::", "_") + ("_end" if at_end else "")
 
 
+def _origin(rule: str, start: str) -> str:
+    """Return the name that the author gave to a rule; none to the turns of a loop."""
+    if rule.startswith("@"):
+        return start if rule == "@first" else ""
+    return rule.partition("@")[0].partition("::")[0].partition("{")[0]
+
+
 def definition(name: str, body: tree.Expression, span: Span) -> tree.Definition:
     """Return ``name ::= body;``."""
     return tree.Definition(tree.Name(name, span), body, span)
@@ -518,6 +530,8 @@ class Assembly:
         What the lexer looks at is first kept whole, then up to the next byte, then not at all:
         each needs fewer variants of the rules.
         """
+        if is_endless(grammar):
+            return self._endless(grammar)
         for byte_only in (False, True):
             report = Report(self.source)
             try:
@@ -526,23 +540,59 @@ class Assembly:
                 continue
             self.report.add(report)
             return found
-        self._lose_lexer(grammar)
+        self._lose_lexer(grammar, "the lexer would need too many variants of the rules")
         return self._written(grammar, Lexing.SCANNERLESS, self.report)
 
-    def _lose_lexer(self, grammar: LexicalGrammar) -> None:
+    def _endless(self, grammar: LexicalGrammar) -> tree.Document:
+        """Return the rules as they are, since a product has states at the ends of texts only."""
+        if self._lexed(grammar, self.lexing, Report(self.source)).conflict() is not None:
+            self._lose_lexer(grammar, "of rules that never end the lexer is not kept")
+        lexed = self._lexed(grammar, Lexing.SCANNERLESS, Report(self.source))
+        writer = Writer(self.names.copy())
+        rules = {lexed.grammar.start: None, **dict.fromkeys(lexed.grammar.rules)}
+        names = {
+            rule: writer.names.of(key, wanted_name(key))
+            for rule in rules
+            if rule != lexed.grammar.start
+            for key in (Key(rule, State(), frozenset()),)
+        }
+        names[lexed.grammar.start] = writer.names.of(("start",), grammar.start)
+
+        def write(node: Node, parts: list[tree.Expression]) -> tree.Expression:
+            match node:
+                case Lexeme():
+                    return writer.lexeme(node, node.terminal.dfa, True)
+                case Embedded(expression):
+                    return expression
+                case Call(name, span):
+                    return reference(names[name], span)
+                case Sequence(_, span):
+                    return build_tree.sequence(parts, span)
+                case Choice(_, span):
+                    return build_tree.choice(parts, span) if parts else build_tree.nothing(span)
+                case Repeat(_, low, high, span):
+                    return build_tree.repeat(parts[0], low, high, span)
+
+        bodies = {rule: fold(lexed.grammar.rules[rule], children, write) for rule in rules}
+        spans = lexed.grammar.spans
+        own = (definition(names[rule], body, spans[rule]) for rule, body in bodies.items())
+        return tree.Document(self.source, (*own, *(definition(*d) for d in writer.definitions)), ())
+
+    def _lose_lexer(self, grammar: LexicalGrammar, why: str) -> None:
         lexed = self._lexed(grammar, self.lexing, Report(self.source))
         conflict = lexed.conflict()
         shown = "" if conflict is None else f", as where {conflict}"
         self.report.loss(
             LEXING,
-            f"the lexer would need too many variants of the rules; here any cut will do{shown}",
+            f"{why}; here any cut will do{shown}",
             grammar.spans[grammar.start],
         )
 
     def _lexed(
         self, grammar: LexicalGrammar, lexing: Lexing, report: Report, byte_only: bool = False
     ) -> Lexed:
-        cutter = LexemeSplitter(lexing, self.budget)
+        parts = grammar.ignored.parts if grammar.ignored else ()
+        cutter = LexemeSplitter(lexing, self.budget, parts)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
             skipping = open_ends(end_bare(useful), cutter.confusable, report)
@@ -563,7 +613,7 @@ class Assembly:
             report.loss(LEXING, "Lark's LALR analysis of these rules is too large to know", span)
             return None
         parts = grammar.ignored.parts if grammar.ignored else ()
-        report_collisions([{*each, *parts} for each in found.scanners], self.budget, report)
+        report_collisions(found.scanners, parts, self.budget, report)
         if found.conflict is not None and found.conflict.startswith("Reduce/Reduce"):
             report.error(INVALID, f"Lark's LALR parser refuses these rules: {found.conflict}", span)
         elif found.conflict is not None:
@@ -607,7 +657,9 @@ class Assembly:
         many = len(definitions) > max(_MANY, _TIMES * len(grammar.rules))
         if many and lexing is not Lexing.SCANNERLESS:
             report.remark = _explosion(len(grammar.rules), len(definitions), lexed)
-        return tree.Document(self.source, tuple(definitions), ())
+        origins = writer.families | {name(key): _origin(key.rule, top) for key in bodies}
+        origins = {name: origin for name, origin in origins.items() if name != origin}
+        return tree.Document(self.source, tuple(definitions), (), origins=origins)
 
     def _report_empty(self, grammar: LexicalGrammar, report: Report, which: str) -> None:
         report.error(

@@ -182,6 +182,14 @@ def decode(raw: str, dialect: Dialect) -> str:
     return text
 
 
+_ESCAPE = re.compile(r"\\(?:[xuU]\{[^}]*\}?|[xuU][0-9A-Fa-f]*|.)", re.DOTALL)
+_PYTHON = re.compile(
+    r"\\(?:x[0-9A-Fa-f]{2,}|u[0-9A-Fa-f]{4,}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4,}|[^xuU])",
+    re.DOTALL,
+)
+"""An escape, and one that Python has."""
+
+
 def _decode_lark(raw: str) -> str:
     return unescape(raw).replace("\\\\", "\\")
 
@@ -193,8 +201,15 @@ def unescape(raw: str) -> str:
 
     try:
         return str(eval_escaping(raw))  # type: ignore[no-untyped-call]
-    except (GrammarError, SyntaxError, ValueError) as error:
-        raise RefusedError("E007", f"Lark cannot read this: {error}") from None
+    except (GrammarError, SyntaxError, ValueError):
+        whole = next(
+            (each for each in _ESCAPE.findall(raw) if not _PYTHON.fullmatch(each)), raw[-1:]
+        )
+        message = f"`{whole}` is no escape that Lark reads: it has those of Python"
+        helps = (
+            "write `\\x1f`, `\\u001f` or `\\U0001f600`; braces are LLGuidance's: `%llguidance {}`"
+        )
+        raise RefusedError("E007", message, helps) from None
 
 
 def _decode_llguidance(raw: str) -> str:

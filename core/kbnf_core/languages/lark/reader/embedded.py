@@ -69,8 +69,8 @@ class Embedding:
 
     ``read`` converts a nested grammar; ``others`` are the grammars of a list, by name. The
     definitions have spans of the file, to which ``where`` maps those of the grammar that embeds;
-    ``generated`` has the spans of rules that nobody wrote. It ``lacks_a_grammar`` where one of the
-    others has errors.
+    ``generated`` has the spans of rules that nobody wrote, ``alternatives`` is as in
+    ``tree.Document``. It ``lacks_a_grammar`` where one of the others has errors.
     """
 
     report: Report
@@ -81,6 +81,7 @@ class Embedding:
     limits: Limits = DEFAULT_LIMITS
     definitions: list[tree.Definition] = field(default_factory=list)
     generated: set[Span] = field(default_factory=set)
+    alternatives: dict[Span, tuple[Span, bool]] = field(default_factory=dict)
     lacks_a_grammar: bool = False
 
     def embed(self, node: lark.Foreign, place: Span) -> Node | None:
@@ -170,6 +171,7 @@ class Embedding:
         start = names[document.definitions[0].name.value]
         renamed = tuple(rename(each, names) for each in document.definitions)
         self.generated.update(document.generated)
+        self.alternatives.update(document.alternatives or {})
         return self._embed(start, renamed, place)
 
     def _embed(self, start: str, definitions: tuple[tree.Definition, ...], place: Span) -> Node:

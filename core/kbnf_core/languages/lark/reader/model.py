@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
+from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder, rebuild
 from kbnf_core.ir.analysis import fixpoint, reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.lark.lexer.lookahead import Lookahead
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span
 
 
@@ -151,13 +153,21 @@ _Matches = tuple[bool, bool]
 """Whether there is a text, and whether some lexeme is ever expected."""
 
 
+def _matches_of(grammar: LexicalGrammar) -> Mapping[str, _Matches]:
+    nothing: _Matches = (False, False)
+    return fixpoint(
+        _callees(grammar), nothing, lambda name, known: _reduced(grammar.rules[name], known)[1]
+    )
+
+
+def is_endless(grammar: LexicalGrammar) -> bool:
+    """Tell whether lexemes are expected, but no text ever ends, however it is cut."""
+    return _matches_of(grammar)[grammar.start] == (False, True)
+
+
 def only_useful(grammar: LexicalGrammar) -> LexicalGrammar:
     """Return ``grammar`` without parts in which no lexeme is ever expected."""
-    rules: Mapping[str, _Matches] = fixpoint(
-        _callees(grammar),
-        (False, False),
-        lambda name, known: _reduced(grammar.rules[name], known)[1],
-    )
+    rules = _matches_of(grammar)
     bodies = {name: _reduced(body, rules)[0] for name, body in grammar.rules.items()}
     return only_reached(replace(grammar, rules=bodies))
 
@@ -207,6 +217,51 @@ def _matches(node: Node, parts: list[_Matches], rules: Mapping[str, _Matches]) -
         case Repeat(_, low):
             return low == 0 or parts[0][0], parts[0][1]
     return True, True
+
+
+def written_alternatives(
+    rules: Mapping[str, Node], lexing: Lexing, budget: Budget
+) -> dict[Span, tuple[Span, bool]]:
+    """Return where alternatives are, with their choices, and whether one can go by itself.
+
+    Without a lexeme, LLGuidance's lexer may end others sooner: it can go if another is alive
+    wherever it is. Lark's contextual lexer may find other terminals instead, so none can.
+    """
+    found: dict[Span, tuple[Span, bool]] = {}
+    for body in rules.values():
+        for node in postorder(body):
+            if not isinstance(node, Choice):
+                continue
+            patterns = [p for p in map(_pattern_of, node.branches) if p is not None]
+            for branch in node.branches:
+                can_go = lexing in (Lexing.EARLEY, Lexing.SCANNERLESS) or (
+                    lexing is Lexing.LLGUIDANCE and _is_within(branch, patterns, budget)
+                )
+                before = found.get(branch.span, (node.span, can_go))
+                # What is an argument of a template is in several choices.
+                found[branch.span] = (node.span, can_go and before == (node.span, can_go))
+    return found
+
+
+def _pattern_of(branch: Node) -> Terminal | None:
+    """Return the terminal of an alternative that is more than one text."""
+    is_text = isinstance(branch, Lexeme) and isinstance(branch.terminal.written, tree.Terminal)
+    return branch.terminal if isinstance(branch, Lexeme) and not is_text else None
+
+
+def _is_within(branch: Node, patterns: list[Terminal], budget: Budget) -> bool:
+    """Tell whether one of the patterns beside a lexeme matches all of its words."""
+    if not isinstance(branch, Lexeme) or branch.terminal.is_lazy:
+        return False
+    dfa = branch.terminal.dfa
+    word = operations.shortest_word(dfa) or b""
+    for other in patterns:
+        budget.spend()
+        if other is not branch.terminal and not other.is_lazy and other.dfa.accepts(word):
+            budget.spend(dfa.state_count + other.dfa.state_count)
+            if operations.difference(dfa, other.dfa).is_empty:
+                return True
+    return False
 
 
 _DEEPEST = 12

@@ -1,0 +1,138 @@
+"""What is written as Lark reads back, without an option, to the same language."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kbnf_core import Grammar, GrammarError
+from kbnf_core.convert import to_lark
+from kbnf_core.diff import Relation, compare
+from kbnf_core.languages import LARK
+
+ROOT = Path(__file__).resolve().parents[4]
+EOS = "(* kbnf: finish=eos *)\n"
+MARK = "%llguidance {}\n"
+
+BOTH = [
+    r"""start ::= #r'[^"\\\x00-\x1F]' start | 'a';""",
+    r"start ::= 'if' #'[a-z]'+ ('\b' | '/')*;",
+    r"""start ::= #r'[\u{1F600}-\u{1F64F}]' '\\' '"' '\x7f';""",
+]
+"""Grammars that Lark and LLGuidance say alike."""
+
+MARKED = [
+    "start ::= #'a+' 'b';",
+    "start ::= 'a'{2,3} ['b'];",
+    "start ::= ('a' | '') 'b';",
+    "start ::= x 'b' x; x ::= 'a' | 'aa';",
+    r"start ::= #r'[^\x{0}]+' #r'\u{1F600}?' 'a';",
+    "start ::= #token[1-5] 'a';",
+]
+
+ONLY_ONE_ENGINE = {"c_subset", "cjk_sentences", "sql_select"}
+"""Those whose proof takes more work than a test has."""
+REFUSED = {"reasoned_answer"}
+LOSSY = {"markdown_code_block"}
+
+
+def shipped() -> dict[str, str]:
+    return {
+        path.stem: path.read_text("utf-8") for path in sorted((ROOT / "grammars").glob("*.kbnf"))
+    }
+
+
+def documented() -> dict[str, str]:
+    found = {}
+    for page in [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]:
+        blocks = re.findall(
+            r"^```kbnf\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+        )
+        found.update({f"{page.stem}-{n}": text for n, text in enumerate(blocks)})
+    return found
+
+
+def _eos(text: str) -> str:
+    return text if "finish=" in text else EOS + text
+
+
+def _grammar(text: str) -> Grammar | None:
+    try:
+        return Grammar(_eos(text), finish="eos")
+    except GrammarError:
+        return None
+
+
+GRAMMARS = {
+    name: text
+    for name, text in (shipped() | documented()).items()
+    if name not in ONLY_ONE_ENGINE | REFUSED | LOSSY and _grammar(text) is not None
+}
+
+
+def assert_reads_back(text: str) -> str:
+    written = to_lark(_eos(text))
+    before, after = _grammar(text), Grammar.read(written.text, LARK, finish="eos")
+    assert before is not None
+    assert written.exact
+    assert compare(before, after).relation is Relation.EQUAL
+    return written.text
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_shipped_and_documented_grammars_read_back(name: str) -> None:
+    assert_reads_back(GRAMMARS[name])
+
+
+@pytest.mark.parametrize("text", MARKED)
+def test_what_lark_reads_otherwise_is_marked(text: str) -> None:
+    assert assert_reads_back(text).startswith(MARK)
+
+
+@pytest.mark.parametrize("text", BOTH)
+def test_what_both_read_alike_is_not(text: str) -> None:
+    import lark
+
+    written = assert_reads_back(text)
+    assert not written.startswith(MARK)
+    lark.Lark(written)
+    again = Grammar.read(MARK + written, LARK, finish="eos")
+    before = _grammar(text)
+    assert before is not None
+    assert compare(before, again).relation is Relation.EQUAL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'start: ("if" | NAME)+\nNAME: /[a-z]+/\n%ignore " "\n',
+        'start: "a" /[\\x00-\\x1f]/ x?\nx: "b"~2\n',
+    ],
+)
+def test_from_lark_to_lark_and_back(text: str) -> None:
+    from kbnf_core.convert import from_lark
+
+    assert_reads_back(from_lark(text).text)
+
+
+def test_a_grammar_of_which_lark_can_say_no_text_is_refused() -> None:
+    with pytest.raises(GrammarError, match="E105"):
+        to_lark(EOS + r"start ::= #b'\xff';")
+
+
+def test_a_part_whose_texts_are_too_many_states_is_refused() -> None:
+    page = (ROOT / "core/kbnf_core/text/diagnostics/pages/W404.md").read_text("utf-8")
+    (text, *_) = re.findall(r"^```kbnf\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    with pytest.raises(GrammarError, match="E106"):
+        to_lark(text)
+
+
+@pytest.mark.parametrize("written", [r"\x{0}", r"\u{10}", r"\U1", r"\u12"])
+def test_an_escape_that_lark_has_not_is_named(written: str) -> None:
+    with pytest.raises(GrammarError) as raised:
+        Grammar.read(f"start: /[{written}]/", LARK)
+    (found,) = raised.value.diagnostics
+    assert (found.code, found.message) == (
+        "E007",
+        f"`{written}` is no escape that Lark reads: it has those of Python",
+    )
