@@ -64,9 +64,9 @@ _DETAILS = {
         """Convert grammars of bnf_sampler to KBNF.
 
         FILE is a file with rules such as `<start>::=...`, a directory to search for *.bnf, or
-        `-` for stdin. `<any!>` and `<except!(..)>` take tokens, so they need the vocabulary of
-        the model. Exits with 1, and writes nothing, if something cannot be kept; --lossy
-        writes it anyway.
+        `-` for stdin. `<any!>` and `<except!(..)>` take the text of one token, by whatever tokens
+        it is spelled, so they need the vocabulary of the model. Exits with 1, and writes nothing,
+        if something cannot be kept; --lossy writes it anyway.
         """,
         start="The start nonterminal of the original.",
         options=(conversion_options, vocabulary_options),

@@ -228,7 +228,8 @@ class _Conversion:
         for option in self.own:
             if option not in language.options:
                 flag = option.replace("_", "-")
-                owner = next(each.name for each in LANGUAGES if option in each.options)
+                owners = (JSON_SCHEMA, *LANGUAGES)
+                owner = next(each.name for each in owners if option in each.options)
                 raise click.UsageError(f"--{flag} is for {owner}; {name} is {language.name}")
         if self.target is STRUCTURAL_TAG:
             from kbnf_core.languages.tools.parse import tag_of_text

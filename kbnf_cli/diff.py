@@ -57,10 +57,14 @@ class Forbids:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Two sources, what was asked about them, and what was found."""
+    """The names of two sources, what was asked about them, and what was found.
 
-    old: Source
-    new: Source
+    ``source`` is the second of them.
+    """
+
+    old: str
+    new: str
+    source: Source
     mode: str
     breaking: str | None
     forbids: Forbids
@@ -70,7 +74,7 @@ class Compared:
     @property
     def forbidden(self) -> "list[tuple[str, str, Answer]]":
         """What counts: which has a text, which lacks it, and the answer."""
-        old, new = self.old.name, self.new.name
+        old, new = self.old, self.new
         found = (
             (self.forbids.old_only, old, new, self.found.old_only),
             (self.forbids.new_only, new, old, self.found.new_only),
@@ -91,19 +95,23 @@ class Compared:
 
 
 _RELATIONS = {
-    "equal": "{old} and {new} have the same texts (proved)",
-    "subset": "every text of {old} is one of {new}, which has more",
-    "superset": "every text of {new} is one of {old}, which has more",
-    "different": "{old} and {new} both have texts that the other lacks",
+    "equal": "{old} and {new} have the same {texts} (proved)",
+    "subset": "every {text} of {old} is one of {new}, which has more",
+    "superset": "every {text} of {new} is one of {old}, which has more",
+    "different": "{old} and {new} both have {texts} that the other lacks",
     "unknown": "the relation of {old} and {new} is not known",
 }
 
 
 def as_text(compared: Compared) -> Segments:
     """Return the relation, a line for each side, and what it is about."""
-    old, new = visible(compared.old.name), visible(compared.new.name)
+    old, new = visible(compared.old), visible(compared.new)
     relation = compared.found.relation.value
-    segments = [Segment(f"{_RELATIONS[relation].format(old=old, new=new)}\n", Role.TITLE)]
+    text, texts = "text", "texts"
+    if compared.found.of_prefixes:
+        text, texts = "viable prefix", "viable prefixes"
+    title = _RELATIONS[relation].format(old=old, new=new, text=text, texts=texts)
+    segments = [Segment(f"{title}\n", Role.TITLE)]
     for name, answer in ((old, compared.found.old_only), (new, compared.found.new_only)):
         if relation != "equal":
             segments.append(Segment(f"  only in {name}: {_answer(answer)}\n"))
@@ -131,8 +139,8 @@ def as_json(compared: Compared) -> Segments:
     found = compared.found
     value = {
         "schema": SCHEMA,
-        "old": compared.old.name,
-        "new": compared.new.name,
+        "old": compared.old,
+        "new": compared.new,
         "mode": compared.mode,
         "breaking": compared.breaking,
         "passed": compared.passes,
@@ -185,7 +193,7 @@ def _findings(compared: Compared) -> Iterator[Diagnostic]:
                 f" {answer.searched:,} bytes it has none"
             )
             code = "E902"
-        yield Diagnostic(code, message, compared.new, Span(0, 0), notes=compared.found.notes)
+        yield Diagnostic(code, message, compared.source, Span(0, 0), notes=compared.found.notes)
 
 
 RENDERERS: dict[str, Callable[[Compared], Segments]] = {
@@ -216,6 +224,7 @@ class DiffInputs(Inputs):
 class _Side:
     """What was given; ``grammar`` is None for a JSON Schema, which is read with ``options``."""
 
+    name: str
     source: Source
     grammar: "Grammar | None" = None
     options: Mapping[str, Any] = field(default_factory=lambda: NO_OPTIONS)
@@ -284,20 +293,20 @@ def diff(
 
 def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
     if isinstance(path, str):
-        return _Side(Source(schema_of_model(path), path), options=of_model(inputs.schema))
+        return _Side(path, Source(schema_of_model(path), path), options=of_model(inputs.schema))
     name = inputs.name_of(path).as_posix()
     # What comes from stdin is read once, and its content is not asked for its language.
     if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":
         source = read_text(path, name)
         language = language_for(source.text, name)
         if path == STDIN or language is JSON_SCHEMA:
-            return _Side(source, options=inputs.schema)
+            return _Side(name, source, options=inputs.schema)
         if language is BNF and inputs.vocab is None:
             note_vocabulary(console, read_whole(Readable(source, BNF), inputs.start))
     vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)
     grammar = inputs.grammar(path, vocabulary)
     console.diagnostics(grammar.losses)
-    return _Side(grammar.source, grammar)
+    return _Side(name, grammar.source, grammar)
 
 
 def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown: bool) -> Compared:
@@ -310,13 +319,16 @@ def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown:
             old.source.text, new.source.text, old_options=old.options, new_options=new.options
         )
     else:
-        left, right = _grammar(old), _grammar(new)
-        found = compare(left, right)
-        schema, other = (old, right) if old.grammar is None else (new, left)
+        one, two = _grammar(old), _grammar(new)
+        found = compare(one, two)
+        schema, other = (old, two) if old.grammar is None else (new, one)
         if schema.grammar is None:
             found = compare_with_schema(schema.source.text, schema.options, other, found)
     forbids = _FORBIDS[mode, breaking]
-    return Compared(old.source, new.source, mode, breaking, forbids, allow_unknown, found)
+    left, right = old.name, new.name
+    if left == right:
+        left, right = f"OLD ({left})", f"NEW ({right})"
+    return Compared(left, right, new.source, mode, breaking, forbids, allow_unknown, found)
 
 
 def _grammar(side: _Side) -> "Grammar":

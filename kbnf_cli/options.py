@@ -254,7 +254,8 @@ schema_options = together(
         "--no-additional-properties/--additional-properties",
         "closed",
         text="JSON Schema: whether objects that name `properties`, and say nothing of others, have"
-        " no others.  [default: open; closed for classes of Python]",
+        " no others.  [default: open; closed for classes of Python, in structural tags and with"
+        " --tool-calls]",
     ),
     _schema_option(
         "--whitespace",

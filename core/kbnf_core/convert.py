@@ -122,7 +122,8 @@ def from_bnf(
 ) -> Conversion:
     """Return the KBNF for a text of bnf_sampler, whose generation ends with a token.
 
-    Exact with a ``vocabulary``, or where the text asks for none.
+    Exact with a ``vocabulary``, or where the text asks for none, but for how tokens cut the text:
+    ``<any!>`` is that of one token, by whatever tokens it is spelled.
     """
     return convert(source, BNF, path=path, start=start, vocabulary=vocabulary, limits=limits)
 

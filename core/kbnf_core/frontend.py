@@ -145,6 +145,9 @@ def _write_kbnf(reading: "Reading", limits: Limits) -> Conversion:
             None if reading.pragmas.finish else reading.finish.value,
             reading.remark,
             keeps_names=reading.language.is_converted,
+            origin=reading.language.name.lower().replace(" ", "-")
+            if reading.language.is_json
+            else "",
         )
     losses = tuple(
         loss._replace(message="; ".join((loss.message, *loss.notes)), notes=())
@@ -364,14 +367,20 @@ def _empty_language(document: Document, start: str, analysis: "Analysis") -> Dia
     )
 
 
-def not_converted(reading: Reading) -> tuple[Diagnostic, ...]:
-    """Return why a grammar cannot be written in another language, whose texts are finite."""
-    if not reading.is_endless:
-        return reading.diagnostics
-    message = f"no text of the start nonterminal `{reading.start}` ever ends: none can be kept"
-    place = reading.start_span
-    helps = ("give it an alternative that ends in terminals",)
-    return (Diagnostic("E105", message, reading.document.source, place, helps=helps),)
+def nothing_kept(
+    reading: Reading, losses: Sequence[Loss], target: Language
+) -> tuple[Diagnostic, ...]:
+    """Return why nothing of a grammar can be written in another language."""
+    source = reading.document.source
+    return (
+        Diagnostic(
+            "E105",
+            f"no text of the start nonterminal `{reading.start}` can be written in {target.name}",
+            source,
+            reading.start_span,
+        ),
+        *(loss.diagnostic(source) for loss in losses),
+    )
 
 
 def too_large(reading: Reading, name: str) -> Diagnostic:

@@ -323,11 +323,13 @@ class Grammar:
     ) -> "Grammar":
         """Return the grammar of a structural tag: a dict, a text of JSON, or an object of XGrammar.
 
-        ``options`` are those of ``Grammar.read``, ``vocabulary`` among them. Raises
+        ``options`` are those of ``Grammar.read``, ``vocabulary`` among them, and for the schemas
+        inside those of ``from_json_schema``; objects are closed unless ``closed=False``. Raises
         ``GrammarError`` for a tag with errors and, unless ``lossy``, one that cannot be kept.
         """
         text = STRUCTURAL_TAG.text_of(tag)
-        return cls.read_with(text, STRUCTURAL_TAG, lossy=lossy, **options)
+        own = STRUCTURAL_TAG.options_of(text, options)
+        return cls.read_with(text, STRUCTURAL_TAG, lossy=lossy, **own)
 
     @classmethod
     def from_file(

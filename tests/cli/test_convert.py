@@ -262,7 +262,6 @@ def test_a_chat_template_says_how_calls_are_written(
         (["--tool-calls", "llama", "wrong.json"], 1, "the list is not JSON: "),
         (["--tool-calls", "llama", "schema.json"], 1, "this is no list of tools"),
         (["--tool-choice", "required", "tools.json"], 2, "`tool_choice` is for `tool_calls`"),
-        (["--tool-calls", "llama", "--integers", "plain", "tools.json"], 2, "is not for"),
         (["--tool", "fly", "tools.json"], 1, "there is no tool `fly`"),
         (["schema.json", "--to", _TAG], 2, "only --tool-calls are written as structural-tag"),
         ([], 2, "missing argument 'FILE...'"),

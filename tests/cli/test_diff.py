@@ -124,6 +124,26 @@ def test_sarif_and_github_name_the_text_at_the_new_file(kbnf: Kbnf) -> None:
     assert (done.status, done.stdout) == (0, b"")
 
 
+def test_sides_have_names_of_their_own(kbnf: Kbnf, write: Write) -> None:
+    write("a.kbnf", "start ::= 'a';")
+    kbnf("compile", "a.kbnf", "-o", "a.kbnfc")
+    out = kbnf("diff", "a.kbnf", "a.kbnfc").stdout.decode()
+    assert out == "a.kbnf and a.kbnfc have the same texts (proved)\n"
+    out = kbnf("diff", "a.kbnf", "a.kbnf").stdout.decode()
+    assert out == "OLD (a.kbnf) and NEW (a.kbnf) have the same texts (proved)\n"
+
+
+def test_endless_grammars_are_compared_by_prefixes(kbnf: Kbnf, write: Write) -> None:
+    write("a.kbnf", "start ::= 'a' start;")
+    write("b.kbnf", "start ::= 'a' start | 'b' start;")
+    assert kbnf("diff", "a.kbnf", "b.kbnf").stdout.decode().splitlines() == [
+        "every viable prefix of a.kbnf is one of b.kbnf, which has more",
+        "  only in a.kbnf: nothing (proved)",
+        "  only in b.kbnf: 'b'  (a shortest one, 1 byte)",
+        "  note: no text of either ever ends, so their viable prefixes are compared",
+    ]
+
+
 def test_stdin(kbnf: Kbnf) -> None:
     assert kbnf("diff", "few.kbnf", "-", stdin=FEW.encode()).status == 0
     assert kbnf("diff", "-", "few.kbnf", stdin=MORE.encode()).status == 1

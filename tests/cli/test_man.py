@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from kbnf_cli.config import KEYS
+from kbnf_core import __version__
 from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.text.source import Source
 
@@ -30,6 +31,11 @@ def generator() -> ModuleType:
 def test_pages_are_current() -> None:
     written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.1")}
     assert written == generator().pages(), REGENERATE
+
+
+def test_headings_name_the_version() -> None:
+    heads = [path.read_text(encoding="utf-8").partition("\n")[0] for path in PAGES]
+    assert [head for head in heads if f'"kbnf\\-toolkit {__version__}"' not in head] == []
 
 
 def test_every_part_belongs_to_a_page() -> None:

@@ -8,11 +8,15 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from kbnf_core import check
+from kbnf_core.convert import to_gbnf
+from kbnf_core.languages.gbnf.parse import parse_gbnf
 from kbnf_core.lint import LintOptions
+from kbnf_core.text.source import Source
 from kbnf_testing.data import DATA
 from kbnf_testing.peer import Peer
 from kbnf_testing.target_verdicts import (
@@ -90,6 +94,48 @@ def test_real_gbnf_in_llama_cpp(path: Path) -> None:
         pytest.skip("names of tokens need a model")
     taken = llama_takes(_CHECKER, path.read_bytes().decode("utf-8"))
     assert taken != _has_errors(path, "llama.cpp")
+
+
+_NAMES = "abcd"
+
+
+def _random_rule(random: Random, depth: int, quote: str) -> str:
+    """Return a rule with counts, in GBNF or, with `'`, in KBNF."""
+    kind = random.random()
+    if depth == 0 or kind < 0.25:
+        return str(random.choice([f"{quote}x{quote}", f"{quote}xyz{quote}", *_NAMES]))
+    if kind < 0.5:
+        parts = (_random_rule(random, depth - 1, quote) for _ in range(random.randint(1, 3)))
+        return " ".join(parts)
+    inner = _random_rule(random, depth - 1, quote)
+    if kind < 0.6:
+        return f"({inner} | {_random_rule(random, depth - 1, quote)})"
+    low = random.choice((0, 1, 3, 40, 200))
+    high = low + random.choice((1, 5, 50, 500, 1200))
+    counts = ("*", "+", "?", f"{{{low or 2}}}", f"{{{low},}}", f"{{{low},{high}}}")
+    return f"({inner}){random.choice(counts)}"
+
+
+@needs_llama
+def test_which_counts_llama_cpp_takes() -> None:
+    random = Random(1)
+    refused = 0
+    for _ in range(300):
+        text = 'root ::= "s" ' + _random_rule(random, 3, '"') + "\n"
+        text += "".join(f'{name} ::= "q"\n' for name in _NAMES)
+        codes = {each.code for each in parse_gbnf(Source(text)).diagnostics}
+        refused += "W414" in codes
+        assert llama_takes(_CHECKER, text) == ("W414" not in codes), text
+    assert refused > 5
+
+
+@needs_llama
+def test_llama_cpp_takes_the_counts_that_are_written() -> None:
+    random = Random(2)
+    for _ in range(200):
+        text = "start ::= 's' " + _random_rule(random, 3, "'") + ";\n"
+        text += "".join(f"{name} ::= 'q'{{0,1500}} 'r' | '{name}' {name};\n" for name in _NAMES)
+        assert llama_takes(_CHECKER, to_gbnf(text, start="start").text), text
 
 
 @needs_llama

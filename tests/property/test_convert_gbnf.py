@@ -6,8 +6,9 @@ from random import Random
 
 import pytest
 
-from kbnf_core import GrammarError
+from kbnf_core import Grammar, GrammarError
 from kbnf_core.convert import from_gbnf, to_gbnf
+from kbnf_core.diff import Relation, compare
 from kbnf_testing.data import DATA
 from kbnf_testing.definition import words_up_to
 from kbnf_testing.generate import Features, GrammarMaker
@@ -19,8 +20,11 @@ FILES = DATA / "gbnf" / "valid"
 LLAMA_REFUSES = {"W411", "W414", "I411"}
 LONGEST = 4
 
-EMPTY = frozenset([0, 6, 7, 8, 15, 16, 17, 18, 19, 26, 30, 33, 39, 41, 44, 55, 57])
+EMPTY = frozenset([6, 7, 8, 15, 16, 18, 26, 41, 44, 57])
 """Seeds of grammars without a text, or with none that is valid UTF-8."""
+
+ENDLESS = frozenset([0, 17, 19, 30, 33, 39, 55])
+"""Seeds of grammars whose texts never end."""
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -33,11 +37,17 @@ def test_language_is_kept(seed: int) -> None:
     grammar = maker.grammar()
     text = "(* kbnf: finish=eos *)\n" + to_kbnf(grammar)
     if seed in EMPTY:
-        with pytest.raises(GrammarError, match=r"E105|W401"):
+        with pytest.raises(GrammarError, match="E105"):
             to_gbnf(text)
         return
     converted = to_gbnf(text)
     back = from_gbnf(converted.text)
+    if seed in ENDLESS:
+        found = compare(Grammar(text), Grammar(back.text), 10_000)
+        assert converted.losses or (
+            found.of_prefixes and found.relation in (Relation.EQUAL, Relation.UNKNOWN)
+        )
+        return
     assert [note.message for note in back.notes if note.code in LLAMA_REFUSES] == []
     language = Language(back.text)
     alphabet = "".join(dict.fromkeys(maker.alphabet))

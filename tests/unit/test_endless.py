@@ -3,6 +3,9 @@
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary, check, convert
+from kbnf_core.diff import Relation, compare
+from kbnf_core.examples.sampling import Samples, sample_texts
+from kbnf_core.lint import LintOptions
 from kbnf_core.mask.completion import Completion
 from kbnf_core.text.errors import EmptyGrammarError, GrammarError, RejectedError
 
@@ -73,8 +76,86 @@ def test_check_warns_once() -> None:
     assert [each.code for each in check("start ::= 'a' start | 'b' start;")] == ["W308"]
 
 
-@pytest.mark.parametrize("converter", [convert.to_gbnf, convert.to_lark])
-def test_other_languages_cannot_keep_it(converter: object) -> None:
-    assert callable(converter)
-    with pytest.raises(GrammarError, match="E105"):
-        converter("start ::= 'a' start;")
+@pytest.mark.parametrize(
+    ("grammar", "tokens", "codes"),
+    [
+        ("start ::= 'a' start;", ["a"], ["W308"]),
+        ("start ::= 'a' start;", ["b"], ["E601", "W308", "W603"]),
+        ("start ::= 'ab' 'c' start | 'b' start;", ["ab"], ["E601", "W308", "W603"]),
+        ("start ::= 'ab' 'c' start | 'b' start;", ["ab", "b"], ["W308", "W603"]),
+        # Ever new states: the search ends where that is far enough.
+        ("start ::= '(' start ')';", ["("], ["W308"]),
+    ],
+    ids=repr,
+)
+def test_check_with_a_vocabulary_agrees(grammar: str, tokens: list[str], codes: list[str]) -> None:
+    vocabulary = Vocabulary(dict(enumerate(each.encode() for each in tokens)))
+    found = check(grammar, options=LintOptions(vocabulary=vocabulary))
+    assert [each.code for each in found] == codes
+
+
+def test_there_is_no_sample() -> None:
+    engine = Engine("start ::= 'a' start | 'b' tail; tail ::= 'c' tail;", _BYTES)
+    assert sample_texts(engine, 5, seed=0, length=8) == Samples((), 0, 0)
+
+
+EQUAL, SUBSET, DIFFERENT = Relation.EQUAL, Relation.SUBSET, Relation.DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "relation", "witness"),
+    [
+        ("start ::= 'a' start;", "start ::= 'a' x; x ::= 'aa' x;", EQUAL, None),
+        ("start ::= 'a' start;", "start ::= 'a' start | 'b' start;", SUBSET, b"b"),
+        ("start ::= 'a' start;", "start ::= 'b' start;", DIFFERENT, b"b"),
+        ("start ::= {'a'} x; x ::= x;", "start ::= 'a' start;", EQUAL, None),
+        ("start ::= #'a*b+' x; x ::= x;", "start ::= 'a' start | y; y ::= 'b' y;", EQUAL, None),
+        ("start ::= '(' start ')';", "start ::= '(' start;", EQUAL, None),
+        ("start ::= ('a'{2,3} 'b') start;", "start ::= ('aa' 'b') start;", DIFFERENT, None),
+        ("start ::= #token[3] 'a' start;", "start ::= #token[3] start;", DIFFERENT, None),
+    ],
+    ids=repr,
+)
+def test_viable_prefixes_are_compared(
+    old: str, new: str, relation: Relation, witness: bytes | None
+) -> None:
+    found = compare(Grammar(old), Grammar(new))
+    if relation is DIFFERENT and witness is None:
+        assert found.relation in (DIFFERENT, SUBSET, Relation.SUPERSET)
+    else:
+        assert (found.relation, found.new_only.data) == (relation, witness)
+    assert found.of_prefixes
+    assert found.notes == ("no text of either ever ends, so their viable prefixes are compared",)
+
+
+def test_nothing_of_an_endless_grammar_is_a_text_of_another() -> None:
+    found = compare(Grammar("start ::= 'a' start;"), Grammar("start ::= 'ab';"))
+    assert (found.relation, found.new_only.data, found.of_prefixes) == (SUBSET, b"ab", False)
+    assert found.notes == ("no text of the first ever ends",)
+
+
+@pytest.mark.parametrize(
+    ("grammar", "gbnf"),
+    [
+        ("start ::= 'a' start;", 'root ::= "a" root\n'),
+        ("start ::= start 'b' | 'a' start;", 'root ::= "a" root\n'),
+        (
+            "start ::= 'a' x 'b'; x ::= 'c' x | dead; dead ::= dead;",
+            'root ::= "a" x\nx ::= "c" x\n',
+        ),
+        ("start ::= word start | 'b' dead; word ::= 'a'+; dead ::= dead 'c';", None),
+        ("start ::= #'a*b' #e'.*c' start;", None),
+    ],
+    ids=repr,
+)
+def test_gbnf_keeps_it(grammar: str, gbnf: str | None) -> None:
+    converted = convert.to_gbnf(grammar)
+    assert converted.exact
+    assert gbnf in (None, converted.text)
+    found = compare(Grammar(grammar), Grammar.from_gbnf(converted.text))
+    assert (found.relation, found.of_prefixes) == (EQUAL, True)
+
+
+def test_what_loops_before_a_dead_end_is_refused() -> None:
+    with pytest.raises(GrammarError, match=r"E105.* can be written in GBNF"):
+        convert.to_gbnf("start ::= {'a'} dead; dead ::= dead 'b';")

@@ -50,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "languages.conversion", "lower", "kbnf", "vocab"},
-    "languages.abnf": BASE | READING | {"automata", "languages.conversion"},
+    "languages.abnf": BASE | READING | {"automata", "ir", "languages.conversion"},
     "languages.bnf": BASE
     | READING
     | {"automata", "ir", "languages.conversion", "lower", "mask", "recognise", "vocab"},

@@ -13,7 +13,7 @@ the search begins again (abstraction refinement, Clarke et al. 2000).
 """
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 
 from kbnf_core.config import Finish
@@ -24,6 +24,7 @@ from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, T
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.lower.endless import viable_prefixes
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
@@ -43,10 +44,38 @@ _ROUNDS_BY_PLACE = 3
 def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
     """Return how the texts of two grammars differ, each with its own way to finish.
 
-    ``work`` bounds the steps of the search. Raises ``GrammarError`` where a grammar cannot be
-    built.
+    Where no text of either ever ends, their viable prefixes are compared. ``work`` bounds the steps
+    of the search. Raises ``GrammarError`` where a grammar cannot be built.
     """
-    return _Comparison(old, new, Budget(work)).run()
+    endless = old.reading.is_endless, new.reading.is_endless
+    if all(endless):
+        old, new = _of_prefixes(old), _of_prefixes(new)
+    found = _Comparison(old, new, Budget(work)).run()
+    return replace(found, of_prefixes=all(endless), notes=_NOTES.get(endless, ()))
+
+
+_NOTES = {
+    (True, True): ("no text of either ever ends, so their viable prefixes are compared",),
+    (True, False): ("no text of the first ever ends",),
+    (False, True): ("no text of the second ever ends",),
+}
+
+
+def _of_prefixes(grammar: Grammar) -> Grammar:
+    """Return a grammar whose texts are the viable prefixes of an endless one."""
+    rules = viable_prefixes(grammar.rules)
+    reading = grammar.reading
+    return Grammar.of(
+        replace(
+            reading,
+            grammar=rules,
+            analysed=None,
+            start=rules.start,
+            finish=Finish.EOS,
+            meaning=None,
+        ),
+        grammar.limits,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,12 +60,15 @@ class Comparison:
     """Two languages compared: what ``old_only`` has, and what ``new_only``.
 
     ``steps`` counts the work; ``notes`` say what the difference is about where that is known.
+    ``of_prefixes`` tells that no text of either ever ends: the languages are those of their viable
+    prefixes.
     """
 
     old_only: Answer
     new_only: Answer
     steps: int
     notes: tuple[str, ...] = ()
+    of_prefixes: bool = False
 
     @property
     def relation(self) -> Relation:

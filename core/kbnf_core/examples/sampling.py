@@ -73,6 +73,8 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
     """
     from kbnf_core.mask.member_names import MemberNames
 
+    if engine.grammar.reading.is_endless:
+        return Samples((), 0, 0)
     left = engine.remaining
     found: dict[bytes, None] = {}
     repeating: dict[bytes, None] = {}

@@ -412,7 +412,10 @@ _MARKS = '`#"..."`, `#r"..."`, `#e"..."`, `#ex"..."`, `#substrs"..."`, `#b"..."`
 
 _FOREIGN_CHARACTERS = {
     **dict.fromkeys("‘’“”„`´", "texts are quoted with `'` or `\"`"),
-    **dict.fromkeys("<>", "names are written without `<` and `>`"),
+    **dict.fromkeys(
+        "<>",
+        'names are written without `<` and `>`, tokens as `#token[1-5]` or `#token"<|x|>"`',
+    ),
     "/": 'a regex is written `#"..."`, a comment `(* ... *)`',
     "!": "KBNF has no negation: `except!('b')` matches texts that do not contain `b`,"
     ' `#"[^b]"` one character other than `b`',

@@ -18,7 +18,7 @@ from kbnf_core.text.source import Span
 
 FINISHES = ("eager", "token", "eos")
 
-ORIGINS = ("json-schema",)
+ORIGINS = ("json-schema", "structural-tag", "tool-list")
 """Languages whose texts, converted to KBNF, have rules that nobody wrote."""
 
 _PRAGMA = re.compile(r"\s*kbnf:(?!\s*(?:accept|reject)\b)")

@@ -202,6 +202,7 @@ class Document:
     Definitions with syntax errors are left out; ``broken_names`` are the names that they, or
     text that could not be read, seem to define: to call those undefined would be wrong.
     ``generated`` are the spans at which a conversion placed rules of its own, such as those of a
+    JSON Schema. ``predefined`` are the names that belong to the language: nobody needs to use them.
     JSON Schema. Where definitions are copies of parts of what somebody wrote, ``alternatives`` has
     the places of the alternatives in it, each with that of its choice, and whether it can go
     without a change to what the others match; it is None where the tree is what somebody wrote.
@@ -213,6 +214,7 @@ class Document:
     comments: tuple[Comment, ...]
     broken_names: frozenset[str] = frozenset()
     generated: frozenset[Span] = frozenset()
+    predefined: frozenset[str] = frozenset()
     alternatives: Mapping[Span, tuple[Span, bool]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
 

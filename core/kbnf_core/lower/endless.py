@@ -12,14 +12,18 @@ of those; and as nothing matches ``NEVER``, none is ever complete.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
+from kbnf_core.automata import operations
 from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
+from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
     NEVER,
     Call,
     Choice,
     Grammar,
+    Literal,
     Node,
     Regular,
     Repeat,
@@ -28,12 +32,12 @@ from kbnf_core.ir import (
     children,
 )
 from kbnf_core.ir.analysis import cyclic_components
-from kbnf_core.lower.facts import Analysis, Facts
+from kbnf_core.lower.facts import Analysis, Facts, analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Span
 
-_SUFFIX = "#endless"
-"""Of the nonterminal for the infinite texts of one that has finite ones, too."""
+_SUFFIX, _PREFIX = "#endless", "#prefix"
+"""Of the nonterminals for the infinite texts of one that has finite ones, too, and for prefixes."""
 
 
 def endless_grammar(grammar: Grammar, analysis: Analysis, budget: Budget) -> Grammar | None:
@@ -43,6 +47,50 @@ def endless_grammar(grammar: Grammar, analysis: Analysis, budget: Budget) -> Gra
     Raises WorkLimitError where ``budget`` is used up.
     """
     return _Endless(grammar, analysis, budget).rewrite()
+
+
+def viable_prefixes(grammar: Grammar) -> Grammar:
+    """Return a grammar whose texts are the viable prefixes of one from ``endless_grammar``."""
+    analysis = analyse(grammar)
+    rules = dict(grammar.rules)
+    pending = [grammar.start]
+    for name in pending:
+        body = grammar.rules[name]
+        facts = {id(node): facts for node, facts in analysis.within(body)}
+        rules[name + _PREFIX] = fold(body, children, partial(_prefixes_within, facts=facts)) or body
+        calls = (each.nonterminal for each in analysis.nodes[name] if isinstance(each, Call))
+        pending.extend(dict.fromkeys(each for each in calls if each not in pending))
+    return Grammar(grammar.start + _PREFIX, rules)
+
+
+def _prefixes_within(
+    node: Node, parts: list[Node | None], facts: Mapping[int, Facts]
+) -> Node | None:
+    """Return the prefixes of the texts of a part, None where it has none."""
+    if not facts[id(node)].productive:
+        return None
+    match node:
+        case Literal(data, span):
+            return Regular(_all_accepting(operations.literal(data)), span)
+        case Regular(dfa, span):
+            return Regular(_all_accepting(dfa), span)
+        case Token(terminal, span):
+            return Repeat(node, 0, 0 if terminal is NEVER else 1, span)
+        case Call(name, span):
+            return Call(name + _PREFIX, span)
+        case Choice(_, span):
+            return _choice(parts, span)
+        case Sequence((), span):
+            return node
+        case Sequence():
+            return _in_sequence(node, parts, facts)
+        case Repeat(body, _, high, span):
+            turns = Repeat(body, 0, None if high is None else max(high - 1, 0), span)
+            return Repeat(Sequence((turns, parts[0] or body), span), 0, min(high or 1, 1), span)
+
+
+def _all_accepting(dfa: Dfa) -> Dfa:
+    return from_symbols(SymbolDfa(dfa.rows, [ACCEPT] * dfa.state_count, [0]), dfa.classes)
 
 
 class _Endless:

@@ -45,7 +45,7 @@ def translate(
 
     Raises WorkLimitError where ``budget`` is used up.
     """
-    translator = _Translator(document, limits, budget or Budget(limits.work))
+    translator = Translator(document, limits, budget or Budget(limits.work))
     rules = translator.translate_all()
     found = [*translator.diagnostics, *_check_start(document, start)]
     usable = not found and not document.broken_names
@@ -82,7 +82,7 @@ def _check_start(document: tree.Document, start: str) -> Iterable[Diagnostic]:
     )
 
 
-class _Translator:
+class Translator:
     """Translates the definitions of one document, collecting findings."""
 
     def __init__(
@@ -115,9 +115,10 @@ class _Translator:
         return {name: _join(parts) for name, parts in bodies.items()}
 
     def _translate(self, root: tree.Expression) -> ir.Node:
-        return meaning_of(root, self._leaf, self._defined, self._budget)
+        return meaning_of(root, self.leaf, self._defined, self._budget)
 
-    def _leaf(self, node: tree.Leaf) -> ir.Node:
+    def leaf(self, node: tree.Leaf) -> ir.Node:
+        """Return what a leaf means."""
         match node:
             case tree.Reference():
                 return self._reference(node)

@@ -66,23 +66,34 @@ class Follower:
         self._given = given
 
     def follow(self, accepted: Iterable[int | bytes], *, is_over: bool) -> None:
-        """Read what was accepted since the last call, and find what is certain."""
-        for what in accepted:
-            self._marks.append((len(self._trace), self._given))
-            self._read.append(what)
-            data = bytes_of(what, self._vocabulary)
-            self._data += data
-            self._take(self._trace, what, data)
+        """Read what was accepted since the last call, and find what is certain.
+
+        Where that raises, for too much work or an interrupt, nothing was read.
+        """
+        before = len(self._read)
+        try:
+            for what in accepted:
+                self._marks.append((len(self._trace), self._given))
+                self._read.append(what)
+                data = bytes_of(what, self._vocabulary)
+                self._data += data
+                self._take(self._trace, what, data)
+            self._find_events(is_over=is_over)
+        except BaseException:
+            self.roll_back(before)
+            raise
+
+    def _find_events(self, *, is_over: bool) -> None:
         self._is_over = is_over and self._trace.is_complete()
-        if self._is_over:
-            # The tables of a whole text: they have fewer derivations for rules that derive
-            # themselves, and it is read as ``Grammar.parse`` reads it.
-            whole = self._parser.trace()
-            for what in self._read:
-                self._take(whole, what, bytes_of(what, self._vocabulary))
-            self._events = list(self._parser.tree_of(whole, bytes(self._data)).events())
-        else:
+        if not self._is_over:
             self._events += self._parser.certain(self._trace)
+            return
+        # The tables of a whole text: they have fewer derivations for rules that derive themselves,
+        # and it is read as ``Grammar.parse`` reads it.
+        whole = self._parser.trace()
+        for what in self._read:
+            self._take(whole, what, bytes_of(what, self._vocabulary))
+        self._events = list(self._parser.tree_of(whole, bytes(self._data)).events())
 
     def _take(self, trace: Trace, what: int | bytes, data: bytes) -> None:
         if not isinstance(what, bytes) and self._terminals is not None:

@@ -86,7 +86,7 @@ _BY_NAME: dict[str, Preset] = {
     "qwen_3_coder": Preset(
         trigger="<tool_call>\n<function=",
         begin="<tool_call>\n<function={}>\n",
-        end="\n</function>\n</tool_call>",
+        end="</function>\n</tool_call>",
         style="qwen_xml",
         after_reasoning="\n\n",
     ),

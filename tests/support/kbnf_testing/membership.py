@@ -1,6 +1,6 @@
 """Membership of whole texts, as the engine decides it with ``finish=eos`` over bytes."""
 
-from kbnf_core import Config, Engine, Vocabulary
+from kbnf_core import Config, Engine, Grammar, Vocabulary
 from kbnf_core.text.errors import EngineError
 
 BYTES = Vocabulary.bytes()
@@ -9,7 +9,7 @@ BYTES = Vocabulary.bytes()
 class Language:
     """The texts of a grammar, each to its end; whatever the grammar says of ``finish``."""
 
-    def __init__(self, grammar: str) -> None:
+    def __init__(self, grammar: str | Grammar) -> None:
         self._engine = Engine(grammar, BYTES, Config(finish="eos"))
 
     def has(self, text: str | bytes) -> bool:

@@ -41,7 +41,8 @@ CLOCK = {
     "required": ["zone", "unit"],
     "additionalProperties": False,
 }
-SCHEMAS: Mapping[str, dict[str, Any]] = {"get_weather": WEATHER, "clock": CLOCK}
+PING: dict[str, Any] = {"type": "object", "properties": {}, "additionalProperties": False}
+SCHEMAS: Mapping[str, dict[str, Any]] = {"get_weather": WEATHER, "clock": CLOCK, "ping": PING}
 TOOLS = [{"name": name, "parameters": schema} for name, schema in SCHEMAS.items()]
 
 _PIECES = [
@@ -88,6 +89,8 @@ def random_text(random: Random, preset: str) -> str:
 def random_arguments(random: Random, name: str) -> dict[str, Any]:
     """Return the arguments of a call."""
     text = random.choice(_STRINGS)
+    if name == "ping":
+        return {}
     if name == "clock":
         # Strings that read as another value are that.
         zones = ["CET", 7, -3, None]
@@ -165,8 +168,9 @@ def _arguments(style: str, values: Mapping[str, Any], random: Random) -> str:
     if style in ("cohere_xml", "minimax_m3_xml"):
         write = _cohere if style == "cohere_xml" else _m3
         return "".join(write(name, value, random) for name, value in values.items())
-    gap = random.choice(["", "\n"])
-    return "".join(gap + _element(style, name, value, random) for name, value in values.items())
+    gap, last = random.choice(["", "\n"]), random.choice(["", "\n"])
+    elements = (gap + _element(style, name, value, random) for name, value in values.items())
+    return "".join(elements) + last
 
 
 def _element(style: str, name: str, value: Any, random: Random) -> str:
@@ -212,9 +216,14 @@ def _m3(name: str, value: Any, random: Random) -> str:
 
 
 _HARMONY = (
+    "<|channel|>commentary to=functions.{} <|constrain|>json<|message|>",
     "<|channel|>commentary to=functions.{}<|constrain|>json<|message|>",
+    "<|channel|>analysis to=functions.{} <|constrain|>json<|message|>",
+    "<|channel|>analysis to=functions.{} <|message|>",
+    "<|channel|>commentary to=functions.{}<|message|>",
     " to=functions.{}<|channel|>commentary <|constrain|>json<|message|>",
     " to=functions.{}<|channel|>commentary json<|message|>",
+    " to=functions.{}<|channel|>analysis<|message|>",
 )
 
 

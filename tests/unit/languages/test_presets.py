@@ -1,12 +1,24 @@
 """The presets of tool calls, on their own examples; `tests/differential` compares XGrammar's."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbnf_core import ConfigError
+from kbnf_core import (
+    ConfigError,
+    Engine,
+    Grammar,
+    GrammarError,
+    Vocabulary,
+    check,
+    compile_artifact,
+    load_artifact,
+)
 from kbnf_core.convert import from_structural_tag
+from kbnf_core.languages import TOOL_LIST
 from kbnf_core.languages.structural_tag.models import table
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_testing.call_formats import EXAMPLES
@@ -84,10 +96,11 @@ def test_text_may_stand_around_calls_that_need_not_come() -> None:
     assert language("qwen_3", choice="none").has("It is sunny.")
 
 
-def test_arguments_of_a_tool_that_is_not_strict_are_any_json() -> None:
+def test_a_tool_that_is_not_strict_keeps_its_schema() -> None:
     tools = [{"function": {**TOOLS[0]["function"], "strict": False}}]
     text = from_structural_tag(json.dumps(tool_calls("qwen_3", tools))).text
-    assert Language(text).has(EXAMPLES["qwen_3"].replace("city", "town"))
+    assert Language(text).has(EXAMPLES["qwen_3"])
+    assert not Language(text).has(EXAMPLES["qwen_3"].replace("city", "town"))
 
 
 @pytest.mark.parametrize(
@@ -103,3 +116,182 @@ def test_arguments_of_a_tool_that_is_not_strict_are_any_json() -> None:
 def test_a_setting_that_is_none_is_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message.replace("(", r"\(")):
         tool_calls(**{"preset": "llama", "tools": TOOLS, **settings})
+
+
+def shortest(grammar: Grammar) -> bytes:
+    data = Engine(grammar, Vocabulary.bytes()).shortest_completion().data
+    assert data is not None
+    return data
+
+
+WIRES = [
+    "<|channel|>commentary to=functions.get_time <|constrain|>json<|message|>{}<|call|>",
+    "<|channel|>commentary to=functions.get_time<|message|>{}<|call|>",
+    "<|channel|>analysis to=functions.get_time <|constrain|>json<|message|>{}<|call|>",
+    "<|channel|>analysis to=functions.get_time<|message|>{}<|call|>",
+    " to=functions.get_time<|channel|>analysis<|message|>{}<|call|>",
+    " to=functions.get_time<|channel|>commentary json<|message|>{}<|call|>",
+]
+
+
+@pytest.mark.parametrize("call", WIRES)
+@pytest.mark.parametrize("choice", ["auto", "required", "get_time"])
+def test_calls_of_gpt_oss_are_taken_as_it_writes_them(call: str, choice: str) -> None:
+    for reasoning, parallel in (("disabled", True), ("enabled", True), ("auto", False)):
+        found = language("harmony", choice=choice, reasoning=reasoning, parallel=parallel)
+        assert found.has(call)
+        thought = f"<|channel|>analysis<|message|>so<|end|><|start|>assistant{call}"
+        assert found.has(thought) == (reasoning != "disabled")
+        assert found.has(f"{call}<|start|>assistant{call}") == parallel
+        if choice != "auto":
+            assert not found.has("")
+            assert not found.has("<|channel|>analysis<|message|>so<|end|>")
+
+
+@pytest.mark.parametrize("preset", ["qwen_3_coder", "qwen_3_5"])
+def test_a_call_without_arguments_is_as_the_template_of_qwen_writes_it(preset: str) -> None:
+    found = language(preset, choice="required")
+    assert found.has("<tool_call>\n<function=get_time>\n</function>\n</tool_call>")
+    assert not found.has("<tool_call>\n<function=get_time>\n\t\t</function>\n</tool_call>")
+
+
+@pytest.mark.parametrize("preset", EXAMPLES)
+def test_a_tool_without_parameters_has_no_arguments(preset: str) -> None:
+    tag = tool_calls(preset, TOOLS, choice="get_time")
+    grammar = Grammar.from_structural_tag(tag, lossy=True)
+    text = shortest(grammar)
+    assert grammar.read_value(text)[-1] == {"name": "get_time", "arguments": {}}
+    if b"{}" in text:
+        assert not Language(grammar.to_kbnf()).has(text.decode().replace("{}", "0"))
+        assert not Language(grammar.to_kbnf()).has(text.decode().replace("{}", '{"a":1}'))
+
+
+@pytest.mark.parametrize("preset", ["qwen_3", "llama", "exaone"])
+def test_a_name_is_escaped_where_it_is_a_string_of_json(preset: str) -> None:
+    tools = [{"name": 'a"b\\c', "parameters": CITY}]
+    grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice="required")
+    text = shortest(grammar)
+    assert b'"a\\"b\\\\c"' in text
+    assert grammar.read_value(text) == [{"name": 'a"b\\c', "arguments": {"city": ""}}]
+
+
+@pytest.mark.parametrize(
+    ("preset", "name", "message"),
+    [
+        ("qwen_3", "a</tool_call>", "contains `</tool_call>`, a marker"),
+        ("qwen_3_coder", "a>b", "cannot write '>'"),
+        ("minimax", 'a"b', "cannot write '\"'"),
+        ("kimi", "ns:f", "cannot write ':'"),
+        ("glm_4_7", "a\nb", "cannot write"),
+        ("harmony", "a b", "cannot write ' '"),
+        ("deepseek_v3_1", "a<b", "cannot write '<'"),
+    ],
+)
+def test_a_name_that_a_format_cannot_write_is_refused(preset: str, name: str, message: str) -> None:
+    tools = [{"name": "fine", "parameters": CITY}, {"name": name, "parameters": CITY}]
+    with pytest.raises(ConfigError, match=re.escape(message)):
+        tool_calls(preset, tools)
+    found = check(json.dumps(tools), language=TOOL_LIST, language_options={"tool_calls": preset})
+    assert [each.code for each in found if each.pointer == "/1/name"][:1] == ["E824"]
+    with pytest.raises(GrammarError, match=re.escape(message)):
+        Grammar.from_tools(tools, tool_calls=preset)
+
+
+@pytest.mark.parametrize("preset", ["deepseek_v3_1", "deepseek_r1", "qwen_3_coder", "kimi"])
+def test_calls_carry_their_tool_whatever_the_text_around_them(preset: str, tmp_path: Path) -> None:
+    tools = [{"name": name, "parameters": CITY} for name in ("ns.get-it", "sep", "json")]
+    for name in ("ns.get-it", "sep", "json"):
+        grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice=name)
+        text = shortest(grammar)
+        expected = [{"name": name, "arguments": {"city": ""}}]
+        assert grammar.read_value(text) == expected
+        path = tmp_path / "tools.kbnfc"
+        compile_artifact(grammar, None, path)
+        assert load_artifact(path).read_value(text) == expected
+        reader = grammar.value_reader()
+        for byte in text:
+            reader.feed(bytes((byte,)))
+        assert reader.value == expected
+        tag = tool_calls(preset, tools, choice=name)
+        assert Grammar.from_structural_tag(tag).read_value(text) == expected
+
+
+OPTIONS: list[tuple[dict[str, Any], str, str]] = [
+    ({}, '{"city": "x", "n": 5}', '{"city": "x",  "n": 5}'),
+    ({"whitespace": "flexible"}, '{\t"city" : "x", "n":\n5}', '{"city": "x", "n": 5.0}'),
+    ({"whitespace": "compact"}, '{"city":"x","n":5}', '{"city": "x","n":5}'),
+    ({"integers": "fraction"}, '{"city": "x", "n": 5.0}', '{"city": "x", "n": 5.00}'),
+    ({"digits": "any"}, '{"city": "x", "n": 12345678901234567890123}', '{"city": "x", "n": 01}'),
+    ({"closed": False}, '{"city": "x", "m": []}', '{"n": 5}'),
+    ({"order": "any"}, '{"n": 5, "city": "x"}', '{"n": 5}'),
+    ({"escapes": "any"}, '{"city": "\\u0078"}', '{"city": "\\x78"}'),
+    ({"formats": "rfc"}, '{"city": "x", "t": "1999-12-31t23:59:60z"}', '{"city": "x", "t": "1"}'),
+    (
+        {},
+        '{"city": "x", "t": "1999-12-31T23:59:59Z"}',
+        '{"city": "x", "t": "1999-12-31t23:59:60z"}',
+    ),
+    ({"formats": "annotation"}, '{"city": "x", "t": "1"}', '{"city": "x", "t": 1}'),
+]
+
+
+@pytest.mark.parametrize(("options", "fits", "refused"), OPTIONS, ids=lambda each: str(each)[:40])
+def test_schemas_are_read_with_the_options_of_schemas(
+    options: dict[str, Any], fits: str, refused: str
+) -> None:
+    timed = {"type": "string", "format": "date-time"}
+    properties = {"city": {"type": "string"}, "n": {"type": "integer"}, "t": timed}
+    schema = {**CITY, "properties": properties}
+    tools = [{"name": "f", "parameters": schema}]
+    call = '<tool_call>\n{"name": "f", "arguments": %s}\n</tool_call>'
+    grammar = Grammar.from_tools(tools, tool_calls="qwen_3", **options)
+    tag = Grammar.from_structural_tag(tool_calls("qwen_3", tools), **options)
+    for each in (grammar, tag):
+        found = Language(each.to_kbnf())
+        assert found.has(call % fits)
+        assert not found.has(call % refused)
+
+
+def test_arguments_in_xml_have_the_options_of_schemas() -> None:
+    timed = {"type": "string", "format": "date-time"}
+    properties = {"n": {"type": "integer"}, "t": timed, "p": {"type": "string", "pattern": "^a"}}
+    tools = [
+        {"name": "f", "parameters": {"type": "object", "properties": properties, "required": ["n"]}}
+    ]
+
+    def takes(*arguments: tuple[str, str], **options: Any) -> bool:
+        parts = "".join(f"<parameter={name}>\n{value}\n</parameter>\n" for name, value in arguments)
+        text = f"<tool_call>\n<function=f>\n{parts}</function>\n</tool_call>"
+        return Language(
+            Grammar.from_tools(tools, tool_calls="qwen_3_coder", **options).to_kbnf()
+        ).has(text)
+
+    number, early, small = ("n", "5"), ("t", "0000-01-01T00:00:00Z"), ("t", "2000-01-01t00:00:00z")
+    assert takes(number, ("t", "2000-01-01T00:00:00Z"), ("p", "abc"))
+    assert not takes(number, early)
+    assert takes(number, small, formats="rfc")
+    assert not takes(number, small)
+    assert takes(number, ("t", "soon"), formats="annotation")
+    assert not takes(number, ("p", "ba"))
+    assert not takes(("n", "5.0"))
+    assert takes(("n", "5.0"), integers="fraction")
+    assert not takes(("p", "a"), number)
+    assert takes(("p", "a"), number, order="any")
+    assert not takes(("p", "a"), order="any")
+    assert not takes(number, ("p", "a"), number, order="any")
+    assert not takes(number, ("other", "x"))
+    assert takes(number, ("other", "x"), closed=False)
+
+
+def test_strings_that_take_too_many_states_are_shorter_and_said_to_be() -> None:
+    text = {"type": "string", "pattern": "foo", "maxLength": 100}
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": {"x": text}}}]
+    options = {"tool_calls": "qwen_3_coder"}
+    found = check(json.dumps(tools), language=TOOL_LIST, language_options=options)
+    assert [(each.code, each.pointer) for each in found] == [("W808", "/0/parameters/properties/x")]
+    language = Language(Grammar.from_tools(tools, tool_calls="qwen_3_coder").to_kbnf())
+    call = "<tool_call>\n<function=f>\n<parameter=x>\n%s\n</parameter>\n</function>\n</tool_call>"
+    assert language.has(call % "a foo b")
+    assert not language.has(call % "a fo b")
+    assert not language.has(call % f"foo{'x' * 98}")
+    assert not language.has(call % "foo</parameter>")

@@ -15,7 +15,7 @@ from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
 from kbnf_testing.membership import Language
 
-HEAD = "(* kbnf: finish=eos *)\n\n"
+HEAD = "(* kbnf: finish=eos from=structural-tag *)\n\n"
 
 
 def const(value: str) -> dict[str, Any]:
@@ -99,7 +99,7 @@ WRITTEN = [
     (
         {"type": "qwen_xml_parameter", "json_schema": {"properties": {"a": {"type": "string"}}}},
         "start ::= parameters;\nparameters ::= (space parameters_a)? space;\n"
-        "space ::= #r'[ \\t\\n\\r]*';\nargument ::= except!('</parameter>');\n"
+        "space ::= #r'(?:\\n[ \\t]{0,32}| )?';\nargument ::= except!('</parameter>');\n"
         "parameters_a ::= '<parameter=a>' argument? '</parameter>';\n",
     ),
 ]
@@ -269,9 +269,9 @@ LOST: list[tuple[Any, str, str]] = [
     ({"type": "exclude_token", "exclude_tokens": ["a"]}, "W402", "/format: the token 'a'"),
     ({"type": "any_tokens", "max_tokens": 70_000}, "W441", "/format/max_tokens: at most 65,535"),
     (
-        {"type": "json_schema", "json_schema": {}, "any_order": True},
+        {"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": 2000},
         "W441",
-        "/format/any_order: required properties",
+        "/format/max_whitespace_cnt: at most 1,024 blanks",
     ),
     (
         {"type": "json_schema", "json_schema": {}, "excludes": ["a"]},
@@ -410,3 +410,75 @@ def test_schemas_in_a_tag_have_the_lints_of_schemas() -> None:
     found = check(text, "a.structural_tag")
     places = [(each.code, each.pointer) for each in found]
     assert places == [("W821", "/format/content/json_schema/properties/a/maxlength")]
+
+
+def test_a_tag_obeys_its_own_blanks_and_order_and_the_options_of_schemas() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "null"}},
+        "required": ["a"],
+    }
+    settings = {"type": "json_schema", "json_schema": schema}
+
+    def takes(text: str, *, settings: dict[str, Any] = settings, **options: Any) -> bool:
+        tag = {"type": "structural_tag", "format": settings}
+        return Language(Grammar.from_structural_tag(tag, **options).to_kbnf()).has(text)
+
+    assert takes('{"a": 1, "b": null}')
+    assert not takes('{"a":  1}')
+    assert not takes('{"b": null, "a": 1}')
+    assert not takes(f'{{"a": {"1" * 20}}}')
+    assert takes(f'{{"a": {"1" * 20}}}', digits="any")
+    assert takes('{"a": 1, "c": 2}', closed=False)
+    own = {**settings, "max_whitespace_cnt": 3, "any_order": True}
+    assert takes('{"b":   null,\t\n "a" : 1}', settings=own)
+    assert not takes('{"a":    1}', settings=own)
+    assert not takes('{"b": null}', settings=own)
+    assert not takes('{"a": 1, "a": 1}', settings=own)
+    assert not takes('{"a" : 1}', settings=own, whitespace="compact")
+
+
+def test_elements_come_in_any_order_and_once() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "null"}, "b": {"type": "null"}, "c": {"type": "null"}},
+        "required": ["a", "b"],
+    }
+    for style, begin, end in (
+        ("qwen_xml", "<parameter={}>", "</parameter>"),
+        ("cohere_xml", '<cofl:value name="{}" type="json">', "</cofl:value>"),
+        ("minimax_m3_xml", "]<]minimax[>[<{}>", "]<]minimax[>[</{}>"),
+    ):
+        fmt = {"type": "json_schema", "json_schema": schema, "style": style, "any_order": True}
+        found = Language(from_structural_tag(of(fmt)).text)
+        for names, fits in (
+            ("ab", True), ("ba", True), ("cba", True), ("bca", True), ("a", False), ("ca", False),
+            ("aab", False), ("abca", False),
+        ):  # fmt: skip
+            text = "".join(f"{begin}null{end}".replace("{}", name) for name in names)
+            assert found.has(text) == fits, (style, names)
+
+
+def test_loops_that_options_leave_endless_are_found_where_the_schema_is() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "number"}}}
+    text = of(tagged("<f=a>", {"type": "json_schema", "json_schema": schema}, "</f>"))
+    options = {"whitespace": "flexible", "digits": "any"}
+    found = check(text, language=STRUCTURAL_TAG, language_options=options)
+    place = "/format/content/json_schema"
+    assert [(each.code, each.pointer) for each in found] == [("I303", place), ("W302", place)]
+    assert not any(each.fixes for each in found)
+    assert check(text, language=STRUCTURAL_TAG) == []
+
+
+def test_a_rule_that_nothing_uses_is_left_out() -> None:
+    schema = {"properties": {"a": {"type": "null"}}}
+    text = from_structural_tag(of({"type": "qwen_xml_parameter", "json_schema": schema})).text
+    assert "argument" not in text
+    assert check(text) == []
+
+
+def test_strict_modes_are_those_of_the_schemas_inside() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "null"}}}
+    text = of({"type": "json_schema", "json_schema": schema})
+    found = check(text, language=STRUCTURAL_TAG, language_options={"strict": "openai"})
+    assert {each.code for each in found} == {"E809"}

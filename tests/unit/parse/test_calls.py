@@ -50,10 +50,18 @@ def test_the_example_of_each_preset_is_its_call(preset: str) -> None:
         ('<cofl:tool_call id="0" name="get_weather">', "get_weather"),
         (" to=functions.get_weather<|channel|>commentary json<|message|>", "get_weather"),
         ('<|open|>call tool="get_weather" index="0"<|sep|>', "get_weather"),
-        ("[[", "[["),
+        ("[[", None),
+        ("<a b>", None),
+        (
+            " to=functions.get_weather<|channel|>commentary <|constrain|>json<|message|>",
+            "get_weather",
+        ),
+        ('{"name": "a\\"b", "arguments": ', 'a"b'),
+        ("<function=ns:get-it>", "ns:get-it"),
+        ("<f=a>", "a"),
     ],
 )
-def test_the_beginning_of_a_tag_names_the_tool(head: str, name: str) -> None:
+def test_the_beginning_of_a_tag_names_the_tool(head: str, name: str | None) -> None:
     assert tool_name(head) == name
 
 

@@ -77,3 +77,19 @@ def test_what_was_refused_is_not_lost() -> None:
         grammar.parser.certain(trace)
     trace.cut_to(1)
     assert grammar.parser.certain(trace) == before
+
+
+def test_an_engine_goes_on_after_a_text_that_was_refused() -> None:
+    grammar = Grammar(f"start ::= '<' e; {PAIRS.partition(';')[2]}", limits=FEW, finish="eos")
+    engine = Engine(grammar, Vocabulary.bytes())
+    engine.try_accept_new_bytes(b"<x")
+    events = engine.events()
+    engine.try_accept_new_bytes(b"x" * 200)
+    for _ in range(2):
+        with pytest.raises(WorkLimitError):
+            engine.events()
+    engine.rollback(1)
+    engine.try_accept_new_bytes(b"x")
+    events += engine.events()
+    assert events == list(grammar.parse("<xx").events())[: len(events)]
+    assert len(events) > 1

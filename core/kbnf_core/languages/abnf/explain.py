@@ -1,8 +1,12 @@
 """Findings about ABNF that cannot be read."""
 
+import re
+
 from kbnf_core.kbnf.statements import CLOSERS, CLOSING, Mistake, Word, shown, span_of
+from kbnf_core.kbnf.tree import Name
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.text.source import Source, Span
+from kbnf_core.text.suggest import Suggestions
 
 _RULE = "a rule is written `name = ...`, first on a line"
 _OPEN = {
@@ -61,6 +65,38 @@ def nothing_to_add_to(source: Source, sign: Word, name: str) -> Diagnostic:
     message = f"there is no earlier rule `{name}` to add to"
     fix = Fix("write `=`", (Edit(span_of(sign), "="),))
     return Diagnostic("E432", message, source, span_of(sign), fixes=(fix,))
+
+
+def _is_prose(use: Name) -> bool:
+    return not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", use.value)
+
+
+def _brackets(inner: Span) -> Span:
+    return Span(inner.start - 1, inner.end + 1)
+
+
+def undefined(source: Source, use: Name, suggestions: Suggestions) -> Diagnostic:
+    """Return the finding for prose, or a rule of another file, that the start needs."""
+    if _is_prose(use):
+        message = "what is described in prose cannot be generated"
+        helps = ("write out the rule that is meant",)
+        return Diagnostic("E431", message, source, _brackets(use.span), helps=helps)
+    close = suggestions.closest(use.value)
+    helps = (f"did you mean `{close}`?" if close else f"define it: `{use.value} = ...`",)
+    return Diagnostic(
+        "E101", f"the rule `{use.value}` is not defined", source, use.span, helps=helps
+    )
+
+
+def left_out(source: Source, rule: str, use: Name, start: str) -> Diagnostic:
+    """Return the finding for a rule that cannot be generated, to which the start does not lead."""
+    place, why = use.span, f"`{use.value}` is not defined in this file"
+    if _is_prose(use):
+        place, why = _brackets(place), "what it means is described in prose"
+    message = f"the rule `{rule}` is left out: {why}"
+    notes = (f"the start `{start}` does not lead to it",)
+    helps = ("define it here, or write out what is meant, to use the rule",)
+    return Diagnostic("W433", message, source, place, notes=notes, helps=helps)
 
 
 def explain(mistake: Mistake) -> Diagnostic:

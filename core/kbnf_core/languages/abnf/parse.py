@@ -21,11 +21,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from re import fullmatch
 from typing import TypeAlias
 
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.expression import print_characters
+from kbnf_core.ir.analysis import callers_of, reachable
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.kbnf.read import number
@@ -58,6 +58,7 @@ from kbnf_core.kbnf.tree import (
     Repetition,
     Sequence,
     postorder,
+    uses_in,
 )
 from kbnf_core.languages.abnf import explain as about
 from kbnf_core.languages.abnf.explain import not_indented
@@ -66,6 +67,7 @@ from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
+from kbnf_core.text.suggest import Suggestions
 
 LAST_ASCII, LAST_OCTET, LAST_POINT = 0x7F, 0xFF, 0x10FFFF
 OCTETS = "%x"
@@ -190,8 +192,6 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
                 yield from _check_string(source, word)
             case "VALUE":
                 yield from _check_value(source, word)
-            case "PROSE" if not fullmatch(r"<[A-Za-z][A-Za-z0-9-]*>", word.value):
-                yield _prose(source, word)
             case _:
                 pass
     if statement.odd:
@@ -235,12 +235,6 @@ def _check_value(source: Source, word: Word) -> Iterator[Diagnostic]:
         yield Diagnostic("E001", message, source, span_of(word), helps=helps)
 
 
-def _prose(source: Source, word: Word) -> Diagnostic:
-    message = "what is described in prose cannot be generated"
-    helps = ("write out the rule that is meant",)
-    return Diagnostic("E431", message, source, span_of(word), helps=helps)
-
-
 _Parts: TypeAlias = list[Word | Expression]
 
 
@@ -280,7 +274,7 @@ class AbnfBuilder:
         return Reference(_name(parts[0]), span_of(parts[0]))
 
     def prose(self, parts: list[Word]) -> Reference:
-        """``<name>``; what is no name has a finding of its own."""
+        """``<name>``, or what is described for people: a use of a rule that nothing can define."""
         span = span_of(parts[0])
         inner = Span(span.start + 1, span.end - 1)
         return Reference(Name(parts[0].value[1:-1], inner), span)
@@ -370,10 +364,51 @@ def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | Non
     definitions = [_renamed(each, names) for each in read.trees]
     definitions += _made_rules(definitions, {*names, *map(str.lower, read.broken)})
     broken = frozenset(names.get(each.lower(), each) for each in read.broken)
-    document = Document(source, tuple(definitions), comments, broken)
+    document = Document(
+        source, tuple(definitions), comments, broken, predefined=_predefined(definitions)
+    )
     wanted = start or read_pragmas(document)[0].start or _first(statements)
-    found = tuple(sorted(findings, key=Diagnostic.sort_key))
-    return Parsed(document, found, names.get(wanted.lower(), wanted) if wanted else None)
+    wanted = names.get(wanted.lower(), wanted) if wanted else None
+    document, gaps = _without_gaps(document, wanted)
+    found = tuple(sorted([*findings, *gaps], key=Diagnostic.sort_key))
+    return Parsed(document, found, wanted)
+
+
+def _without_gaps(document: Document, start: str | None) -> tuple[Document, list[Diagnostic]]:
+    """Return the rules without those that lead to what has no rule, if ``start`` leads to none.
+
+    That is prose, or a rule of another document. The findings tell of each first use.
+    """
+    uses: dict[str, list[Name]] = {}
+    for each in document.definitions:
+        uses.setdefault(each.name.value, []).extend(uses_in(each.body))
+    known = uses.keys() | document.broken_names
+    graph = {name: {use.value for use in found} for name, found in uses.items()}
+    needed = reachable([start] if start and not document.broken_names else uses, graph)
+    gaps = {use.value: use for found in uses.values() for use in found if use.value not in known}
+    if not gaps:
+        return document, []
+    found: list[Diagnostic] = []
+    wanted: set[str] = set()
+    suggestions = Suggestions(known)
+    for name, called in uses.items():
+        for use in {use.value: use for use in reversed(called) if use.value in gaps}.values():
+            if name in needed:
+                found.append(about.undefined(document.source, use, suggestions))
+                wanted.add(use.value)
+            else:
+                found.append(about.left_out(document.source, name, use, start or ""))
+    without = reachable(gaps, callers_of(graph)) - needed
+    kept = tuple(each for each in document.definitions if each.name.value not in without)
+    # What only a rule uses that is left out is not unused.
+    used = {each for name in without & graph.keys() for each in graph[name]}
+    changed = replace(
+        document,
+        definitions=kept,
+        broken_names=document.broken_names | wanted,
+        predefined=document.predefined | used,
+    )
+    return changed, found
 
 
 class _Abnf(Metasyntax[Definition]):
@@ -433,6 +468,12 @@ def _made_rules(definitions: list[Definition], defined: set[str]) -> list[Defini
                 missing.setdefault(node.name.value, node.name)
     made = (_made_rule(name, first.span) for name, first in missing.items())
     return [rule for rule in made if rule is not None]
+
+
+def _predefined(definitions: list[Definition]) -> frozenset[str]:
+    """Return the core rules, be they written out, and the rules that are made for octets."""
+    names = (each.name.value for each in definitions)
+    return frozenset(each for each in names if each.lower() in _CORE_RULES or each[:2] == OCTETS)
 
 
 def _check_signs(source: Source, statements: list[Statement]) -> Iterator[Diagnostic]:

@@ -103,7 +103,14 @@ def parse_bnf(
         made = fill_vocabulary(rough, made, vocabulary, limits)
         losses, generated = [], frozenset(each.span for each in made)
         definitions = without_asked(definitions)
-    document = Document(source, (*definitions, *made), (), frozenset(read.broken), generated)
+    document = Document(
+        source,
+        (*definitions, *made),
+        (),
+        frozenset(read.broken),
+        generated,
+        frozenset(each.name.value for each in made),
+    )
     found = tuple(sorted(findings, key=Diagnostic.sort_key))
     return Parsed(document, found, losses=tuple(losses))
 

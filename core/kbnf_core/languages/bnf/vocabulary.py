@@ -1,8 +1,10 @@
-"""``<any!>`` and ``<except!(..)>`` of bnf_sampler, which take one token of the vocabulary.
+"""``<any!>`` and ``<except!(..)>`` of bnf_sampler, which take the text of one token.
 
-With the vocabulary they are the texts of its tokens, or those without the excluded text; KBNF then
-takes such a text by whatever tokens spell it. Without a vocabulary they stand for any text, and any
-text without the excluded one: both may span several tokens, which is a loss.
+With the vocabulary they are the texts of its tokens, or those without the excluded text, by
+whatever tokens these are spelled. bnf_sampler does not let them span tokens, but lets them begin
+and end inside of one, as in ``<except!('ar')>'ard'`` with a token ``card``: so ``#token`` sets,
+which begin and end with a token, would be further from it. Without a vocabulary they are any text,
+and any text without the excluded one: both may span several tokens, which is a loss.
 """
 
 from collections.abc import Iterable, Mapping

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 
 from kbnf_core.automata import operations
@@ -17,31 +18,37 @@ TABLE_HEAD = "Renamed:"
 """Begins the comment with the table of new names; it is not carried over to a third text."""
 
 _NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]+")
+_NO_GBNF_NAME = re.compile(r"[^A-Za-z0-9-]+")
+
+_OF_XGRAMMAR = (
+    "true",
+    "false",
+    "Token",
+    "ExcludeToken",
+    "TagDispatch",
+    "TokenTagDispatch",
+    "Regex",
+    "Substring",
+)
+"""Words of XGrammar's GBNF that cannot name a rule."""
 
 
 def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
-    """Return an identifier of KBNF for each name, each different.
+    """Return an identifier of KBNF for each name of another language, each different.
 
     ``fixed`` holds those that are settled. Other names stay as they are where they can.
     """
-    return _distinct(names, fixed, _identifier, "_")
+    spell = partial(_spelled, bad=_NO_IDENTIFIER, joint="_")
+    return distinct(names, fixed, spell, "_")
 
 
 def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
-    """Return a name of GBNF for each identifier of KBNF, each different; as ``kbnf_names``.
+    """Return a name of GBNF for each name of any language, as ``kbnf_names``.
 
-    Names with a hyphen are those of rules made for another one, whose name is before it.
+    It has letters, digits and hyphens only, and begins with a letter: all readers of GBNF take it.
     """
-    ordered = list(names)
-    written = [name for name in ordered if "-" not in name]
-    chosen = _distinct(written, fixed, lambda name: name.replace("_", "-"), "-")
-
-    def change(name: str) -> str:
-        owner, _, rest = name.partition("-")
-        return f"{chosen.get(owner, owner)}-{rest.replace('_', '-')}"
-
-    made = [name for name in ordered if "-" in name]
-    return _distinct(made, chosen, change, "-")
+    spell = partial(_spelled, bad=_NO_GBNF_NAME, joint="-")
+    return distinct(names, fixed, spell, "-", _OF_XGRAMMAR)
 
 
 @dataclass(slots=True)
@@ -71,24 +78,30 @@ class Names:
         return name
 
 
-def _identifier(name: str) -> str:
-    """Return ``name`` with one `_` for every run of other characters, none at its ends."""
-    plain = (
-        name if _NO_IDENTIFIER.search(name) is None else _NO_IDENTIFIER.sub("_", name).strip("_")
-    )
+def _spelled(name: str, bad: "re.Pattern[str]", joint: str) -> str:
+    """Return ``name`` with one joint for every run of ``bad`` characters, none at its ends."""
+    plain = name if bad.search(name) is None else bad.sub(joint, name).strip(joint)
     return plain if plain[:1].isalpha() or plain[:1] == "_" else f"r{plain}"
 
 
-def _distinct(
-    names: Iterable[str], fixed: Mapping[str, str], change: Callable[[str], str], joint: str
+def distinct(
+    names: Iterable[str],
+    fixed: Mapping[str, str],
+    spell: Callable[[str], str],
+    joint: str,
+    reserved: Iterable[str] = (),
 ) -> dict[str, str]:
+    """Return ``fixed``, and for every other name one close to what ``spell`` makes of it.
+
+    The result depends on the order of the names only. None is one of ``reserved``.
+    """
     ordered = list(dict.fromkeys(names))
     chosen = dict(fixed)
-    taken = set(fixed.values())
+    taken = {*fixed.values(), *reserved}
     # Names that can stay go first, so that none of them gives way to one that must change.
-    for name in sorted(ordered, key=lambda name: change(name) != name):
+    for name in sorted(ordered, key=lambda name: spell(name) != name):
         if name not in chosen:
-            chosen[name] = _free(change(name), taken, joint)
+            chosen[name] = _free(spell(name), taken, joint)
             taken.add(chosen[name])
     return chosen
 

@@ -41,12 +41,19 @@ def rewrite(root: Expression, change: Callable[[Leaf], Expression]) -> Expressio
 def rename(definition: Definition, names: Mapping[str, str]) -> Definition:
     """Return ``definition`` with all names, its own and those it uses, replaced."""
 
-    def change(leaf: Leaf) -> Leaf:
-        if not isinstance(leaf, Reference):
-            return leaf
-        return Reference(Name(names[leaf.name.value], leaf.name.span), leaf.span)
+    def renamed(name: Name) -> Name:
+        return Name(names[name.value], name.span)
 
-    name = Name(names[definition.name.value], definition.name.span)
+    def change(leaf: Leaf) -> Leaf:
+        match leaf:
+            case Reference(name):
+                return Reference(renamed(name), leaf.span)
+            case Exception_(Name() as name):
+                return replace(leaf, excluded=renamed(name))
+            case _:
+                return leaf
+
+    name = renamed(definition.name)
     return Definition(name, rewrite(definition.body, change), definition.span)
 
 

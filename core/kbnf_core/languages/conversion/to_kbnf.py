@@ -29,13 +29,19 @@ _SETTING = re.compile(
 
 
 def print_kbnf(
-    document: Document, start: str, finish: str | None, remark: str, *, keeps_names: bool
+    document: Document,
+    start: str,
+    finish: str | None,
+    remark: str,
+    *,
+    keeps_names: bool,
+    origin: str = "",
 ) -> str:
     """Return a tree as KBNF, with its comments and settings.
 
-    ``finish`` is a setting that the comments do not have; ``remark`` is put in front. Names that
-    KBNF cannot have are replaced, and the start is called ``start``, unless the document
-    ``keeps_names``.
+    ``finish`` is a setting that the comments do not have; ``remark`` is put in front, ``origin``
+    says what nobody wrote as rules. Names that KBNF cannot have are replaced, and the start is
+    called ``start``, unless the document ``keeps_names``.
     """
     definitions: Sequence[Definition] = document.definitions
     comments: Iterable[Comment] = document.comments
@@ -49,6 +55,8 @@ def print_kbnf(
     settings = [] if finish is None or finish == _FINISH else [f"finish={finish}"]
     if start != _START and not has_start:
         settings.append(f"start={start}")
+    if origin:
+        settings.append(f"from={origin}")
     head = _head(settings, remark, changed)
     text = head + lay_out_kbnf(document.source, definitions, list(comments))
     return _with_short_lines(text) if keeps_names else text

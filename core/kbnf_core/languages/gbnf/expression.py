@@ -163,15 +163,64 @@ def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
     return {name for name, is_true in found.items() if is_true}
 
 
-def prune(rules: Rules, keep: Collection[str]) -> None:
-    """Remove, in place, rules that match nothing, and those that none of ``keep`` leads to."""
+def names_alive(rules: Mapping[str, Node]) -> set[str]:
+    """Return the rules that have texts, be it texts that never end."""
+
+    def evaluate(name: str, known: Mapping[str, bool]) -> bool:
+        names = {callee for callee in callees[name] if not known.get(callee)}
+        return not parts_where(rules[name], names, leaf=True)[id(rules[name])]
+
+    callees = {name: set(called(body)) for name, body in rules.items()}
+    dead = fixpoint(callees, bottom=False, evaluate=evaluate)
+    return {name for name, is_dead in dead.items() if not is_dead}
+
+
+def end_at_endless(rules: Rules) -> bool:
+    """End sequences, in place, at parts that have no text that ends: nothing after is reached.
+
+    Returns whether the rules then have the infinite texts of those before, which they have not
+    where a part without any text follows one that may go on for ever.
+    """
     productive = names_where(rules, leaf=True)
+    for name, body in rules.items():
+        finite = parts_where(body, productive, leaf=True)
+
+        def change(node: Node, parts: list[Node], finite: Mapping[int, bool] = finite) -> Node:
+            if not isinstance(node, Sequence):
+                return _simplified(node, parts)
+            last = next((i for i, each in enumerate(node.parts) if not finite[id(each)]), None)
+            return sequence(parts if last is None else parts[: last + 1])
+
+        rules[name] = fold(body, change)
+    alive = names_alive(rules)
+    return not any(
+        _goes_on(node.parts[:index])
+        for body in rules.values()
+        for known in [parts_where(body, alive, leaf=True)]
+        for node in postorder(body)
+        if isinstance(node, Sequence)
+        for index, part in enumerate(node.parts)
+        if not known[id(part)]
+    )
+
+
+def _goes_on(parts: Iterable[Node]) -> bool:
+    """Tell whether some part may have an infinite text."""
+    return any(
+        isinstance(node, Call) or (isinstance(node, Repeat) and node.high is None)
+        for part in parts
+        for node in postorder(part)
+    )
+
+
+def prune(rules: Rules, keep: Collection[str], alive: Collection[str]) -> None:
+    """Remove, in place, rules that are not ``alive``, and those that none of ``keep`` leads to."""
 
     def change(node: Node) -> Node:
-        return NOTHING if isinstance(node, Call) and node.name not in productive else node
+        return NOTHING if isinstance(node, Call) and node.name not in alive else node
 
     for name in [*rules]:
-        if name in productive:
+        if name in alive:
             rules[name] = rewrite(rules[name], change)
         else:
             del rules[name]
@@ -180,10 +229,13 @@ def prune(rules: Rules, keep: Collection[str]) -> None:
         del rules[name]
 
 
-SUFFIX = "-nonempty"
+JOINT = "_"
+"""After the name of a rule in the names of rules made for it; no name of GBNF has it."""
+
+SUFFIX = f"{JOINT}nonempty"
 """Ends the name of a rule that stands for another one without the empty text."""
 
-INNER = "-inner"
+INNER = f"{JOINT}inner"
 """Ends the name of the rule that is called in the place of the start, which is never empty."""
 
 
@@ -376,7 +428,7 @@ class _Behind:
 
     def name(self, first: str, outer: str) -> str:
         """Return the name of the rule for what is after ``first`` in ``outer``."""
-        return f"{outer}-after-{first}"
+        return f"{outer}{JOINT}after{JOINT}{first}"
 
     def rules(self) -> Rules:
         """Return all of them."""

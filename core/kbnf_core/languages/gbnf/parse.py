@@ -60,6 +60,7 @@ from kbnf_core.kbnf.tree import (
     Text,
     TokenName,
     TokenSet,
+    children,
     postorder,
 )
 from kbnf_core.languages.conversion.build_tree import nothing, pattern, terminal
@@ -292,6 +293,8 @@ class GbnfBuilder:
         """``x`` and its operator; a count that is none has a finding of its own."""
         body, operator = parts
         low, high = _BOUNDS.get(operator.type) or read_count(operator.value) or (0, 0)
+        if high is not None and low <= LLAMA_LIMIT and high > DEFAULT_LIMITS.repetition:
+            high = None
         place = span_of(operator)
         return Repetition(body, low, high, place, body.span.cover(place))
 
@@ -378,16 +381,40 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
 
 
 def check_definition(
-    source: Source, definition: Definition, limits: Limits
+    source: Source, definition: Definition, limits: Limits, mentioned: set[str]
 ) -> Iterator[Diagnostic]:
-    """Yield what is wrong with the operators of a rule, and with its tokens."""
+    """Yield what is wrong with the operators of a rule, and with its tokens.
+
+    ``mentioned`` are the names of the rules before this one in the text, and what they use.
+    """
+    mentioned.add(definition.name.value)
+    # What llama.cpp makes symbols of in a part, and how many it counts for where it is repeated.
+    symbols: dict[int, int] = {}
     sizes: dict[int, int] = {}
     for node in postorder(definition.body):
-        sizes[id(node)] = _size(node, sizes)
-        if isinstance(node, Repetition):
-            yield from _check_repetition(source, node, sizes[id(node.body)], limits)
-        elif isinstance(node, TokenSet) and MAX_TOKEN_ID in node.ranges[0]:
-            yield Diagnostic("E016", f"token ids end at {MAX_TOKEN_ID - 1}", source, node.span)
+        symbols[id(node)] = sum(symbols[id(part)] for part in children(node))
+        sizes[id(node)] = 1
+        match node:
+            case Reference(name) if name.value not in mentioned:
+                mentioned.add(name.value)
+                symbols[id(node)] = 1
+            case Bracket():
+                symbols[id(node)] += 1
+                sizes[id(node)] = symbols[id(node)]
+            case Repetition():
+                size = sizes[id(node.body)]
+                yield from _check_repetition(source, node, size, limits)
+                symbols[id(node)] += 1 if node.high is None else node.high - node.low
+                sizes[id(node)] = size * _copies(node)
+            case TokenSet() if MAX_TOKEN_ID in node.ranges[0]:
+                yield Diagnostic("E016", f"token ids end at {MAX_TOKEN_ID - 1}", source, node.span)
+
+
+def _copies(node: Repetition) -> int:
+    """Return by how much llama.cpp multiplies the size of what is repeated."""
+    if node.high is None or node.high > LLAMA_LIMIT:
+        return max(node.low, 1)
+    return max(node.high, 1)
 
 
 def _check_characters(source: Source, word: Word) -> Iterator[Diagnostic]:
@@ -398,6 +425,10 @@ def _check_characters(source: Source, word: Word) -> Iterator[Diagnostic]:
             yield _bad_escape(source, piece)
         elif not is_scalar(piece.point) or (piece.point == 0 and word.type == "STRING"):
             yield _no_character(source, piece.point, piece.span)
+        elif source.slice(piece.span) == r"\-":
+            message = r"llama.cpp before August 2026 refuses `\-`"
+            help_ = "write `-` first or last in a class" if word.type == "CLASS" else "write `-`"
+            yield _refused(source, piece.span, message, "unknown escape at", help_)
 
 
 def _bad_escape(source: Source, piece: Piece) -> Diagnostic:
@@ -467,6 +498,9 @@ def _check_repetition(
     source: Source, node: Repetition, size: int, limits: Limits
 ) -> Iterator[Diagnostic]:
     if isinstance(node.body, Terminal) and not node.body.text.value:
+        if "\\" in source.slice(node.body.span):
+            # What is no escape has a finding of its own.
+            return
         yield nothing_to_repeat(source, node.operator, shown(source.slice(node.operator)))
         return
     high = node.low if node.high is None else node.high
@@ -477,35 +511,22 @@ def _check_repetition(
     elif high > limits.repetition:
         message = f"this count is above {limits.repetition}"
         yield Diagnostic("E013", message, source, node.operator)
-    elif node.low > LLAMA_LIMIT or size * high > LLAMA_LIMIT >= high:
+    elif node.low > LLAMA_LIMIT or size * _copies(node) > LLAMA_LIMIT:
         notes = (llama_says("number of repetitions exceeds sane defaults"),)
         message = f"llama.cpp refuses more than {LLAMA_LIMIT} repetitions"
+        if size > 1:
+            message += f", and this part counts for {size:,}"
         yield Diagnostic("W414", message, source, node.operator, notes=notes)
-    elif high > LLAMA_LIMIT:
+    elif high > LLAMA_LIMIT or _is_read_as_none(source, node):
         message = f"llama.cpp reads an upper bound above {LLAMA_LIMIT} as none at all"
-        yield Diagnostic("W414", message, source, node.operator)
+        bound = ("so it is read here, too",) if node.high is None else ()
+        yield Diagnostic("W414", message, source, node.operator, notes=bound)
 
 
-def _size(node: Expression, sizes: dict[int, int]) -> int:
-    """Return how many generated rules a part counts for where llama.cpp repeats it.
-
-    A count makes a rule for every repetition that may be left out, and a group counts for the
-    rules made inside it; everything else counts for one.
-    """
-    match node:
-        case Repetition():
-            copies = node.low if node.high is None else node.high
-            return sizes[id(node.body)] * max(copies, 1)
-        case Bracket():
-            return max(1, sum(_optional(part) for part in postorder(node.body)))
-        case _:
-            return 1
-
-
-def _optional(node: Expression) -> int:
-    if not isinstance(node, Repetition):
-        return 0
-    return 1 if node.high is None else node.high - node.low
+def _is_read_as_none(source: Source, node: Repetition) -> bool:
+    """Tell whether a repetition without an upper bound is written with one."""
+    written = read_count(source.slice(node.operator)) if node.high is None else None
+    return written is not None and written[1] is not None
 
 
 def check_names(
@@ -594,6 +615,10 @@ def parse_gbnf(
 class _Gbnf(Metasyntax[Definition]):
     """The rules of a text."""
 
+    def __init__(self, source: Source, limits: Limits) -> None:
+        super().__init__(source, limits)
+        self._mentioned: set[str] = set()
+
     def parser(self) -> Parser:
         return gbnf_parser()
 
@@ -609,7 +634,7 @@ class _Gbnf(Metasyntax[Definition]):
 
     def validate(self, statement: Statement, tree: Definition) -> Iterator[Diagnostic]:
         yield from check_words(self.source, statement)
-        yield from check_definition(self.source, tree, self.limits)
+        yield from check_definition(self.source, tree, self.limits, self._mentioned)
 
     def names(self, statement: Statement) -> Iterable[str]:
         return super().names(statement) if statement.is_definition else ()

@@ -9,8 +9,9 @@ is reported, with a text that shows it where one can be found.
 Then the expressions are rewritten until llama.cpp takes them: nothing repeats what may be empty,
 nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
 above 2000, reads upper bounds above 2000 as none at all, and multiplies nested counts: the product
-of a count and the rules it generates for its operand is limited, too. A use of a rule counts for
-one, whatever the rule holds.
+of a count and the symbols that its operand makes is limited, too. Groups, repetitions that may be
+left out and names that are met for the first time make one each; a use of a rule counts for one,
+whatever the rule is.
 
 Last they are printed, in the escapes that all readers agree on. Characters that are not printable
 are ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any number of digits after ``\x``. Neighbouring
@@ -18,6 +19,7 @@ single characters are one string.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core import ir
@@ -42,23 +44,29 @@ from kbnf_core.automata.regex.syntax import Assertion, Characters
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.config import Finish
-from kbnf_core.frontend import Language, Reading, not_converted, read_grammar
+from kbnf_core.frontend import Language, Reading, nothing_kept, read_grammar
 from kbnf_core.ir import Grammar
+from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.kbnf.tree import Comment, Document
-from kbnf_core.languages.conversion.build_tree import TABLE_HEAD, gbnf_names
+from kbnf_core.languages.conversion.build_tree import TABLE_HEAD, distinct, gbnf_names
 from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
 from kbnf_core.languages.conversion.layout import Style, Written, lay_out
 from kbnf_core.languages.gbnf.expression import (
+    JOINT,
     Call,
     Node,
     Rules,
     Token,
     alternation,
+    called,
     characters,
     eliminate_left_recursion,
+    end_at_endless,
     generate_nonempty,
+    names_alive,
+    names_where,
     of_regex,
     prune,
     repeat_nonempty,
@@ -67,12 +75,15 @@ from kbnf_core.languages.gbnf.expression import (
     sequence,
     text,
 )
-from kbnf_core.lower.facts import analyse
+from kbnf_core.lower.translate import Translator
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
-LIMIT = 2000
+LIMIT = 1999
+"""Older versions of llama.cpp refuse 2000, too."""
+
 _CHUNK = 1000
 
 
@@ -95,7 +106,7 @@ class _Splitter:
         if not isinstance(node, Repeat):
             return node
         most = node.low if node.high is None else node.high
-        if most <= LIMIT and _size(node.body) * most <= LIMIT:
+        if most <= LIMIT and _size(node.body) * max(most, 1) <= LIMIT:
             return node
         item = self._as_unit(node.body)
         if most <= LIMIT:
@@ -112,7 +123,7 @@ class _Splitter:
 
     def _rule(self, body: Node, word: str) -> Call:
         number = 1
-        while (name := f"{self._name}-{word}{number}") in self._rules:
+        while (name := f"{self._name}{JOINT}{word}{number}") in self._rules:
             number += 1
         self._rules[name] = body
         return Call(name)
@@ -134,23 +145,24 @@ class _Splitter:
         return sequence([chunks, repetition(item, 0, rest) if rest else EMPTY])
 
 
-def _size(node: Node) -> int:
-    """Return how many generated rules llama.cpp counts for an operand."""
-    if isinstance(node, Repeat):
-        return _size_of_count(node)
-    generated = sum(_optional_copies(part) for part in postorder(node))
-    return max(1, generated)
+def _size(operand: Node) -> int:
+    """Return for how many symbols llama.cpp counts an operand, or more."""
+    parts = [*postorder(operand)]
+    names = {part.name for part in parts if isinstance(part, Call)}
+    return max(1, sum(map(_symbols, parts)) + len(names) * (len(parts) > 1))
 
 
-def _size_of_count(node: Repeat[Node]) -> int:
-    copies = max(node.low if node.high is None else node.high, 1)
-    return copies * max(1, sum(_optional_copies(part) for part in postorder(node.body)))
-
-
-def _optional_copies(node: Node) -> int:
-    if not isinstance(node, Repeat):
-        return 0
-    return 1 if node.high is None else node.high - node.low
+def _symbols(node: Node) -> int:
+    """Return the symbols that a part alone makes, as if each operator were a group."""
+    match node:
+        case Repeat(_, low, high):
+            return 2 if high is None else 1 + high - low
+        case Sequence():
+            return 1
+        case Choice():
+            return 1 + (EMPTY in node.branches)
+        case _:
+            return 0
 
 
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -291,19 +303,21 @@ _WORDS = {
 class Unfolder:
     """Unfolds the definitions of one document; helper rules go to ``rules``, too.
 
-    ``losses`` holds what could not be kept, by the name of the definition.
+    ``names`` are those of GBNF for the names of the document. ``losses`` holds what could not be
+    kept, by the name of the definition.
     """
 
-    def __init__(self, grammar: ir.Grammar, limits: Limits) -> None:
+    def __init__(self, document: Document, names: Mapping[str, str], limits: Limits) -> None:
         self.rules: Rules = {}
+        self._names = names
         self.losses: dict[str, list[Loss]] = {}
-        self._dfas = _automata_by_place(grammar)
+        self._translator = Translator(document, limits, Budget(limits.work))
         self._limits = limits
         self._name = ""
 
     def add(self, definition: tree.Definition) -> None:
         """Unfold ``definition``; several of one name are alternatives."""
-        self._name = definition.name.value
+        self._name = self._names[definition.name.value]
         body = self._unfold(definition.body)
         known = self.rules.get(self._name)
         self.rules[self._name] = body if known is None else alternation([known, body])
@@ -332,7 +346,7 @@ class Unfolder:
             case tree.ByteString():
                 return _Bytes(node.value, node.span)
             case tree.Reference():
-                return Call(node.name.value)
+                return Call(self._names[node.name.value])
             case tree.TokenName():
                 return self._token_name(node)
             case tree.TokenSet():
@@ -340,7 +354,7 @@ class Unfolder:
             case tree.Pattern():
                 return self._pattern(node)
             case tree.Exception_():
-                return self._automaton(self._dfas[node.span], node.span, "except")
+                return self._automaton(node, "except")
 
     def _settle(self, value: "_Value") -> Node:
         """Return bytes as the text they are."""
@@ -358,15 +372,18 @@ class Unfolder:
             parsed, _ = parse_regex(node.text.value, self._limits)
             if not any(isinstance(part, Assertion) for part in postorder(parsed)):
                 return of_regex(parsed)
-        return self._automaton(self._dfas[node.span], node.span, _WORDS[node.kind])
+        return self._automaton(node, _WORDS[node.kind])
 
-    def _automaton(self, dfa: Dfa, span: Span, word: str) -> Node:
-        """Return the texts of ``dfa``; ``word`` tells what it is, for names of rules."""
+    def _automaton(self, node: tree.Pattern | tree.Exception_, word: str) -> Node:
+        """Return the texts of an automaton; ``word`` tells what it is, for names of rules."""
+        meaning = self._translator.leaf(node)
+        if not isinstance(meaning, ir.Regular):
+            return NOTHING
         try:
-            return self._texts(dfa, span, word)
+            return self._texts(meaning.dfa, node.span, word)
         except LimitError:
             message = f"this needs more than {MOST_RULES:,} rules; any text is taken instead"
-            self._lose("W404", message, span)
+            self._lose("W404", message, node.span)
             return repetition(Characters(ANY), 0, None)
 
     def _texts(self, dfa: Dfa, span: Span, word: str) -> Node:
@@ -387,18 +404,19 @@ class Unfolder:
         base = self._free_name(word)
         for state, edges in enumerate(texts.edges):
             branches = [
-                sequence([characters(points), Call(f"{base}-{target}")]) for points, target in edges
+                sequence([characters(points), Call(f"{base}{JOINT}{target}")])
+                for points, target in edges
             ]
             end = [EMPTY] if texts.accepting[state] else []
-            self.rules[f"{base}-{state}"] = alternation([*branches, *end])
-        return Call(f"{base}-0")
+            self.rules[f"{base}{JOINT}{state}"] = alternation([*branches, *end])
+        return Call(f"{base}{JOINT}0")
 
     def _free_name(self, word: str) -> str:
-        """Return a name for a part of the rule at hand; names of KBNF have no hyphen."""
+        """Return a name for a part of the rule at hand."""
         number = 1
-        while f"{self._name}-{word}{number}-0" in self.rules:
+        while f"{(name := f'{self._name}{JOINT}{word}{number}')}{JOINT}0" in self.rules:
             number += 1
-        return f"{self._name}-{word}{number}"
+        return name
 
     def _token_name(self, node: tree.TokenName) -> Node:
         name = node.text.value
@@ -457,15 +475,6 @@ def _join_bytes(parts: list[_Value]) -> list[_Value]:
     return joined
 
 
-def _automata_by_place(grammar: ir.Grammar) -> dict[Span, Dfa]:
-    return {
-        node.span: node.dfa
-        for body in grammar.rules.values()
-        for node in ir.postorder(body)
-        if isinstance(node, ir.Regular)
-    }
-
-
 def _any_text(limits: Limits) -> Dfa:
     compiled = compile_regex("(?s:.)*", limits).dfa
     return operations.empty() if compiled is None else compiled
@@ -477,47 +486,55 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
     Raises ``GrammarError`` with all findings for a text with errors, and where nothing of it can
     be kept.
     """
-    if reading.grammar is None or reading.is_endless:
-        raise GrammarError(not_converted(reading))
-    rules, lost = _rules(reading, reading.grammar, limits)
-    text = _print(reading, rules, gbnf.start)
+    if reading.grammar is None:
+        raise GrammarError(reading.diagnostics)
+    written = dict.fromkeys(each.name.value for each in reading.document.definitions)
+    chosen = gbnf_names(written, {reading.start: gbnf.start})
+    names = {name: chosen[name] for name in written}
+    rules, lost = _rules(reading, names, limits)
+    if gbnf.start not in rules:
+        raise GrammarError(nothing_kept(reading, lost, gbnf))
+    text = _print(reading.document, rules, names)
     if lost:
         # What was written is read again, for a text on which the two grammars differ.
         converted = read_grammar(Source(text), limits=limits, language=gbnf)
-        if converted.grammar is not None:
-            example = example_of_loss(reading.grammar, converted.grammar, limits)
-            lost = [loss._replace(example=example) for loss in lost]
+        if converted.grammar is None:
+            raise GrammarError(nothing_kept(reading, lost, gbnf))
+        example = example_of_loss(reading.grammar, converted.grammar, limits)
+        lost = [loss._replace(example=example) for loss in lost]
     losses = (*reading.losses, *lost, *_finish_losses(reading, reading.grammar, limits))
     return Conversion(text, not losses, losses, reading.diagnostics)
 
 
-def _rules(reading: Reading, grammar: Grammar, limits: Limits) -> tuple[Rules, list[Loss]]:
-    """Return the rules of the converted grammar, and what they lost."""
-    unfolder = Unfolder(grammar, limits)
-    reachable = analyse(grammar).reachable
+def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[Rules, list[Loss]]:
+    """Return the rules of the converted grammar, none where nothing is kept, and what they lost."""
+    unfolder = Unfolder(reading.document, names, limits)
     for definition in reading.document.definitions:
         unfolder.add(definition)
-    rules = unfolder.rules
-    written = [definition.name.value for definition in reading.document.definitions]
-    prune(rules, written)
-    if reading.start not in rules:
-        source = reading.document.source
-        lost = (loss for each in unfolder.losses.values() for loss in each)
-        raise GrammarError([loss.diagnostic(source) for loss in lost])
+    rules, start = unfolder.rules, names[reading.start]
+    used = reachable([start], {name: [*called(body)] for name, body in rules.items()})
+    lost = [
+        loss for name in names.values() if name in used for loss in unfolder.losses.get(name, ())
+    ]
+    if reading.is_endless and not end_at_endless(rules):
+        return {}, lost
+    find_alive = names_alive if reading.is_endless else partial(names_where, leaf=True)
+    prune(rules, [*names.values()], find_alive(rules))
+    if start not in rules:
+        return {}, lost
     if reading.finish is not Finish.EOS:
         # One byte is always generated, so the empty text is none of the original's.
-        generate_nonempty(rules, reading.start)
+        generate_nonempty(rules, start)
     repeat_nonempty(rules)
     eliminate_left_recursion(rules)
-    prune(rules, written)
+    prune(rules, [*names.values()], find_alive(rules))
     keep_limits(rules)
-    lost_parts = (unfolder.losses[name] for name in unfolder.losses if name in reachable)
-    return rules, [loss for part in lost_parts for loss in part]
+    return rules, lost
 
 
 def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[Loss]:
     """Return the W403 of a grammar that ends before llama.cpp does."""
-    if reading.finish is Finish.EOS:
+    if reading.finish is Finish.EOS or reading.is_endless:
         return []
     found = going_on(grammar, limits)
     if not found.may_be:
@@ -533,15 +550,15 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
     return [Loss("W403", message, span, found.example)]
 
 
-def _print(reading: Reading, rules: Rules, start: str) -> str:
-    document = reading.document
-    names = gbnf_names(rules, {reading.start: start})
-    places = _places(document)
+def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
+    settled = {name: name for name in names.values()}
+    printed = distinct(rules, settled, lambda name: name.replace(JOINT, "-"), "-")
+    places = {names[name]: place for name, place in _places(document).items()}
     written: list[Written] = []
     span = Span(0, 0)
-    for name in _in_order(rules, document):
+    for name in _in_order(rules, [*names.values()]):
         span, branches = places.get(name, (span, ()))
-        written.append(_written(names[name], rules[name], names, span, branches))
+        written.append(_written(printed[name], rules[name], printed, span, branches))
     comments = [c for c in document.comments if not _is_setting(c)]
     return lay_out(document.source, written, comments, Style(_comment, "", bar_first=False))
 
@@ -556,13 +573,12 @@ def _places(document: Document) -> dict[str, tuple[Span, tuple[Span, ...]]]:
     return found
 
 
-def _in_order(rules: Rules, document: Document) -> list[str]:
+def _in_order(rules: Rules, written: list[str]) -> list[str]:
     """Return the names of all rules, those that were made for another one after it."""
-    written = dict.fromkeys(definition.name.value for definition in document.definitions)
     made: dict[str, list[str]] = {name: [] for name in written}
     for name in rules:
-        if name not in written:
-            made[name.split("-", maxsplit=1)[0]].append(name)
+        if name not in made:
+            made[name.partition(JOINT)[0]].append(name)
     return [each for name in written if name in rules for each in (name, *made[name])]
 
 

@@ -22,8 +22,8 @@ class SchemaLimits:
     ``uniqueItems`` keeps apart. ``orders``: properties of an
     object that may come in any order. ``bound``: the
     largest count of items or members, those of one ``properties`` too; ``length``: that of
-    characters (``maxLength``). ``states``: states that the values of one ``enum`` take. ``work``:
-    counted steps of the conversion.
+    characters (``maxLength``). ``states``: states that the values of one ``enum`` take. ``tools``:
+    those of a list. ``work``: counted steps of the conversion.
     """
 
     depth: int = 64
@@ -37,6 +37,7 @@ class SchemaLimits:
     bound: int = 65_535
     length: int = 2**31 - 1
     states: int = DEFAULT_LIMITS.grammar_states
+    tools: int = 4_000
     work: int = DEFAULT_LIMITS.work
 
 

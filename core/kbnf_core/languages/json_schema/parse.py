@@ -5,15 +5,20 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
 from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives, alternatives_of
+from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
@@ -27,7 +32,7 @@ from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
 from kbnf_core.languages.json_schema.known_texts import TEXTS, is_list
 from kbnf_core.languages.json_schema.normal_form import Type
-from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema.options import Digits, Options, options_of
 from kbnf_core.languages.json_schema.parts import PARTS
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
@@ -39,10 +44,12 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import STEPS
+from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import FEWEST, Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
@@ -83,18 +90,22 @@ class SchemaText(NamedTuple):
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
-        for inner, outer in self.moved:
-            if pointer == inner or pointer.startswith(f"{inner}/"):
-                return outer + pointer[len(inner) :]
+        known = dict(self.moved)
+        for inner in _around(pointer):
+            if inner in known:
+                return known[inner] + pointer[len(inner) :]
         return ""
 
     def places(self) -> Mapping[str, Span]:
         """Return the spans of the places in the schema, by their pointers."""
+        known: dict[str, list[str]] = {}
+        for inner, outer in self.moved:
+            known.setdefault(outer, []).append(inner)
         return {
             inner + pointer[len(outer) :]: span
             for pointer, span in self.source.places.items()
-            for inner, outer in self.moved
-            if pointer == outer or pointer.startswith(f"{outer}/")
+            for outer in _around(pointer)
+            for inner in known.get(outer, ())
         }
 
     def document(self) -> Document:
@@ -110,6 +121,14 @@ class SchemaText(NamedTuple):
         """Return the loss that a problem is."""
         found = self.diagnostic(problem)
         return Loss(problem.code, found.message, found.span)
+
+
+def _around(pointer: str) -> Iterator[str]:
+    """Yield a pointer and those of the places around it, outer ones last."""
+    while pointer:
+        yield pointer
+        pointer = pointer.rpartition("/")[0]
+    yield ""
 
 
 def parse_json_schema(source: Source, request: Request) -> Parsed:
@@ -425,6 +444,55 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     return Embedded(prefix + START, definitions, *_said(writer), eager, {})
 
 
+def raw_strings(
+    schema: Json, options: Options, avoided: Dfa, note: Callable[[str], None]
+) -> list[str] | None:
+    """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
+
+    None for all strings. What is in ``avoided`` is left out, and long strings where their number
+    of characters takes too many states, of which ``note`` is told. Raises ProblemError.
+    """
+    options = guided(schema, options)
+    writer = _writer(SchemaText(Source(""), schema, options))
+    schemas, found = writer.schemas, []
+    try:
+        for part in schemas.some(schemas.document.root()).get(Type.STRING, ()):
+            assert isinstance(part, Restricted)  # noqa: S101 - as strings are
+            if not part.literals:
+                return None
+            is_bounded = part.length is not None and part.length.high is not None
+            few = part if is_bounded or options.digits is Digits.ANY else with_bounded_runs(part)
+            strings = few.dfa(schemas.budget)
+            atom, wanted = few.literals[0]
+            is_single = len(few.literals) == 1 and wanted and isinstance(atom, Matching)
+            if is_single and operations.intersect(strings, avoided).is_empty:
+                found.append(f"(?:{cast(Matching, atom).regex})")
+            else:
+                found.append(_narrowed(few, avoided, schemas.budget, note))
+    except LimitError:
+        raise too_large("states of a counted string", options.limits.steps, "steps") from None
+    except WorkLimitError as error:
+        raise too_large("steps of work", error.limit, "work", error.part) from None
+    return found
+
+
+def _narrowed(part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]) -> str:
+    """Return a set of strings, without long ones where it is too large. Raises LimitError."""
+    length, kept = part.length, part
+    while True:
+        try:
+            found = to_regex(operations.difference(kept.dfa(budget), avoided))
+        except LimitError:
+            if length is None or length.high is None or length.high <= max(length.low, 1):
+                raise
+            length = Length(length.low, max(length.low, length.high // 2))
+            kept = Restricted(part.kind, (*part.of_any_length.literals, (length, True)))
+        else:
+            if kept is not part and length is not None:
+                note(f"strings of more than {length.high:,} characters are left out")
+            return found
+
+
 def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, bool]:
     """Return the rules that ``make`` makes of a document, and whether its values end by themselves.
 
@@ -481,11 +549,17 @@ def _message(problem: Problem) -> str:
     return f"{problem.pointer or 'the whole schema'}: {problem.message}"
 
 
-def diagnostic(problem: Problem, source: Source) -> Diagnostic:
-    """Return the finding about a problem at a pointer of a text."""
+def helps_of(problem: Problem) -> tuple[str, ...]:
+    """Return how to mend a problem."""
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)
+    return helps
+
+
+def diagnostic(problem: Problem, source: Source) -> Diagnostic:
+    """Return the finding about a problem at a pointer of a text."""
+    helps = helps_of(problem)
     span = problem.span or source.locate(problem.pointer)
     fixes: tuple[Fix, ...] = ()
     if problem.replacement:

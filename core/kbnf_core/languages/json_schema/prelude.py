@@ -63,7 +63,8 @@ NAMES = frozenset(
 )  # fmt: skip
 
 
-def _gap(options: Options) -> str:
+def gap_of(options: Options) -> str:
+    """Return the regular expression of a gap between two tokens; empty where there is none."""
     if options.whitespace_pattern is not None:
         return f"(?:{options.whitespace_pattern})?" if options.whitespace_pattern else ""
     return _GAPS.get(options.whitespace or Whitespace.PRINTED, "")
@@ -93,7 +94,7 @@ class Shared:
             options.standard is Standard.LLGUIDANCE,
         )
         self._prefix = prefix
-        gap, is_compact = _gap(options), not _gap(options)
+        gap, is_compact = gap_of(options), not gap_of(options)
         comma = _separator(options.item_separator, ",")
         colon = _separator(options.key_separator, ":")
         self.calls = {name: call(prefix + name) for name in NAMES}

@@ -239,13 +239,13 @@ class ScalarWriter:
         Where a loop overlaps with what is before it, an automaton has a state for each set of
         turns that it may be in. Where those are too many, loops stay endless, and a note says so.
         """
-        few = _with_bounded_runs(part, _RUNS)
+        few = with_bounded_runs(part)
         if few == part:
             return part
         try:
             return few if self._large_counts(few) or not few.is_empty(self._rules.budget) else part
         except LimitError as error:
-            is_blank = _with_bounded_runs(part, _RUNS[1:]) != part
+            is_blank = with_bounded_runs(part, _RUNS[1:]) != part
             what, code = ("whitespace", ENDLESS_BLANKS) if is_blank else ("digits", ENDLESS_DIGITS)
             message = f"a loop of {what} in this pattern has no end"
             help_ = f"at most {MOST_RUN} turns would take {error}; bound the loop in the pattern"
@@ -621,8 +621,8 @@ def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     return found
 
 
-def _with_bounded_runs(part: Restricted, runs: tuple[CodePoints, ...]) -> Restricted:
-    """Return strings whose patterns have no endless loops of ``runs``."""
+def with_bounded_runs(part: Restricted, runs: tuple[CodePoints, ...] = _RUNS) -> Restricted:
+    """Return strings whose patterns have no endless loops of ``runs``, digits and blanks."""
     literals = (
         (Matching(_bounded_runs(atom.regex, runs)), True)
         if wanted and isinstance(atom, Matching) and atom.regex not in _FORMAT_NAMES

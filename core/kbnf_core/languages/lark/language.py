@@ -21,7 +21,7 @@ def _read(source: Source, request: Request) -> Parsed:
 def _write(reading: Reading, limits: Limits) -> Conversion:
     from kbnf_core.languages.lark.writer import write_lark
 
-    return write_lark(reading, limits)
+    return write_lark(reading, LARK, limits)
 
 
 def _outline(source: Source, limits: Limits) -> "Outline":

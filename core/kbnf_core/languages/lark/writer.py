@@ -15,7 +15,7 @@ The rest both read alike, so it is spelled with escapes that both have.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from kbnf_core import ir
@@ -29,7 +29,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.config import Finish
-from kbnf_core.frontend import Reading, not_converted
+from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.kbnf import tree
@@ -49,11 +49,12 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Terminal,
 )
+from kbnf_core.lower.facts import analyse as facts_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import Span
 
 _MOST_JOINED = 200
 """States of a rule that becomes one terminal; larger ones read better in parts."""
@@ -266,15 +267,16 @@ _MOST_STATES = 5_000
 _TEXTS = compile_regex("(?s:.)*").dfa or operations.empty()
 
 
-def write_lark(reading: Reading, limits: Limits = DEFAULT_LIMITS) -> Conversion:
+def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS) -> Conversion:
     """Return LLGuidance's Lark for a reading, whose start becomes ``start``.
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    if reading.grammar is None or reading.is_endless:
-        raise GrammarError(not_converted(reading))
-    writer = _Writer(reading, reading.grammar, limits)
-    writer.check_texts()
+    if reading.grammar is None:
+        raise GrammarError(reading.diagnostics)
+    if reading.is_endless:
+        raise GrammarError(nothing_kept(reading, (), lark))
+    writer = _Writer(reading, reading.grammar, lark, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
@@ -299,16 +301,25 @@ def _finish(reading: Reading) -> list[Loss]:
 class _Writer:
     """Writes rules and terminals; the start comes first."""
 
-    def __init__(self, reading: Reading, grammar: ir.Grammar, limits: Limits) -> None:
+    def __init__(
+        self, reading: Reading, grammar: ir.Grammar, lark: Language, limits: Limits
+    ) -> None:
         self.losses: list[Loss] = []
         self._source = reading.document.source
-        self._grammar = grammar
         self._texts: dict[int, Dfa] = {}
+        lost: set[int] = set()
         for body in grammar.rules.values():
             for node in ir.postorder(body):
                 if isinstance(node, ir.Literal | ir.Regular) and id(node) not in self._texts:
                     self._texts[id(node)] = self._words(node)
                     self._check_size(node)
+                    lost |= {id(node)} if self._texts[id(node)].is_empty else set()
+                elif isinstance(node, ir.Token) and not self._has_form(node):
+                    lost.add(id(node))
+        self._grammar = _productive(grammar, lost)
+        if not self._has_texts():
+            raise GrammarError(nothing_kept(reading, self.losses, lark))
+        grammar = self._grammar
         self._patterns = {
             node.span: node.text.value
             for definition in reading.document.definitions
@@ -316,7 +327,7 @@ class _Writer:
             if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
         }
         self._forms: Forms = choose_forms(grammar, self._texts, limits)
-        self._used = {"start", "nothing"}
+        self._used = {"start"}
         self._numbers: dict[str, int] = {}
         self._names = {grammar.start: "start"}
         for name in grammar.rules:
@@ -324,7 +335,19 @@ class _Writer:
         self._lines: list[str] = []
         self._is_marked = False
         self._spelt: dict[int, str] = {}
-        self._needs_nothing = False
+
+    def _has_texts(self) -> bool:
+        """Tell whether the rules have a text that is not empty."""
+
+        def combine(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
+            dfa = self._texts.get(id(node))
+            return ir.rebuild(node, parts) if dfa is None else ir.Regular(dfa, node.span)
+
+        rules = {
+            name: fold(body, ir.children, combine) for name, body in self._grammar.rules.items()
+        }
+        start = self._grammar.start
+        return start in rules and facts_of(ir.Grammar(start, rules)).facts[start].filled
 
     def _check_size(self, node: ir.Literal | ir.Regular) -> None:
         """Refuse a part that LLGuidance would need too many rules for."""
@@ -352,32 +375,6 @@ class _Writer:
     def _finding(self, code: str, message: str, span: Span) -> Diagnostic:
         return Diagnostic(code, message, self._source, span)
 
-    def check_texts(self) -> None:
-        """Refuse a grammar of which nothing is left without what Lark cannot say."""
-        rules = self._grammar.rules
-        callees = {name: [c.nonterminal for c in ir.calls(body)] for name, body in rules.items()}
-
-        def matches(node: ir.Node, parts: list[bool], known: Mapping[str, bool]) -> bool:
-            match node:
-                case ir.Literal() | ir.Regular():
-                    return not self._texts[id(node)].is_empty
-                case ir.Call(name):
-                    return known[name]
-                case ir.Choice():
-                    return any(parts)
-                case ir.Repeat(_, low):
-                    return low == 0 or parts[0]
-            return all(parts)
-
-        def evaluate(name: str, known: Mapping[str, bool]) -> bool:
-            return fold(rules[name], ir.children, lambda node, parts: matches(node, parts, known))
-
-        if not fixpoint(callees, False, evaluate)[self._grammar.start]:
-            lost = [loss.diagnostic(self._source) for loss in self.losses]
-            message = f"no text of `{self._grammar.start}` is left that Lark can say"
-            found = self._finding("E105", message, NOWHERE)
-            raise GrammarError([found, *lost])
-
     def write(self) -> str:
         """Return the whole grammar: rules, then terminals, each after those that use it."""
         rules, terminals = [self._grammar.start], dict[str, None]()
@@ -397,15 +394,13 @@ class _Writer:
             reached.extend(c.nonterminal for c in ir.calls(body) if c.nonterminal not in reached)
             title = self._names[name].upper()
             self._lines.append(print_definition(title, body, self._in_terminal))
-        if self._needs_nothing:
-            self._lines.append('nothing: "x" nothing')
         if self._is_marked or reached:
             self._lines.insert(0, "%llguidance {}")
         return "".join(f"{line}\n" for line in self._lines)
 
     def _fresh(self, name: str) -> str:
         """Return a name of a rule: small letters, not beginning with a digit or two underscores."""
-        base = name.lower().lstrip("_") or "rule"
+        base = _NO_NAME.sub("_", name.lower()).strip("_") or "rule"
         if not base[0].isalpha():
             base = f"r_{base}"
         chosen = base
@@ -426,11 +421,11 @@ class _Writer:
         match node:
             case ir.Call(name):
                 return self._names[name].upper()
-            case ir.Token(terminal, span):
-                return self._token(terminal, span)
-            case ir.Literal() | ir.Regular() if not self._texts[id(node)].is_empty:
+            case ir.Token(terminal):
+                return _token(terminal)
+            case ir.Literal() | ir.Regular():
                 return self._whole(node)
-        return self._nothing()
+        raise AssertionError("an operator is no leaf")
 
     def _whole(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
@@ -447,11 +442,11 @@ class _Writer:
 
     def _characters(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]
-        if isinstance(node, ir.Literal) and not dfa.is_empty:
+        if isinstance(node, ir.Literal):
             steps = " ".join(print_text(char) for char in node.data.decode())
             return f"({steps})" if len(node.data.decode()) > 1 else steps or EMPTY
         if id(dfa) not in self._spelt:
-            self._spelt[id(dfa)] = self._states(dfa) if not dfa.is_empty else self._nothing()
+            self._spelt[id(dfa)] = self._states(dfa)
         return self._spelt[id(dfa)]
 
     def _states(self, dfa: Dfa) -> str:
@@ -470,21 +465,54 @@ class _Writer:
             self._lines.append(lay_out(name, branches))
         return names[0]
 
-    def _token(self, terminal: ir.TokenTerminal, span: Span) -> str:
-        if terminal.name is not None:
-            if terminal.name.startswith("<") and terminal.name.endswith(">"):
-                return terminal.name
-            message = f"LLGuidance names tokens as `<...>`: {terminal.name!r}"
-            self.losses.append(Loss("W402", message, span))
-            return self._nothing()
-        ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in terminal.ranges)
-        return f"<[{'^' if terminal.negated else ''}{ids}]>"
+    def _has_form(self, node: ir.Token) -> bool:
+        """Tell whether a token can be named; what cannot is a loss."""
+        name = node.terminal.name
+        if name is None or (name.startswith("<") and name.endswith(">")):
+            return True
+        message = f"LLGuidance names tokens as `<...>`: {name!r}"
+        self.losses.append(Loss("W402", message, node.span))
+        return False
 
-    def _nothing(self) -> str:
-        """Return a rule that matches nothing."""
-        self._needs_nothing = True
-        return "nothing"
 
+def _token(terminal: ir.TokenTerminal) -> str:
+    if terminal.name is not None:
+        return terminal.name
+    ids = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in terminal.ranges)
+    return f"<[{'^' if terminal.negated else ''}{ids}]>"
+
+
+def _productive(grammar: ir.Grammar, lost: Set[int]) -> ir.Grammar:
+    """Return the rules that have texts, without what has none; the leaves ``lost`` have none.
+
+    In LLGuidance nothing says that a part matches nothing, and that so no other text begins there.
+    """
+
+    def kept(name: str, known: Mapping[str, bool]) -> ir.Node | None:
+        def combine(node: ir.Node, parts: list[ir.Node | None]) -> ir.Node | None:
+            some = [part for part in parts if part is not None]
+            match node:
+                case ir.Call(callee):
+                    return node if known.get(callee) else None
+                case Choice():
+                    return ir.rebuild(node, some) if some else None
+                case Repeat(_, low, _, span):
+                    return ir.rebuild(node, some) if some else None if low else Sequence((), span)
+                case Sequence():
+                    return ir.rebuild(node, some) if len(some) == len(parts) else None
+                case _:
+                    return None if id(node) in lost else node
+
+        return fold(grammar.rules[name], ir.children, combine)
+
+    graph = {name: [c.nonterminal for c in ir.calls(body)] for name, body in grammar.rules.items()}
+    known = fixpoint(graph, False, lambda name, values: kept(name, values) is not None)
+    bodies = {name: kept(name, known) for name in grammar.rules}
+    return ir.Grammar(grammar.start, {name: body for name, body in bodies.items() if body})
+
+
+_NO_NAME = re.compile(r"[^a-z0-9_]+")
+"""What names of rules have not."""
 
 EMPTY = '""'
 """An expression of the empty text."""

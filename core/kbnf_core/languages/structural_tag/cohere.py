@@ -4,7 +4,7 @@ A string is ``raw``, an object ``dict``, an array ``list``, and any other value 
 what a schema lists as a constant.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kbnf_core.automata import operations
@@ -25,8 +25,13 @@ from kbnf_core.languages.json_schema.build_tree import (
 )
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.contents import avoiding
-from kbnf_core.languages.structural_tag.schemas import constants, format_of
-from kbnf_core.languages.structural_tag.xml import NestedArguments, kind_of, members
+from kbnf_core.languages.structural_tag.schemas import constants
+from kbnf_core.languages.structural_tag.xml import (
+    Members,
+    NestedArguments,
+    kind_of,
+    other_members,
+)
 
 _END = "</cofl:value>"
 _KEY = r'(?:[^\x00"&<>]|&(?:amp|lt|gt|quot);)+'
@@ -50,7 +55,7 @@ class CohereArguments(NestedArguments):
 
     def other(self, schema: dict[str, Any], listed: Sequence[str], pointer: str, hint: str) -> Form:
         """Return the element of a property that is not listed; nothing where there is none."""
-        value = schema.get("additionalProperties", "properties" not in schema)
+        value = other_members(schema, self.options)
         if value is False:
             return EMPTY
         values = alternation(self._values(value, f"{pointer}/additionalProperties", hint))
@@ -65,13 +70,9 @@ class CohereArguments(NestedArguments):
             return regex(_KEY)
         return regex(to_regex(operations.difference(keys, known)))
 
-    def object(
-        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
-    ) -> Form:
+    def object(self, members: Members, pointer: str, hint: str) -> Form:
         """Return what is inside of an object."""
-        del hint
-        body = members(elements, needed, other, self.spaced, any_order=self.any_order)
-        return sequence(body, self.space)
+        return sequence(members.written(self.contents, self.options, pointer, hint), self.space)
 
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
         """Return what is inside of an array, which has all ``items``."""
@@ -109,18 +110,10 @@ class CohereArguments(NestedArguments):
         return self._told(_CONTAINERS[kind], self.container(schema, pointer, hint))
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Form:
-        known = format_of(schema)
-        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        if known is not None:
-            return self._told("raw", regex(known))
-        if isinstance(schema.get("pattern"), str):
-            pattern = self.contents.regex(schema["pattern"], f"{pointer}/pattern")
-            return self._told("raw", regex(pattern))
-        if low is None and high is None:
-            return sequence(text(' type="raw">'), self._plain, text(_END))
-        character = self.contents.shared("character", regex("(?s:.)"))
-        counted = repeated(character, int(low or 0), None if high is None else int(high))
-        return self._told("raw", counted)
+        form = self.contents.strings(schema, self.options, pointer, [_END], self._plain)
+        if form is self._plain:
+            return sequence(text(' type="raw">'), form, text(_END))
+        return self._told("raw", form)
 
     def _anything(self, pointer: str) -> Form:
         return self._any("any_value", pointer)

@@ -15,6 +15,8 @@ vocabulary where it names them by their texts.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.automata import operations
@@ -43,14 +45,14 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.names import Names
-from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Standard, Whitespace
-from kbnf_core.languages.json_schema.parse import embed_json_schema
+from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
+from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
-from kbnf_core.languages.json_schema.problems import ProblemError
+from kbnf_core.languages.json_schema.problems import NARROWED, ProblemError
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.read import Node, Report
-from kbnf_core.languages.structural_tag.schemas import is_sound, report_problem
+from kbnf_core.languages.structural_tag.schemas import is_restricted, is_sound, report_problem
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
@@ -224,17 +226,22 @@ _MOST_SHARED = 32
 """Rules that a shared rule calls, directly or not, at most."""
 
 
-def options_of(fields: Mapping[str, Any]) -> Options:
-    """Return how XGrammar reads and writes JSON, with the settings of a ``json_schema``."""
+MOST_BLANKS = 1_024
+"""Blanks of a gap that are counted, at most."""
+
+
+def options_in(fields: Mapping[str, Any], options: Options) -> Options:
+    """Return how a ``json_schema`` with its own settings is read: what is asked for wins."""
     most = fields["max_whitespace_cnt"]
-    return Options(
-        whitespace=Whitespace.FLEXIBLE,
-        whitespace_pattern=None if most is None else f"{SPACE}{{0,{most}}}",
-        order=Order.ANY if fields["any_order"] else Order.DECLARED,
-        closed=True,
-        escapes=Escapes.ANY,
-        standard=Standard.LLGUIDANCE,
-    )
+    if most is not None and options.whitespace is None and options.whitespace_pattern is None:
+        gap = f"{SPACE}{{0,{min(most, MOST_BLANKS)}}}"
+        options = replace(options, whitespace=Whitespace.FLEXIBLE, whitespace_pattern=gap)
+    if fields["escapes"] is not None and options.escapes is None:
+        options = replace(options, escapes=Escapes(fields["escapes"]))
+    return replace(options, order=Order.ANY) if fields["any_order"] else options
+
+
+_OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
 class Contents:
@@ -259,7 +266,7 @@ class Contents:
 
     def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> Form:
         """Return the JSON texts that a schema allows; nothing where it cannot be used."""
-        if not is_sound(schema, pointer, self.report):
+        if not is_sound(schema, pointer, self.report, options):
             return EMPTY
         try:
             embedded = embed_json_schema(schema, options)
@@ -271,6 +278,34 @@ class Contents:
         for note in embedded.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return self.embed(embedded.definitions, embedded.start, hint)
+
+    def strings(
+        self,
+        schema: Mapping[str, Any],
+        options: Options,
+        pointer: str,
+        words: Sequence[str],
+        plain: Form,
+    ) -> Form:
+        """Return the strings of a schema as they are, without ``words``; ``plain`` are all those.
+
+        Strings whose number of characters alone is bounded may hold the words.
+        """
+        if is_restricted(schema, options):
+            avoided = compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa
+            kept = {name: value for name, value in schema.items() if name in _OF_STRINGS}
+            try:
+                note = partial(self.report.note, pointer, code=NARROWED)
+                found = None if avoided is None else raw_strings(kept, options, avoided, note)
+            except ProblemError as error:
+                report_problem(self.report, error.problem, pointer)
+                return EMPTY
+            return plain if found is None else alternation(map(regex, found))
+        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
+        if len(words) > 1 or (low is None and high is None):
+            return plain
+        character = self.shared("character", regex("(?s:.)"))
+        return repeated(character, int(low or 0), None if high is None else int(high))
 
     def grammar(self, text: str, pointer: str, hint: str) -> Form:
         """Return the texts of an EBNF grammar; nothing where it cannot be used."""

@@ -28,6 +28,8 @@ STYLES = (
     "kimi_k3_xml",
 )
 
+ESCAPES = ("canonical", "unicode", "any")
+
 
 class WrongError(Exception):
     """A value is none that a field may have; the text says what it should be."""
@@ -71,6 +73,11 @@ def word(value: Any) -> str:
     if not found:
         raise WrongError("a text that is not empty")
     return found
+
+
+def name(value: Any) -> str | None:
+    """Check the name of a tool, or null for none."""
+    return None if value is None else text(value)
 
 
 def flag(value: Any) -> bool:
@@ -121,6 +128,13 @@ def style(value: Any) -> str:
     if value not in STYLES:
         raise WrongError(f"one of {', '.join(STYLES)}")
     return str(value)
+
+
+def escapes(value: Any) -> str | None:
+    """Check how strings of JSON may be spelt, or null for what is asked for."""
+    if value not in (None, *ESCAPES):
+        raise WrongError(f"one of {', '.join(ESCAPES)}")
+    return None if value is None else str(value)
 
 
 def words(value: Any) -> tuple[str, ...]:
@@ -192,6 +206,8 @@ _SCHEMA: dict[str, Field] = {
     "any_order": Field(flag, False),
     "max_whitespace_cnt": Field(some, None),
     "excludes": Field(words, ()),
+    "tool": Field(name, None),
+    "escapes": Field(escapes, None),
 }
 _CALLS: dict[str, Field] = {
     "tags": _TAGS,

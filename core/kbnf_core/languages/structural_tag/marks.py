@@ -8,11 +8,13 @@ in them: what a model may write has been decided by then, and a tool's schema co
 Free text and calls take turns in one way only (text, then any number of calls, each with text after
 it), so that it is certain at once where text goes on.
 
-The tool is the one that the beginning of the tag around the arguments names, as the formats of
-``models`` have it, or else as such beginnings do: after ``name``, or as the last word. Text is
-reasoning where the tag around it says so.
+The tool is that of the format, as tags made of a list of tools have it (``tool``). Of other tags it
+is the one that the beginning around the arguments names: as the formats of ``models`` have it,
+after ``name`` or ``to=functions.``, after the last ``=`` in angle brackets, or as the only word;
+else there is none. Text is reasoning where the tag around it says so.
 """
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +22,7 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.kbnf.parsed import Mark, Marked, Shape
+from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.conversion.rewrite import at, placed
 from kbnf_core.languages.json_schema.build_tree import (
@@ -31,13 +33,14 @@ from kbnf_core.languages.json_schema.build_tree import (
     repeated,
 )
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.structural_tag.contents import TokenForms, joined, options_of
+from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
+from kbnf_core.languages.structural_tag.contents import TokenForms, joined, options_in
 from kbnf_core.languages.structural_tag.formats import Token
-from kbnf_core.languages.structural_tag.models import NAME, filled, key_of, table
+from kbnf_core.languages.structural_tag.models import NAME, filled, table
 from kbnf_core.languages.structural_tag.read import Node, Report, read_value
-from kbnf_core.languages.structural_tag.schemas import Schemas, constants, format_of
+from kbnf_core.languages.structural_tag.schemas import Schemas, constants, is_restricted
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, Call, Writer
-from kbnf_core.languages.structural_tag.xml import STYLES, kind_of
+from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 
@@ -46,12 +49,12 @@ if TYPE_CHECKING:
 
 _TEXT, _REASONING = Mark("text"), Mark("reasoning")
 
-_ANY_JSON = {"max_whitespace_cnt": None, "any_order": False}
+_ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=Escapes.ANY)
 
 
-def marked(nodes: Sequence[Node], limits: Limits, vocabulary: "Vocabulary | None") -> Marked:
+def marked(nodes: Sequence[Node], request: Request, options: Options) -> Marked:
     """Return the marked rules of the nodes of a tag that was read without errors."""
-    writer = _MarkedWriter(nodes, limits, vocabulary)
+    writer = _MarkedWriter(nodes, request, options)
     for node in reversed(nodes):
         writer.write(node)
     rules = tuple(placed(each, at(each.span)) for each in writer.definitions())
@@ -59,12 +62,10 @@ def marked(nodes: Sequence[Node], limits: Limits, vocabulary: "Vocabulary | None
 
 
 class _MarkedWriter(Writer):
-    def __init__(
-        self, nodes: Sequence[Node], limits: Limits, vocabulary: "Vocabulary | None"
-    ) -> None:
+    def __init__(self, nodes: Sequence[Node], request: Request, options: Options) -> None:
         report = Report(Source("{}", is_json=True))
-        super().__init__(nodes, report, limits, vocabulary)
-        self._tokens = _MarkedTokens(self, report, limits, vocabulary)
+        super().__init__(nodes, report, request, options)
+        self._tokens = _MarkedTokens(self, report, request.limits, request.vocabulary)
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
@@ -89,13 +90,14 @@ class _MarkedWriter(Writer):
         style, schema = node.fields.get("style", "qwen_xml"), node.fields["json_schema"]
         if style == "json":
             pointer = f"{node.pointer}/json_schema"
-            form = self._contents.schema(True, options_of(_ANY_JSON), pointer, "json")
+            form = self._contents.schema(True, _ANY_JSON, pointer, "json")
             shapes: tuple[Shape, ...] = ()
         else:
             form = super()._json_schema(node)
-            shapes = shapes_of(schema, style)
-        tag = self._tag_around(node)
-        name = None if tag is None else tool_name(_head(tag, node))
+            shapes = shapes_of(schema, style, options_in(node.fields, self._options))
+        name, tag = node.fields["tool"], self._tag_around(node)
+        if name is None and tag is not None:
+            name = tool_name(_head(tag, node))
         return self.mark(form, Mark("call", name, style, shapes))
 
     def _regex(self, node: Node) -> Form:
@@ -155,7 +157,9 @@ class _MarkedTokens(TokenForms):
 
 # Names of tools, and reasoning
 
-_NAMED = re.compile(r'\bname\W{1,5}?["\']([^"\']+)["\']')
+_NAMED = re.compile(r'\bname["\']?\s*[:=]\s*(?:"((?:[^"\\]|\\.)+)"|\'([^\']+)\')')
+_ADDRESSED = re.compile(r"\bto=functions\.([^\s<]+)")
+_IN_TAG = re.compile(r"<[^<>=]*=([^<>\s\"']+)>\s*$")
 _WORD = re.compile(r"[\w.-]+")
 
 
@@ -169,15 +173,26 @@ def _head(tag: Node, content: Node) -> str:
     return found
 
 
-def tool_name(head: str) -> str:
-    """Return the name of the tool that the beginning of a tag names; all of it for none."""
+def tool_name(head: str) -> str | None:
+    """Return the name of the tool that the beginning of a tag names, None where that is unclear."""
     for pattern in _heads():
         found = pattern.fullmatch(head)
         if found is not None:
-            return found[1]
-    named = _NAMED.search(head)
-    words = [named[1]] if named is not None else _WORD.findall(head)
-    return words[-1] if words else head
+            return _read(found[1])
+    for named in (_NAMED, _ADDRESSED, _IN_TAG):
+        names = [*named.finditer(head)]
+        if names:
+            return _read(names[-1][names[-1].lastindex or 0])
+    words = _WORD.findall(head)
+    return words[0] if len(words) == 1 else None
+
+
+def _read(name: str) -> str:
+    """Return a name as it is meant, where it is escaped as in JSON."""
+    try:
+        return str(json.loads(f'"{name}"'))
+    except ValueError:
+        return name
 
 
 @cache
@@ -186,10 +201,12 @@ def _heads() -> list[re.Pattern[str]]:
     heads = {
         head
         for each in table().values()
-        for head in _heads_in(filled(each, key_of("auto", "disabled", single=False), [_ANY_TOOL]))
+        for key in each["templates"]
+        for head in _heads_in(filled(each, key, [_ANY_TOOL]))
     }
     parts = [head.partition(NAME) for head in sorted(heads, key=lambda each: (-len(each), each))]
-    return [re.compile(rf'{re.escape(a)}([^"<>\n]+){re.escape(b)}') for a, _, b in parts]
+    name = r'((?:[^"<>\n\\]|\\.)+)'
+    return [re.compile(f"{re.escape(a)}{name}{re.escape(b)}") for a, _, b in parts]
 
 
 _ANY_TOOL = {"name": NAME}
@@ -237,8 +254,9 @@ class _Draft:
 class _Shapes:
     """Finds what values are; a value has the number of the schema at its pointer."""
 
-    def __init__(self, schema: Any, style: str) -> None:
-        self._schemas = Schemas(schema, "", Report(Source("{}", is_json=True)))
+    def __init__(self, schema: Any, style: str, options: Options) -> None:
+        self._schemas = Schemas(schema, "", Report(Source("{}", is_json=True)), options)
+        self._options = options
         self._is_flat = style in STYLES
         # Where elements nest, a string has no space around it but in ``cohere_xml``.
         self._word = "string" if style == "minimax_m3_xml" else "word"
@@ -271,7 +289,7 @@ class _Shapes:
             is_leaf = self._is_flat and not is_root
             kind = _type(schema) if is_leaf else kind_of(schema)
             if kind == "string":
-                is_word = format_of(schema) is not None or "pattern" in schema
+                is_word = is_restricted(schema, self._options)
                 found.kinds[self._word if is_word else "string"] = None
             elif kind is None and not is_root:
                 found.kinds.update(dict.fromkeys(("string", "object", "array")))
@@ -284,7 +302,7 @@ class _Shapes:
         if kind == "object":
             for name, (each, where) in self._schemas.members(schema, pointer)[0].items():
                 found.members[name] = self._number(each, where)
-            other = schema.get("additionalProperties", "properties" not in schema)
+            other = other_members(schema, self._options)
             if other is not False:
                 found.other = self._number(other, f"{pointer}/additionalProperties")
         elif kind == "array":
@@ -318,6 +336,6 @@ def _type(schema: Any) -> str | None:
     return str(schema["type"]) if isinstance(schema, dict) and "type" in schema else None
 
 
-def shapes_of(schema: Any, style: str) -> tuple[Shape, ...]:
+def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
     """Return what the arguments of a tool may be, those of all of them first."""
-    return tuple(_Shapes(schema, style).all())
+    return tuple(_Shapes(schema, style, options).all())

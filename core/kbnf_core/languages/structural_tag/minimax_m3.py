@@ -4,7 +4,7 @@ A value is a string as it is, elements, or another value as in JSON. What would 
 kind, or a string with a restriction, is refused, as XGrammar refuses it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -19,11 +19,12 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.contents import avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
-from kbnf_core.languages.structural_tag.schemas import constants, format_of
-from kbnf_core.languages.structural_tag.xml import NestedArguments, kind_of, members
+from kbnf_core.languages.structural_tag.schemas import constants, is_restricted
+from kbnf_core.languages.structural_tag.xml import Members, NestedArguments, kind_of
 
 MARKER = "]<]minimax[>["
 
@@ -53,17 +54,13 @@ class MiniMaxM3Arguments(NestedArguments):
             self.report.error(where, message, code=UNSUPPORTED)
         return EMPTY
 
-    def object(
-        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
-    ) -> Form:
+    def object(self, members: Members, pointer: str, hint: str) -> Form:
         """Return what is inside of an object: nothing, or elements in gaps."""
-        if needed or not elements:
-            body = members(elements, needed, other, self.spaced, any_order=self.any_order)
-            return sequence(body, self.space) if elements else EMPTY
-        if self.any_order:
-            some = repeated(self.spaced(alternation(elements.values())), 1, None)
-            return optional(sequence(some, self.space))
-        return optional(alternation(self._beginnings([*elements.values()], hint)))
+        if not members.elements:
+            return EMPTY
+        if not members.needed and self.options.order is Order.DECLARED:
+            return optional(alternation(self._beginnings([*members.elements.values()], hint)))
+        return sequence(members.written(self.contents, self.options, pointer, hint), self.space)
 
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
         """Return what is inside of an array: nothing, or items in gaps."""
@@ -112,7 +109,7 @@ class MiniMaxM3Arguments(NestedArguments):
                 yield self.contents.schema(whole, self.options, where, hint)
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Form:
-        if format_of(schema) or {"pattern", "minLength", "maxLength"} & schema.keys():
+        if is_restricted(schema, self.options) or {"minLength", "maxLength"} & schema.keys():
             message = "in `minimax_m3_xml` nothing restricts a string but the values it may have"
             self.report.error(pointer, message, code=UNSUPPORTED)
         return self._plain

@@ -14,7 +14,7 @@ for the n-th of the parts that several have.
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import product
@@ -104,7 +104,7 @@ def _whole(value: Any, shared: Sequence[Any], depth: int) -> Any:
 
 def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
     if isinstance(value, str):
-        return value.replace(NAME, functions[0]["name"]) if functions else value
+        return _named(value, functions[0]["name"]) if functions else value
     if isinstance(value, list):
         return [_filled(each, functions) for each in value]
     if not isinstance(value, dict):
@@ -112,8 +112,9 @@ def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
     found = {}
     for name, each in value.items():
         if name == "json_schema" and each == SCHEMA:
-            # The very object, by which the places of a list of tools are found.
             found[name] = parameters(functions[0])
+            # By which calls are read back, and the places of a list of tools found.
+            found["tool"] = functions[0]["name"]
         elif name == "tags" and isinstance(each, list):
             own = [tag for tag in each if _names_the_tool(tag)]
             found[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
@@ -133,26 +134,78 @@ def _names_the_tool(value: Any) -> bool:
 
 
 def parameters(function: Mapping[str, Any]) -> Any:
-    """Return the schema of a tool's arguments; all JSON where it has none that is kept to."""
+    """Return the schema of a tool's arguments: there are none unless it says so."""
     schema = function.get("parameters")
-    return True if schema is None or function.get("strict") is False else schema
+    return (
+        {"type": "object", "properties": {}, "additionalProperties": False}
+        if schema is None
+        else schema
+    )
+
+
+_QUOTED = re.compile(r'"\w+"\s*:\s*"$')
+"""What is before a string of JSON that is a value."""
+
+
+def _named(text: str, name: str) -> str:
+    """Return a text of a format with the name of a tool, escaped where it is a string of JSON."""
+    before, found, after = text.partition(NAME)
+    if not found:
+        return text
+    written = json.dumps(name, ensure_ascii=False)[1:-1] if _QUOTED.search(before) else name
+    return f"{before}{written}{_named(after, name)}"
+
+
+def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
+    """Return why a format cannot write the names of some tools.
+
+    Outside of JSON nothing is escaped, so that a name ends at the delimiter that follows it. A
+    marker of the format is one in a string of JSON, too.
+    """
+    marked = sorted(_marker_texts(found))
+    delimiters: dict[str, str] = {}
+    for text in _texts(found):
+        before, is_named, after = text.partition(NAME)
+        if is_named and not _QUOTED.search(before):
+            is_in_tag = before.rfind("<") > before.rfind(">")
+            delimiters[text] = '"<>&' if is_in_tag else after[:1] or "<"
+    problems = {}
+    for name in names:
+        written = json.dumps(name, ensure_ascii=False)
+        for marker in (each for each in marked if each in written):
+            problems[name] = (
+                f"the name of a tool contains `{marker}`, a marker of this format of calls"
+            )
+        for text, ends in delimiters.items():
+            for char in name:
+                if char in ends or char.isspace() or not char.isprintable():
+                    what = f"{char!r} in the name of a tool"
+                    problems.setdefault(name, f"this format of calls cannot write {what}: `{text}`")
+    return problems
 
 
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
-    pending: list[Any] = [found["templates"], found["shared"]]
-    texts: set[str] = set()
-    for value in pending:
-        if isinstance(value, str):
-            texts.update(_MARKER.findall(value))
-        else:
-            pending += (
-                value.values() if isinstance(value, dict) else value if _is_list(value) else ()
-            )
     return {
         each: vocabulary.special_id(each) is not None or bool(vocabulary.token_ids(each.encode()))
-        for each in sorted(texts)
+        for each in sorted(_marker_texts(found))
     }
+
+
+def _marker_texts(found: Format) -> set[str]:
+    return {each for text in _texts(found) for each in _MARKER.findall(text)}
+
+
+def _texts(found: Format) -> Iterator[str]:
+    """Yield the fixed texts of a format."""
+    pending: list[Any] = [found["templates"], found["shared"]]
+    for value in pending:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, dict):
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
 
 
 def shared_out(models: str, templates: Mapping[str, Any]) -> Format:

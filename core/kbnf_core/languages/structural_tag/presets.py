@@ -11,6 +11,7 @@ from kbnf_core.languages.structural_tag.models import (
     filled,
     format_named,
     key_of,
+    unwritable,
 )
 from kbnf_core.text.errors import ConfigError
 
@@ -43,6 +44,8 @@ def tool_calls(
         if not functions:
             listed = ", ".join([*CHOICES, *names])
             raise ConfigError(f"`choice` is one of {listed}, not {choice!r}")
+    for name, why in unwritable(found, (function["name"] for function in functions)).items():
+        raise ConfigError(f"{name!r}: {why}"[:400])
     if choice == "required" and not functions:
         raise ConfigError("a call is required, and there are no tools")
     if kind == "none" or not functions:

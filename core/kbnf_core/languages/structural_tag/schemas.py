@@ -4,12 +4,14 @@ A style writes strings, objects and other values differently. So references are 
 alternatives taken apart, until each schema is one of a kind.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from kbnf_core.languages.json_schema.document import check_schema, escape, refuse_deep
+from kbnf_core.languages.json_schema.document import escape, refuse_deep
 from kbnf_core.languages.json_schema.formats import formats_of
-from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
+from kbnf_core.languages.json_schema.options import Formats, Options
+from kbnf_core.languages.json_schema.parse import checked, helps_of
 from kbnf_core.languages.json_schema.problems import Problem, ProblemError
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
@@ -26,14 +28,14 @@ _NO_CONSTRAINTS = frozenset(
 )  # fmt: skip
 
 
-def is_sound(schema: Any, pointer: str, report: Report) -> bool:
-    """Report what the meta-schema refuses in a schema; tell whether there is nothing."""
-    limits = SchemaLimits()
+def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
+    """Report what is wrong with the form of a schema; tell whether there is nothing."""
+    problems: Sequence[Problem] = ()
     try:
-        refuse_deep(schema, limits.depth)
-        problems = check_schema(schema, constant(schema).text, limits)
+        refuse_deep(schema, options.limits.depth)
+        checked(schema, constant(schema).text, options)
     except ProblemError as error:
-        problems = [error.problem]
+        problems = error.problems
     for problem in problems:
         report_problem(report, problem, pointer)
     return not problems
@@ -41,15 +43,15 @@ def is_sound(schema: Any, pointer: str, report: Report) -> bool:
 
 def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     """Report a problem of the schema at ``pointer``."""
-    helps = (problem.help,) if problem.help else ()
-    report.error(pointer + problem.pointer, problem.message, *helps, code=problem.code)
+    report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
 class Schemas:
     """Takes apart the schemas in ``root``, which is sound, at ``pointer``."""
 
-    def __init__(self, root: Any, pointer: str, report: Report) -> None:
+    def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:
         self._root = root
+        self._options = replace(options, strict=None)
         self._pointer = pointer
         self._report = report
         self._known = {id(root): True}
@@ -79,7 +81,7 @@ class Schemas:
                 where = f"{self._pointer}{reference[1:]}"
                 # A reference may lead to what the meta-schema takes for a plain value.
                 if id(found) not in self._known:
-                    self._known[id(found)] = is_sound(found, where, self._report)
+                    self._known[id(found)] = is_sound(found, where, self._report, self._options)
                 return (found, where) if self._known[id(found)] else (False, where)
         self._report.error(pointer, f"`{reference}` leads nowhere in this schema", code="E805")
         return False, pointer
@@ -143,8 +145,9 @@ def constants(schema: Any) -> list[Any] | None:
     return values if isinstance(values, list) and values else None
 
 
-def format_of(schema: dict[str, Any]) -> str | None:
-    """Return the pattern of a string's format, where that is known."""
-    formats = formats_of(Standard.LLGUIDANCE)
+def is_restricted(schema: Mapping[str, Any], options: Options) -> bool:
+    """Tell whether a string has a pattern, or a format that says something."""
     name = schema.get("format")
-    return f"(?:{formats[name]})" if isinstance(name, str) and name in formats else None
+    formats = formats_of(options.standard, options.formats or Formats.PLAIN)
+    is_known = isinstance(name, str) and bool(formats.get(name))
+    return "pattern" in schema or (is_known and options.formats is not Formats.ANNOTATION)

@@ -6,10 +6,11 @@ else is where it is used.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -21,19 +22,23 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.names import Names
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.problems import TOO_LARGE
 from kbnf_core.languages.structural_tag import contents as free_text
 from kbnf_core.languages.structural_tag.cohere import CohereArguments
-from kbnf_core.languages.structural_tag.contents import Contents, TokenForms, joined, options_of
+from kbnf_core.languages.structural_tag.contents import (
+    MOST_BLANKS,
+    Contents,
+    TokenForms,
+    joined,
+    options_in,
+)
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_sound
 from kbnf_core.languages.structural_tag.xml import Arguments, NestedArguments
-from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Span
-
-if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
 
 START = "start"
 _NESTED: dict[str, type[NestedArguments]] = {
@@ -43,52 +48,75 @@ _NESTED: dict[str, type[NestedArguments]] = {
 OF_SCHEMAS = frozenset({"json_schema", "qwen_xml_parameter"})
 """The formats whose rules are written from a schema."""
 
+
+def place_of(node: Node) -> str:
+    """Return the pointer of what the rules of a node are made of."""
+    return f"{node.pointer}/json_schema" if node.kind in OF_SCHEMAS else node.pointer
+
+
 _WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
 def write_rules(
-    nodes: Sequence[Node], report: Report, limits: Limits, vocabulary: "Vocabulary | None"
+    nodes: Sequence[Node], report: Report, request: Request, options: Options
 ) -> tuple[tree.Definition, ...]:
     """Return the rules of a structural tag, whose outermost node is the first, ``start`` ahead."""
-    writer = Writer(nodes, report, limits, vocabulary)
+    writer = Writer(nodes, report, request, options)
     for node in reversed(nodes):
         writer.write(node)
+        if writer.count > options.limits.rules:
+            message = f"more than {options.limits.rules:,} rules"
+            report.error(
+                place_of(node), message, "use fewer tools, or simpler ones", code=TOO_LARGE
+            )
+            return ()
     return writer.definitions()
 
 
 class Writer:
-    """Writes the nodes of a tag, inner ones first."""
+    """Writes the nodes of a tag, inner ones first; ``options`` are those of the schemas inside."""
 
     def __init__(
-        self,
-        nodes: Sequence[Node],
-        report: Report,
-        limits: Limits,
-        vocabulary: "Vocabulary | None",
+        self, nodes: Sequence[Node], report: Report, request: Request, options: Options
     ) -> None:
         self._nodes = nodes
         self._report = report
-        self._limits = limits
-        self._tokens = TokenForms(report, limits, vocabulary)
+        self._limits = request.limits
+        self._options = options
+        self._tokens = TokenForms(report, request.limits, request.vocabulary)
         names = Names("", frozenset({START}))
         self._hints = _hints(nodes, names)
-        self._contents = Contents(names, report, limits)
+        self._contents = Contents(names, report, request.limits)
         self._forms: dict[int, Form] = {}
         self._rules: list[tuple[tree.Definition, Span]] = []
 
     def definitions(self) -> tuple[tree.Definition, ...]:
-        """Return all rules, those of outer formats first."""
+        """Return the rules that the start leads to, those of outer formats first."""
         top = self._nodes[0]
         start = definition(START, self._forms[id(top)])
         found = [*self._rules, (start, self._report.span(top.pointer))]
-        return tuple(replace(each, span=span) for each, span in reversed(found))
+        named: dict[str, set[str]] = {}
+        for each, _ in found:
+            named.setdefault(each.name.value, set()).update(_named(each.body))
+        used, pending = {START}, [START]
+        while pending:
+            new = named[pending.pop()] & named.keys() - used
+            used |= new
+            pending += new
+        kept = (pair for pair in reversed(found) if pair[0].name.value in used)
+        return tuple(replace(each, span=span) for each, span in kept)
+
+    @property
+    def count(self) -> int:
+        """How many rules there are."""
+        return len(self._rules)
 
     def write(self, node: Node) -> None:
         """Make the expression of a node; those inside have theirs."""
         kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
         write = getattr(self, f"_{kind}")
         self._forms[id(node)] = write(node, *(self._forms[id(part)] for part in node.parts))
-        span = self._report.span(node.pointer)
+        span = self._report.span(place_of(node))
         self._rules += [(each, span) for each in reversed(self._contents.take())]
 
     # Texts
@@ -106,22 +134,19 @@ class Writer:
     def _json_schema(self, node: Node) -> Form:
         self._losses_of_schema(node)
         fields = {"style": "qwen_xml", **node.fields}
-        options, hint = options_of(fields), self._hints[id(node)]
+        options, hint = options_in(fields, self._options), self._hints[id(node)]
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
         if fields["style"] == "json":
             return self._contents.schema(schema, options, pointer, hint)
-        if not is_sound(schema, pointer, self._report):
+        if not is_sound(schema, pointer, self._report, options):
             return EMPTY
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
 
     def _losses_of_schema(self, node: Node) -> None:
-        if node.fields["any_order"]:
-            self._report.loss(
-                f"{node.pointer}/any_order",
-                "required properties and single ones stay required and single, in any order",
-                "XGrammar counts the properties only",
-            )
+        if (node.fields["max_whitespace_cnt"] or 0) > MOST_BLANKS:
+            where = f"{node.pointer}/max_whitespace_cnt"
+            self._report.loss(where, f"at most {MOST_BLANKS:,} blanks can be counted")
         if node.fields["excludes"] and node.fields.get("style") == "json":
             self._report.loss(
                 f"{node.pointer}/excludes", "what strings of JSON may not contain is left out"
@@ -330,6 +355,16 @@ class Call(NamedTuple):
 
     before: Form | None
     called: Form
+
+
+def _named(body: Form) -> set[str]:
+    """Return the rules that an expression speaks of."""
+    found = set()
+    for node in tree.postorder(body):
+        name = node.excluded if isinstance(node, tree.Exception_) else node
+        if isinstance(name, tree.Reference | tree.Name):
+            found.add(name.value if isinstance(name, tree.Name) else name.name.value)
+    return found
 
 
 def _with_ends(node: Node) -> tuple[str, ...]:

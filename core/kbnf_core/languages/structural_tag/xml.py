@@ -11,8 +11,9 @@ when its turn comes: schemas may refer to themselves, and nothing here recurs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from kbnf_core.kbnf.tree import Definition
@@ -28,16 +29,17 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
-from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.options import Options, Order
+from kbnf_core.languages.json_schema.prelude import gap_of
+from kbnf_core.languages.json_schema.problems import NARROWED
 from kbnf_core.languages.json_schema.values import constant
-from kbnf_core.languages.structural_tag.contents import SPACE, Contents, avoiding
+from kbnf_core.languages.structural_tag.contents import Contents, avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.schemas import (
     MOST_CASES,
     OF_OBJECTS,
     Schemas,
     constants,
-    format_of,
 )
 
 OF_ARRAYS = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
@@ -52,8 +54,8 @@ class NestedArguments(ABC):
         self.contents = contents
         self.report = contents.report
         self.options = options
-        self.schemas = Schemas(fields["json_schema"], f"{pointer}/json_schema", self.report)
-        self.any_order = bool(fields["any_order"])
+        where = f"{pointer}/json_schema"
+        self.schemas = Schemas(fields["json_schema"], where, self.report, options)
         self._fields = fields
         self._pointer = pointer
         self._names: dict[str, str] = {}
@@ -66,8 +68,7 @@ class NestedArguments(ABC):
             message = f"`excludes` in the style `{self._fields['style']}` is not supported"
             self.report.error(where, message, code=UNSUPPORTED)
             return EMPTY
-        gap = regex(self.options.whitespace_pattern or f"{SPACE}*")
-        self.space = self.contents.shared("space", gap)
+        self.space = gap_around(self.contents, self.options)
         self.prepare()
         forms = []
         pointer = f"{self._pointer}/json_schema"
@@ -110,7 +111,7 @@ class NestedArguments(ABC):
             for name, (each, where) in listed.items()
         }
         other = self.other(schema, [*listed], pointer, f"{hint}_other")
-        return self.object(elements, needed, other, hint)
+        return self.object(Members(elements, needed, other, self.space), pointer, hint)
 
     def _array(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         if self.schemas.refuses(schema, pointer, OF_ARRAYS):
@@ -147,9 +148,7 @@ class NestedArguments(ABC):
         """Return the element of a property that is not listed; nothing where there is none."""
 
     @abstractmethod
-    def object(
-        self, elements: Mapping[str, Form], needed: frozenset[str], other: Form, hint: str
-    ) -> Form:
+    def object(self, members: "Members", pointer: str, hint: str) -> Form:
         """Return what is inside of an object."""
 
     @abstractmethod
@@ -210,33 +209,28 @@ class Arguments:
         self._contents = contents
         self._report = contents.report
         self._schema = fields["json_schema"]
-        self._any_order = fields["any_order"]
         self._excludes = fields["excludes"]
         self._name = fields["style"]
         self._options = options
         self._pointer = pointer
-        self._schemas = Schemas(self._schema, f"{pointer}/json_schema", self._report)
-        gap = options.whitespace_pattern
-        self._gap = regex(gap or f"{SPACE}*")
+        self._schemas = Schemas(self._schema, f"{pointer}/json_schema", self._report, options)
 
     def write(self, hint: str) -> Form:
         """Return all arguments, a rule called like ``hint``."""
         self._style = STYLES[self._name]
-        self._space = self._contents.shared("space", self._gap)
-        words = sorted({self._style.closing, *self._excludes})
-        self._plain = optional(self._contents.shared("argument", avoiding(words)))
+        self._space = gap_around(self._contents, self._options)
+        self._words = sorted({self._style.closing, *self._excludes})
+        self._plain = optional(self._contents.shared("argument", avoiding(self._words)))
         top = self._outermost()
         if top is None:
             return EMPTY
         schema, pointer = top
         elements, needed = self._elements(schema, pointer, hint)
         other = self._other(schema, pointer, hint)
-        body = members(elements, needed, other, self._spaced, any_order=self._any_order)
-        whole = definition(self._contents.names.fresh(hint), sequence(body, self._space))
-        return self._contents.add(whole, ahead=True)
-
-    def _spaced(self, form: Form) -> Form:
-        return sequence(self._space, form)
+        name = self._contents.names.fresh(hint)
+        found = Members(elements, needed, other, self._space)
+        body = found.written(self._contents, self._options, pointer, hint)
+        return self._contents.add(definition(name, sequence(body, self._space)), ahead=True)
 
     def _outermost(self) -> tuple[dict[str, Any], str] | None:
         """Return the schema of all arguments, references followed, and its pointer."""
@@ -268,7 +262,7 @@ class Arguments:
 
     def _other(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         """Return the element of a property that is not listed; nothing where there is none."""
-        value = schema.get("additionalProperties", "properties" not in schema)
+        value = other_members(schema, self._options)
         if value is False:
             return EMPTY
         rule = self._contents.names.fresh(f"{hint}_other")
@@ -347,17 +341,7 @@ class Arguments:
 
     def _string(self, schema: dict[str, Any], pointer: str) -> Form:
         """Return a string as it is; what restricts it is all that it must keep to."""
-        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        known = format_of(schema)
-        if known is not None:
-            return regex(known)
-        if isinstance(schema.get("pattern"), str):
-            where = f"{pointer}/pattern"
-            return regex(self._contents.regex(schema["pattern"], where))
-        if self._excludes or (low is None and high is None):
-            return self._plain
-        character = self._contents.shared("character", regex("(?s:.)"))
-        return repeated(character, int(low or 0), None if high is None else int(high))
+        return self._contents.strings(schema, self._options, pointer, self._words, self._plain)
 
     def _json(self, schema: Any, pointer: str, hint: str) -> Form:
         if self._excludes and schema.get("type") not in ("integer", "number", "boolean", "null"):
@@ -366,25 +350,66 @@ class Arguments:
         return self._contents.schema(schema, self._options, pointer, hint)
 
 
-def members(
-    elements: Mapping[str, Form],
-    needed: frozenset[str],
-    other: Form,
-    spaced: Callable[[Form], Form],
-    *,
-    any_order: bool,
-) -> Form:
-    """Return the elements of an object, some of which are ``needed``; ``other`` may follow."""
-    others = [] if other is EMPTY else [other]
-    if any_order:
-        return repeated(spaced(alternation([*elements.values(), *others])), len(needed), None)
-    return sequence(
-        *(
-            spaced(form) if name in needed else optional(spaced(form))
-            for name, form in elements.items()
-        ),
-        *(repeated(spaced(each), 0, None) for each in others),
-    )
+def gap_around(contents: Contents, options: Options) -> Form:
+    """Return what may be between elements, and around values that are no text.
+
+    It is the gap of JSON, and that of printers where JSON has none: templates write line breaks.
+    """
+    return contents.shared("space", regex(gap_of(options) or gap_of(Options())))
+
+
+def other_members(schema: Mapping[str, Any], options: Options) -> Any:
+    """Return the schema of the members that an object does not name."""
+    is_open = not options.closed or "properties" not in schema
+    return schema.get("additionalProperties", is_open)
+
+
+class Members(NamedTuple):
+    """The elements of an object, some of which are ``needed``; ``other`` may come, too."""
+
+    elements: Mapping[str, Form]
+    needed: frozenset[str]
+    other: Form
+    space: Form
+
+    def written(self, contents: Contents, options: Options, pointer: str, hint: str) -> Form:
+        """Return the elements, each after a gap, in the order of the schema or in any."""
+        most = options.limits.orders
+        if options.order is Order.ANY and len(self.elements) > most:
+            where = f"{pointer}/properties"
+            message = f"objects with more than {most} properties have them in the declared order"
+            contents.report.note(where, message, code=NARROWED)
+        elif options.order is Order.ANY:
+            return self._in_any_order(contents, hint)
+        named = (
+            form if name in self.needed else optional(form)
+            for name, form in ((name, self._spaced(each)) for name, each in self.elements.items())
+        )
+        return sequence(*named, self._others)
+
+    def _spaced(self, form: Form) -> Form:
+        return sequence(self.space, form)
+
+    @property
+    def _others(self) -> Form:
+        return EMPTY if self.other is EMPTY else repeated(self._spaced(self.other), 0, None)
+
+    def _in_any_order(self, contents: Contents, hint: str) -> Form:
+        """Return a rule for each set of elements that may still come, made of those of fewer."""
+        known: dict[frozenset[str], Form] = {frozenset(): self._others}
+        for count in range(1, len(self.elements) + 1):
+            for names in map(frozenset, combinations(self.elements, count)):
+                ways = [
+                    sequence(self._spaced(form), known[names - {name}])
+                    for name, form in self.elements.items()
+                    if name in names
+                ]
+                rule = contents.names.fresh(f"{hint}_rest")
+                if self.other is not EMPTY:
+                    ways.append(sequence(self._spaced(self.other), call(rule)))
+                rest = alternation(ways) if names & self.needed else optional(alternation(ways))
+                known[names] = contents.add(definition(rule, rest))
+        return known[frozenset(self.elements)]
 
 
 def _kind(value: Any) -> str:

@@ -11,15 +11,23 @@ structural tags; an identifier that the conversation gives to a call may be any.
 A template is a program of others: Jinja's sandbox keeps it from files and from Python, a process
 with limits (``SECONDS``, ``MEMORY``) from taking all time and memory. A format is derived in one
 process.
+
+A format is kept only if it reads what the template writes: calls without arguments, with quotes and
+brackets in strings, with values inside values. Text is given for arguments only to a template that
+cannot be rendered with values: it would write any text as if that were JSON.
 """
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product, takewhile
+from itertools import takewhile
 from typing import Any
 
+from kbnf_core.languages.json_schema.options import Options
+from kbnf_core.languages.json_schema.prelude import gap_of
 from kbnf_core.languages.structural_tag.models import (
     CHOICES,
     NAME,
@@ -39,15 +47,20 @@ MEMORY = 512 << 20
 """Bytes that this may take."""
 
 _TEXT, _THOUGHT = "qzplainqz", "qzthoughtqz"
-_NAMES = ("qzfirst", "qzsecond", "qzthird")
+_NAMES = ("qz-first", "qz.second", "qz:third")
 _IDS = ("qzidaaaaa", "qzidbbbbb", "qzidccccc")
 _ID = "\ue000"
 """Stands for the identifier of any call."""
 
-_ID_PATTERN = "[a-zA-Z0-9_-]+"
+_ID_PATTERN = "[a-zA-Z0-9_-]{1,64}"
 _ARGUMENTS = {"qzone": "qzv1", "qztwo": "qzv2"}
-_VALUES = {"qzone": [True, None, 1.5, "ä"]}
-"""Arguments that are other texts where they are not written as JSON."""
+_PROBES: Mapping[str, Mapping[str, Any]] = {
+    "no values": {},
+    "quotes and brackets": {**_ARGUMENTS, "qzone": 'a "b" <c> {d} \\ \te'},
+    "letters beyond ASCII": {**_ARGUMENTS, "qztwo": "ä€"},
+    "values inside values": {**_ARGUMENTS, "qzthree": {"qzfour": [True, None, 1.5, "ä"]}},
+}
+"""Arguments that are other texts where they are not written as a style has them."""
 
 _DSML = "｜DSML｜"
 _XML = {
@@ -59,6 +72,8 @@ _XML = {
 }
 """An argument in each style that templates are known to write."""
 
+_GAP = gap_of(Options())
+
 _MOST_TEXT = 1 << 20
 """Characters that a template may write."""
 
@@ -69,6 +84,10 @@ Render = Callable[[Sequence[Message]], str]
 
 class _OtherwiseError(Exception):
     """A template writes calls in a way that is no format; the message says what is missing."""
+
+
+class _RefusedError(_OtherwiseError):
+    """A template does not take a conversation."""
 
 
 def derived_format(text: str) -> str:
@@ -103,13 +122,18 @@ def _derived(text: str) -> str:
     render = _renderer(template, tokens)
     problem = ""
     # Templates ask for arguments as a value or as JSON, and for an empty text beside calls or none.
-    for how in product((False, True), ("", None)):
-        try:
-            found = _format_of(partial(_rendered, render, *how), render)
-        except _OtherwiseError as error:
-            problem = problem or str(error)
-        else:
-            return json.dumps(found, ensure_ascii=False, sort_keys=True)
+    for as_text in (False, True):
+        is_refused = False
+        for content in ("", None):
+            try:
+                found = _format_of(partial(_rendered, render, as_text, content), render)
+            except _OtherwiseError as error:
+                problem = problem or str(error)
+                is_refused = is_refused or isinstance(error, _RefusedError)
+            else:
+                return json.dumps(found, ensure_ascii=False, sort_keys=True)
+        if not is_refused:
+            break
     raise ConfigError(f"no format of tool calls follows from this chat template: {problem}")
 
 
@@ -179,7 +203,7 @@ def _renderer(template: str, tokens: Mapping[str, str]) -> Render:
             raise
         # Code of others: it may raise whatever Python does.
         except Exception as error:
-            raise _OtherwiseError(f"{error}"[:200] or type(error).__name__) from None
+            raise _RefusedError(f"{error}"[:200] or type(error).__name__) from None
         text = "".join(written)
         if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
             raise _OtherwiseError("it writes half of a surrogate pair, which is no character")
@@ -195,7 +219,8 @@ def _shared(one: str, other: str) -> str:
 
 
 def _declared(name: str) -> dict[str, Any]:
-    properties = {key: {"type": "string", "description": "d"} for key in _ARGUMENTS}
+    kinds = {**dict.fromkeys(_ARGUMENTS, "string"), "qzthree": "object"}
+    properties = {key: {"type": kind, "description": "d"} for key, kind in kinds.items()}
     schema = {"type": "object", "properties": properties, "required": [*_ARGUMENTS]}
     return {"name": name, "description": "d", "parameters": schema}
 
@@ -234,6 +259,7 @@ class _Calls:
     separator: str
     after: str
     is_single: bool
+    escapes: str = "canonical"
 
     def texts(self, arguments: str, count: int) -> str:
         """Return so many calls as they are written."""
@@ -258,11 +284,9 @@ def _format_of(with_calls: Callable[..., str], render: Callable[..., str]) -> Fo
         return text[len(_shared(head, text)) : len(text) - len(tail)]
 
     calls, arguments = _calls_in(body)
-    if calls.style == "json" and not any(map(body(_VALUES).__contains__, _as_json(_VALUES))):
-        raise _OtherwiseError("arguments are not written as JSON")
     if not calls.is_single and body(*3 * [_ARGUMENTS]) != calls.texts(arguments, 3):
         raise _OtherwiseError("what is around a call depends on its place among the others")
-    return _format(calls, _thoughts(render))
+    return _format(_checked(calls, body), _thoughts(render))
 
 
 def _calls_in(body: Callable[..., str]) -> tuple[_Calls, str]:
@@ -299,14 +323,64 @@ def _calls_in(body: Callable[..., str]) -> tuple[_Calls, str]:
     ), arguments
 
 
-def _as_json(value: Any) -> Iterator[str]:
+def _checked(calls: _Calls, body: Callable[..., str]) -> _Calls:
+    """Return calls as the probes have them; refuse those that some probe is no text of."""
+    if calls.style != "json":
+        with suppress(_RefusedError):
+            calls = _with_empty(calls, body({}))
+    begun = f"{calls.before}{calls.begin}{_NAMES[0]}{calls.after_name}"
+    ended = f"{calls.end}{calls.after}"
+    for title, arguments in _PROBES.items():
+        try:
+            text = body(arguments)
+        except _RefusedError:
+            continue
+        written = text[len(begun) : len(text) - len(ended)]
+        if begun + written + ended != text:
+            raise _OtherwiseError(f"a call with {title} is written otherwise: {text!r}"[:300])
+        if calls.style == "json" and written in _as_json(arguments, is_ascii=True):
+            is_escaped = written not in _as_json(arguments, is_ascii=False)
+            calls = replace(calls, escapes="unicode") if is_escaped else calls
+        elif not _reads(calls.style, written, arguments):
+            raise _OtherwiseError(
+                f"arguments with {title} are written otherwise: {written!r}"[:300]
+            )
+    return calls
+
+
+def _with_empty(calls: _Calls, text: str) -> _Calls:
+    """Return calls without what is around arguments only where there are some: it is theirs."""
+    begun = f"{calls.before}{calls.begin}{_NAMES[0]}"
+    kept = _shared(calls.after_name, text[len(begun) :])
+    end = text[len(begun) + len(kept) : len(text) - len(calls.after)]
+    parts = calls.after_name[len(kept) :], calls.end.removesuffix(end)
+    if not all(re.fullmatch(_GAP, each) for each in parts):
+        return calls
+    return replace(calls, after_name=kept, end=end)
+
+
+def _reads(style: str, written: str, arguments: Mapping[str, Any]) -> bool:
+    """Tell whether arguments are written as a style has them, the gaps between them too."""
+    if style == "json":
+        return written in _as_json(arguments, is_ascii=False)
+    forms = []
+    for name, value in arguments.items():
+        is_text = isinstance(value, str)
+        form = _XML[style] if is_text else _XML[style].replace('string="true"', 'string="false"')
+        values = [value] if is_text else _as_json(value, is_ascii=False)
+        forms.append("|".join(re.escape(form.format(name, each)) for each in values))
+    pattern = "".join(f"{_GAP}(?:{form})" for form in forms)
+    return re.fullmatch(pattern + _GAP, written) is not None
+
+
+def _as_json(value: Any, *, is_ascii: bool) -> Iterator[str]:
     for settings in ({}, {"separators": (",", ":")}, {"indent": 2}, {"indent": 4}):
-        yield json.dumps(value, ensure_ascii=False, **settings)
+        yield json.dumps(value, ensure_ascii=is_ascii, **settings)
 
 
 def _arguments_in(rest: str) -> tuple[str, str]:
     """Return the style of the arguments after a name, and their text."""
-    for text in _as_json(_ARGUMENTS):
+    for text in _as_json(_ARGUMENTS, is_ascii=False):
         if text in rest:
             return "json", text
     for style, form in _XML.items():
@@ -350,6 +424,8 @@ def _tag(calls: _Calls) -> Format:
     *ends, end = calls.end.split(_ID)
     schema = {"type": "json_schema", "json_schema": SCHEMA}
     styled = schema if calls.style == "json" else {**schema, "style": calls.style}
+    if calls.escapes != "canonical":
+        styled = {**styled, "escapes": calls.escapes}
     behind = [_const(ends[0]), *_after_ids(ends[1:]), _ANY_ID] if ends else []
     content = _sequence([*_after_ids(numbered), styled, *behind])
     return {"type": "tag", "begin": begin, "content": content, "end": end}

@@ -6,7 +6,14 @@ from typing import Any
 DECLARATIONS = ("functionDeclarations", "function_declarations")
 """Where an entry of Gemini's has its functions."""
 
-_SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
+SCHEMAS = (
+    "input_schema",
+    "inputSchema",
+    "parameters",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+)
+"""Where a tool has the schema of its arguments."""
 
 
 def is_tool_list(value: Any) -> bool:
@@ -40,4 +47,4 @@ def looks_like_tool(value: Any) -> bool:
     if value.get("type") == "function" or isinstance(value.get("function"), Mapping):
         return True
     named = isinstance(value.get("name"), str)
-    return named and any(isinstance(value.get(key), Mapping) for key in _SCHEMAS)
+    return named and any(isinstance(value.get(key), Mapping) for key in SCHEMAS)

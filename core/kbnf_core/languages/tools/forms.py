@@ -6,7 +6,7 @@ document, or that their errors tell, as of 2026-11-23; they change.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
@@ -14,7 +14,12 @@ from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
-from kbnf_core.languages.tools.detect import DECLARATIONS, entries, looks_like_tool
+from kbnf_core.languages.tools.detect import (
+    DECLARATIONS,
+    SCHEMAS,
+    entries,
+    looks_like_tool,
+)
 from kbnf_core.text.json_text import Json
 
 INVALID = "E824"
@@ -125,6 +130,7 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
         return
     key = next((each for each in DECLARATIONS if isinstance(tool.get(each), list)), None)
     if key is not None:
+        _refuse_two(key, DECLARATIONS, tool, pointer, found)
         for number, declared in enumerate(tool[key]):
             where = f"{pointer}/{key}/{number}"
             if isinstance(declared, dict):
@@ -144,6 +150,16 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
     else:
         form = next((each for each in (ANTHROPIC, MCP) if each.schema[0] in tool), None)
         _read_as(form or _form_of_siblings(found), tool, pointer, found)
+
+
+def _refuse_two(
+    taken: str, names: Sequence[str], entry: Mapping[str, Json], pointer: str, found: Listed
+) -> None:
+    """Note what is in a tool under a second name, and not the same."""
+    for other in names:
+        if entry.get(other) not in (None, entry[taken]):
+            message = f"`{taken}` and `{other}` are both here, and differ"
+            found.error(message, f"{pointer}/{other}", "keep the one that the service reads")
 
 
 def _form_of_siblings(found: Listed) -> Form:
@@ -167,6 +183,8 @@ def _read_as(form: Form, entry: dict[str, Json], pointer: str, found: Listed) ->
         return
     if form is GEMINI and key == "parameters":
         from_openapi(schema)
+    if key is not None:
+        _refuse_two(key, SCHEMAS, entry, pointer, found)
     strict = form.service if entry.get("strict") is True else None
     found.tools.append(Tool(name, pointer, form, entry, schema, where, strict))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from kbnf_core.languages.json_schema.options import LIMITS, options_of
+from kbnf_core.languages.json_schema.options import options_of
 from kbnf_core.text.errors import ConfigError
 
 CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call")
@@ -35,11 +35,6 @@ def calls_of(options: Mapping[str, Any]) -> Calls:
         raise ConfigError(f"`reasoning` is one of {', '.join(REASONING)}, not {found.reasoning!r}")
     if found.tool_calls is None and own.keys() - {"tool"}:
         raise ConfigError(f"`{min(own.keys() - {'tool'})}` is for `tool_calls`")
-    if found.tool_calls is not None:
-        said = {name for name, value in of_schemas(options).items() if value is not None}
-        if said - {"strict", LIMITS}:
-            strange = min(said - {"strict", LIMITS})
-            raise ConfigError(f"`{strange}` is not for `tool_calls`: the format says it")
     options_of(of_schemas(options))
     return found
 

@@ -7,7 +7,7 @@ Every place in either is one in the list: each tool's schema has a pointer there
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -32,6 +32,7 @@ from kbnf_core.languages.json_schema.parse import (
 from kbnf_core.languages.json_schema.problems import (
     Problem,
     ProblemError,
+    too_large,
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.values import constant
@@ -63,10 +64,8 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     none.
     """
     how = calls_of(request.options)
-    options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
-    if how.tool_calls is not None:
-        options = replace(options, closed=True)
-    read = partial(_read, source, options, how.tool)
+    options = _options(request.options, how, lossy=request.lossy)
+    read = partial(_read, source, options, how)
     listed = read()
     errors = [_finding(each, source) for each in listed.errors]
     if errors and (broken := _broken(source, [*errors, *_one_by_one(listed)], read)):
@@ -102,7 +101,16 @@ def _finding(problem: Problem, source: Source) -> Diagnostic:
     return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
 
 
-def _read(source: Source, options: Options, wanted: str | None) -> _List:
+def _options(wanted: Mapping[str, Any], how: Calls, *, lossy: bool) -> Options:
+    """Return how the schemas of the tools are read."""
+    from kbnf_core.languages.structural_tag.parse import options_of_schemas
+
+    if how.tool_calls is not None:
+        return options_of_schemas(of_schemas(wanted), lossy=lossy)
+    return replace(options_of(of_schemas(wanted)), lossy=lossy)
+
+
+def _read(source: Source, options: Options, how: Calls) -> _List:
     """Return the tools of a text, and all that is wrong with them."""
     try:
         value = parse_json(source.text)
@@ -110,15 +118,19 @@ def _read(source: Source, options: Options, wanted: str | None) -> _List:
         problem = Problem(INVALID, f"the list is not JSON: {error.reason}", "", span=error.span)
         return _List(source, (), (), options, (problem,))
     found = tools_of(value)
+    most = options.limits.tools
+    if len(found.tools) > most:
+        return _List(source, (), (), options, (too_large("tools", most, "tools").problem,))
     tools, errors = found.tools, found.errors
-    if wanted is not None and tools:
-        tools = [each for each in found.tools if each.name == wanted]
+    if how.tool is not None and tools:
+        tools = [each for each in found.tools if each.name == how.tool]
         errors = [each for each in errors if tools and _is_in(each.pointer, tools[0])]
         if not tools:
             known = ", ".join(each.name for each in found.tools)
-            message = f"there is no tool `{wanted}`"
+            message = f"there is no tool `{how.tool}`"
             errors.append(Problem(INVALID, message, "", f"there are {known}"))
-    wrong = {id(tool): list(_errors(tool, options)) for tool in tools}
+    strange = _unwritable(tools, how)
+    wrong = {id(tool): [*_errors(tool, options), *strange.get(tool.name, ())] for tool in tools}
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
     notes = (*found.notes, *(each for tool in tools for each in refusals(tool)))
     return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())))
@@ -139,6 +151,17 @@ def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
         yield from (_moved(each, tool) for each in error.problems)
 
 
+def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
+    """Return why the format of the calls cannot write the names of some tools."""
+    from kbnf_core.languages.structural_tag.models import format_named, unwritable
+
+    if how.tool_calls is None:
+        return {}
+    places = {each.name: f"{each.pointer}/name" for each in tools}
+    found = unwritable(format_named(how.tool_calls), places).items()
+    return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in found}
+
+
 def _moved(problem: Problem, tool: Tool) -> Problem:
     return problem._replace(pointer=tool.schema_pointer + problem.pointer)
 
@@ -157,7 +180,9 @@ _NO_ARGUMENTS: Json = {"type": "object", "properties": {}, "additionalProperties
 
 
 def _as_objects(listed: _List, read: Callable[[], _List]) -> Parsed:
-    found = parse_schema(listed.source, lambda: _whole(read()))
+    # What was read already is used once; what is asked later is read anew.
+    known = [listed]
+    found = parse_schema(listed.source, lambda: _whole(known.pop() if known else read()))
     if found.meaning is None or not _are_all_possible(listed, found.meaning.rules):
         return _broken(listed.source, _one_by_one(listed), read) or found
     return found
@@ -206,7 +231,8 @@ def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
 def _call(tool: Tool, number: int, draft: str | None) -> Json:
     """Return the schema of a call of one tool."""
     schema = _NO_ARGUMENTS if tool.schema is None else tool.schema
-    if "$ref" in constant(schema).text or "$dynamicRef" in constant(schema).text:
+    written = constant(schema).text
+    if "$ref" in written or "$dynamicRef" in written:
         # What it refers to is its own.
         word = "id" if draft is not None and ("draft-03" in draft or "draft-04" in draft) else "$id"
         schema = {word: f"tool:{number}", **schema}
@@ -244,10 +270,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [
-        {"name": each.name, "parameters": each.schema, "strict": each.entry.get("strict")}
-        for each in listed.tools
-    ]
+    functions = [{"name": each.name, "parameters": each.schema} for each in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -265,7 +288,7 @@ def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) 
     """
     how = calls_of(options)
     source = Source(text, path, is_json=True)
-    listed = _read(source, options_of(of_schemas(options)), how.tool)
+    listed = _read(source, _options(options, how, lossy=False), how)
     if listed.errors:
         raise GrammarError([_finding(each, source) for each in listed.errors])
     shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=_number)
@@ -297,7 +320,7 @@ def _as_tag(listed: _List, how: Calls, request: Request, read: Callable[[], _Lis
 
     report = _Report(listed.source)
     nodes = read_value(tag, report, request.limits)
-    found = parsed(nodes, report, request.limits, request.vocabulary)
+    found = parsed(nodes, report, request, listed.options)
     errors = _one_by_one(listed) if report.errors else []
     return _broken(listed.source, errors, read) or found
 
@@ -319,12 +342,12 @@ def _text_markers(name: str, request: Request) -> Iterator[Problem]:
 
 def _places(tag: dict[str, Any], tools: tuple[Tool, ...]) -> dict[str, str]:
     """Return where the schemas in a tag are in the list, by their pointers in the tag."""
-    known = {id(each.schema): each.schema_pointer for each in tools if each.schema is not None}
+    known = {each.name: each.schema_pointer for each in tools}
     found = {}
     pending: list[tuple[Any, str]] = [(tag, "")]
     for value, pointer in pending:
-        if id(value) in known:
-            found[pointer] = known[id(value)]
+        if isinstance(value, dict) and "json_schema" in value:
+            found[f"{pointer}/json_schema"] = known.get(value.get("tool", ""), "")
         elif isinstance(value, dict):
             pending += [(held, f"{pointer}/{escape(name)}") for name, held in value.items()]
         elif isinstance(value, list):

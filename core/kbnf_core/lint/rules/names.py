@@ -37,7 +37,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     # A name that begins with an undefined one is most likely what was meant there.
     undefined = tuple(used for uses_ in uses.values() for used in uses_ if used not in uses)
     for name, span in sorted(document.first_names.items(), key=lambda item: item[1]):
-        if name == reading.start or name in reached or name.startswith(undefined):
+        if name in reached or name in document.predefined or name.startswith(undefined):
             continue
         if name not in users:
             yield _unused(document, name, span)

@@ -100,21 +100,24 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     cut = reading.finish is not Finish.EOS
     loops = _Loops(grammar, *(parts_at_the_end(grammar, analysis) if cut else ()))
     for name in sorted(analysis.reachable):
-        yield from _in_rule(subject, loops, grammar.rules[name])
+        yield from _in_rule(subject, loops, name)
     for names, consumed in loops.recursive():
         if names <= analysis.reachable:
             first = min((reading.name_span(name) for name in names), default=Span(0, 0))
             yield from _finding(reading, consumed, first)
 
 
-def _in_rule(subject: Subject, loops: "_Loops", body: Node) -> Iterator[Diagnostic]:
+def _in_rule(subject: Subject, loops: "_Loops", name: str) -> Iterator[Diagnostic]:
     told: list[Span] = []
-    for node in postorder(body):
+    for node in postorder(subject.grammar.rules[name]):
         subject.budget.spend(_A_STATE * node.dfa.state_count if isinstance(node, Regular) else 1)
         if any(span.start >= node.span.start and span.end <= node.span.end for span in told):
             continue
         for consumed in loops.at(node):
-            findings = list(_finding(subject.reading, consumed, node.span))
+            # What has no tree has the places of its rules only.
+            reading = subject.reading
+            span = node.span if reading.meaning is None else reading.name_span(name)
+            findings = list(_finding(reading, consumed, span))
             told.extend(finding.span for finding in findings)
             yield from findings
 
@@ -267,13 +270,18 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
     if not consumed or not (consumed <= _WHITESPACE or consumed <= _DIGITS):
         return
     what, code = ("whitespace", "W302") if consumed <= _WHITESPACE else ("digits", "I303")
-    bound = "`{0,16}` rather than `*`, `{1,16}` rather than `+`"
+    bound = "bound it: at most 16 turns"
+    if reading.language.is_json:
+        option = "whitespace printed" if code == "W302" else "digits bounded"
+        bound = f"bound it in its pattern; that of JSON itself ends with `--{option}`, the default"
+    elif reading.language.takes_fixes:
+        bound = "bound it: `{0,16}` rather than `*`, `{1,16}` rather than `+`"
     yield reading.finding(
         code,
         f"this loop of {what} has no end",
         span,
         notes=(f"a model may go on with {what} until it runs out of tokens",),
-        helps=(f"bound it: {bound if reading.language.takes_fixes else 'at most 16 turns'}",),
+        helps=(bound,),
         fixes=_bounded(reading, span),
     )
 

@@ -1,13 +1,18 @@
 """E601: a start that the tokens of a vocabulary cannot complete, or cannot end."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kbnf_core.config import Finish
 from kbnf_core.lint.analysis import describe
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import COMPILED, Needs, Subject
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 from kbnf_core.text.errors import EngineError
 from kbnf_core.vocab.validate import missing_bytes
+
+if TYPE_CHECKING:
+    from kbnf_core.mask.token_automaton import TokenAutomaton
 
 RULES = (
     Rule("E601", "unreachable-end", "The tokens of the vocabulary cannot complete the start."),
@@ -25,7 +30,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     reading, vocabulary = subject.reading, subject.vocabulary
     start = reading.start_span
     name = f"`{vocabulary.name}`" if vocabulary.name else "the vocabulary"
-    if reading.finish is Finish.EOS and not vocabulary.eos_token_ids:
+    waits = reading.finish is Finish.EOS and not reading.is_endless
+    if waits and not vocabulary.eos_token_ids:
         yield reading.finding(
             "E601",
             f"{name} has no end of sequence, which `finish=eos` needs",
@@ -35,6 +41,13 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if subject.automaton is None:
         return
     automaton = subject.automaton
+    if reading.is_endless:
+        with subject.budget.compiled(MAX_WORK) as budget:
+            goes_on = _goes_on(automaton, vocabulary.size, budget)
+        if not goes_on:
+            message = f"no tokens of {name} go on for ever in `{reading.start}`, which never ends"
+            yield reading.finding("E601", message, start)
+        return
     try:
         with subject.budget.compiled(MAX_WORK) as budget:
             completion = shortest_completion(automaton, automaton.beginning, budget=budget)
@@ -51,6 +64,34 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     elif completion.tokens is None:
         why = f"the search for a complete text looked at {MOST_VISITED:,} trie nodes"
         subject.stop("E601", why, start)
+
+
+_FAR = 1_000
+"""Tokens in a row after which a text counts as one that never ends."""
+
+
+def _goes_on(automaton: "TokenAutomaton", size: int, budget: Budget) -> bool:
+    """Tell whether a row of tokens goes round in a circle, or far; or too far to be looked at."""
+    from kbnf_core.mask.bits import ids_of
+
+    def after(position: int) -> Iterator[int]:
+        tokens = ids_of(automaton.mask(position), size).tolist()
+        return (automaton.step(position, token) for token in tokens)
+
+    on_path = {automaton.beginning: after(automaton.beginning)}
+    stuck: set[int] = set()
+    while on_path:
+        position, ways = next(reversed(on_path.items()))
+        following = next((each for each in ways if each not in stuck), None)
+        if following in on_path or len(on_path) > _FAR or budget.left <= size:
+            return True
+        budget.spend(1 + size // COMPILED)
+        if following is None:
+            stuck.add(position)
+            del on_path[position]
+        else:
+            on_path[following] = after(following)
+    return False
 
 
 def _reason(subject: Subject, shortest: bytes | None) -> str:

@@ -106,6 +106,7 @@ _RULES = (
     Rule("W423", "lark-never", "A part of a Lark file matches no text."),
     Rule("W424", "lark-collision", "Two terminals of a Lark file match the same text."),
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
+    Rule("W433", "abnf-left-out", "An ABNF rule that cannot be generated is not needed."),
     Rule("E432", "abnf-redefinition", "An ABNF rule is defined twice, or added to before it is."),
     Rule("E441", "structural-tag-invalid", "The text is not a structural tag at this place."),
     Rule("E442", "structural-tag-unsupported", "A part of a structural tag cannot be written."),

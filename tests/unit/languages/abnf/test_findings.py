@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbnf_core import Limits, check
+from kbnf_core import Grammar, GrammarError, Limits, check
 from kbnf_core.languages import ABNF
 
 MISTAKES = [
@@ -43,6 +43,35 @@ MISTAKES = [
     ('  a = "x"\n  "y"\n', "E001", '"y"'),
     ('a = "x" b = "y"', "E001", "="),
 ]
+
+GAPS = [
+    ('a = "x"\nb = <any text>', "W433", ["<any text>"]),
+    ('a = "x"\nb = c / d\nd = "y"', "W433", ["c"]),
+    ('a = "x"\nb = c\nc = <d> / <any text>', "W433", ["d", "<any text>"]),
+    ('a = B / "x"\nb = <any text>', "E431", ["<any text>"]),
+    ('a = b / "x"\nb = <c>\nd = c', "E101", ["c"]),
+    ('a = "x"\nb = DIGIT\nc = 1*%x80-FF', "W101", ["b", "c"]),
+    ('a = "x"\nDIGIT = "1"\nalpha = %x41\nCRLF = CR LF\nCR = %d13\nLF = %d10', "", []),
+]
+
+
+@pytest.mark.parametrize(("text", "code", "places"), GAPS, ids=[each[0] for each in GAPS])
+def test_what_is_not_defined_counts_where_the_start_needs_it(
+    text: str, code: str, places: list[str]
+) -> None:
+    found = [each for each in check(text, language=ABNF) if each.code != "I303"]
+    assert {each.code for each in found} - {"W433"} == {code} - {"", "W433"}
+    told = [each for each in found if each.code == code]
+    assert [each.source.slice(each.span) for each in told] == places
+
+
+def test_another_start_has_other_needs() -> None:
+    text = 'a = "x" c\nb = "y"\nc = <any text>\n'
+    assert [each.code for each in check(text, language=ABNF)] == ["E431"]
+    assert [each.code for each in check(text, language=ABNF, start="B")] == ["W433"]
+    assert Grammar.from_abnf(text, start="B").parse("y").text == "y"
+    with pytest.raises(GrammarError, match="E431"):
+        Grammar.from_abnf(text)
 
 
 @pytest.mark.parametrize(("text", "code", "place"), MISTAKES, ids=[each[0] for each in MISTAKES])

@@ -66,6 +66,12 @@ def test_refused_example(example: dict[str, Any]) -> None:
         from_bnf(example["grammar"], start=example["start"])
 
 
+def test_excluded_names_are_renamed() -> None:
+    text = from_bnf("<start>::=<except!([my rule])>'x'\n<my rule>::='ar'").text
+    assert "except!(my_rule)" in text
+    assert [each.code for each in check(text) if each.code[0] == "E"] == []
+
+
 @pytest.mark.parametrize("path", sorted((DATA / "bnf").glob("*.bnf")), ids=str)
 def test_real_file(path: Path) -> None:
     text = path.read_text("utf-8")

@@ -150,6 +150,38 @@ def test_a_configuration_of_a_tokenizer_has_a_template_and_tokens() -> None:
     assert grammar.source.text.startswith("[")
 
 
+@pytest.mark.parametrize("name", ["qwen coder", "glm", "hermes"])
+def test_calls_without_arguments_are_as_the_template_writes_them(name: str) -> None:
+    written = {
+        "qwen coder": "<tool_call>\n<function=noop>\n</function>\n</tool_call>",
+        "glm": "<tool_call>noop\n</tool_call>",
+        "hermes": '<tool_call>\n{"name": "noop", "arguments": {}}\n</tool_call>',
+    }
+    grammar = Grammar.from_tools(
+        [*TOOLS, {"name": "noop"}], tool_calls=derived_format(FORMS[name]), tool_choice="required"
+    )
+    assert Language(grammar.to_kbnf()).has(written[name])
+    assert grammar.read_value(written[name]) == [{"name": "noop", "arguments": {}}]
+
+
+def test_calls_of_derived_formats_carry_their_tool() -> None:
+    made = derived_format(template("{{- '[CALL]' + f.name + ' ' }}{{- f.arguments | tojson }}"))
+    tools = [{"name": name} for name in ("ns:f", "a/b", "args")]
+    for name in ("ns:f", "a/b", "args"):
+        grammar = Grammar.from_tools(tools, tool_calls=made, tool_choice=name)
+        expected: list[Any] = [{"name": name, "arguments": {}}]
+        assert grammar.read_value(f"[CALL]{name} {{}}") == expected
+
+
+def test_letters_are_spelt_as_the_template_spells_them() -> None:
+    call = "{{- '[CALL]' + f.name + ' ' }}{{- f.arguments | tojson%s }}"
+    escaped, plain = (derived_format(template(call % each)) for each in ("(ensure_ascii=True)", ""))
+    text = '[CALL]time{"city": "K\\u00f6ln", "day": "b"}'.replace("{", " {", 1)
+    assert language(escaped, choice="time").has(text)
+    assert not language(plain, choice="time").has(text)
+    assert language(plain, choice="time").has(text.replace("\\u00f6", "ö"))
+
+
 NUMBERED = "{{- '<call ' + loop.index | string + '>' + f.name + f.arguments | tojson + '</call>' }}"
 
 
@@ -163,6 +195,24 @@ NUMBERED = "{{- '<call ' + loop.index | string + '>' + f.name + f.arguments | to
         (template("{{- c.id }}"), "does not write the name"),
         (template("{{- f.name + '(' + f.arguments | string + ')' }}"), "neither JSON nor"),
         (template("{{- f.name + ' ' + f.arguments.qzone }}"), "neither JSON nor"),
+        # What prints any text that it is given as arguments writes values otherwise.
+        (template("{{- '[C]' + f.name }}{{- f.arguments }}"), "neither JSON nor"),
+        (
+            template(
+                "{{- '[C]' + f.name + ' ' }}"
+                "{%- if f.arguments %}{{- f.arguments | tojson }}{%- endif %}"
+            ),
+            "arguments with no values are written otherwise",
+        ),
+        (template(XML.replace("+ v +", "+ v | string +")), "arguments with values inside values"),
+        (
+            template(XML.replace("+ v +", "+ v | tojson | replace('<', '&lt;') +")),
+            "neither JSON nor",
+        ),
+        (
+            template(XML.replace("+ v +", "+ (v | string | replace('<', '&lt;')) +")),
+            "arguments with quotes and brackets",
+        ),
         (template("{%- for a in range(99999) %}{{- 'x' * 9999 }}{%- endfor %}"), "no format"),
         ("{{ messages.__class__.__mro__ }}", "no format"),
         ("{{ cycler.__init__.__globals__.os.popen('id').read() }}", "is unsafe"),

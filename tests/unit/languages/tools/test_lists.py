@@ -15,6 +15,7 @@ from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import TOOL_LIST, detect
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.check import check
 from kbnf_core.text.diagnostics import CATALOGUE
@@ -113,3 +114,65 @@ def test_markers_that_are_no_tokens_are_remarked() -> None:
     thoughts = {"<think>": 258, "</think>": 259}
     assert not found({**letters, 256: b"<tool_call>"}, {"</tool_call>": 257, **thoughts}, "qwen_3")
     assert not check(tool, language=TOOL_LIST, options=LintOptions(vocabulary=Vocabulary(letters)))
+
+
+LOOPS = {"whitespace": "flexible", "digits": "any"}
+
+
+@pytest.mark.parametrize("preset", [None, "qwen_3", "qwen_3_coder", "cohere", "harmony"])
+def test_endless_loops_are_found_at_the_tool(preset: str | None) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "number"}}}
+    text = json.dumps([{"name": "now", "input_schema": schema}])
+    for options, codes in (({}, set()), (LOOPS, {"W302", "I303"})):
+        own = {**options, "closed": True, **({} if preset is None else {"tool_calls": preset})}
+        found = check(text, language=TOOL_LIST, language_options=own)
+        assert {each.code for each in found} == codes
+        assert (
+            all(each.pointer and each.pointer.startswith("/0") for each in found) or preset is None
+        )
+        written = convert(text, TOOL_LIST, options=own).text
+        assert {each.code for each in check(written)} <= codes
+
+
+@pytest.mark.parametrize(
+    ("tool", "pointer"),
+    [
+        ({"name": "a", "input_schema": {}, "parameters": {"type": "object"}}, "/0/parameters"),
+        ({"name": "a", "inputSchema": {}, "parameters": {"type": "object"}}, "/0/parameters"),
+        (
+            {"functionDeclarations": [{"name": "a"}], "function_declarations": [{"name": "b"}]},
+            "/0/function_declarations",
+        ),
+        (
+            {"functionDeclarations": [{"name": "a", "parameters": {"type": "OBJECT"},
+                                       "parametersJsonSchema": {"type": "object", "title": "t"}}]},
+            "/0/functionDeclarations/0/parametersJsonSchema",
+        ),
+    ],
+)  # fmt: skip
+def test_two_names_for_one_thing_are_an_error_unless_they_agree(
+    tool: dict[str, Any], pointer: str
+) -> None:
+    found = check(json.dumps([tool]), language=TOOL_LIST)
+    errors = [(each.code, each.pointer) for each in found if each.code.startswith("E")]
+    assert errors == [("E824", pointer)]
+    same = {"name": "a", "input_schema": {"type": "object"}, "parameters": {"type": "object"}}
+    assert check(json.dumps([same]), language=TOOL_LIST) == []
+
+
+@pytest.mark.parametrize("preset", [None, "qwen_3"])
+def test_many_tools_are_refused_before_they_are_read(preset: str | None) -> None:
+    schema = {"type": "object", "properties": {"p": {"type": "wrong"}}}
+    tools = [{"name": f"t{number}", "input_schema": schema} for number in range(20_000)]
+    options: dict[str, Any] = {} if preset is None else {"tool_calls": preset}
+    found = check(json.dumps(tools), language=TOOL_LIST, language_options=options)
+    assert [each.code for each in found] == ["E804"]
+    assert "more than 4,000 tools" in found[0].message
+    few = Grammar.from_tools(
+        [{"name": "a"}, {"name": "b"}], schema_limits=SchemaLimits(tools=2), **options
+    )
+    assert few.start
+    with pytest.raises(GrammarError, match="more than 1 tools"):
+        Grammar.from_tools(
+            [{"name": "a"}, {"name": "b"}], schema_limits=SchemaLimits(tools=1), **options
+        )

@@ -34,6 +34,7 @@ from kbnf_core.text.source import Span
 
 EPSILON = operations.literal(b"")
 _EDGES = re.compile(r"\A\^|(?<!\\)\$\Z")
+_FLAGS = re.compile(r"\(\?[A-Za-z-]+\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,9 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         regex = _EDGES.sub("", raw)
         if flags:
             regex = f"(?{flags}:{regex}\n)" if "x" in flags else f"(?{flags}:{regex})"
+        elif _FLAGS.search(regex):
+            # They hold to the end of the group, and other expressions may come to stand beside it.
+            regex = f"(?:{regex})"
         return self._compiled(regex, place)
 
     def _compiled(self, regex: str, place: Span) -> Language | None:

@@ -103,7 +103,7 @@ class Embedding:
             leaf: tree.Expression = tree.TokenName(text_of(node.text, place), place)
             return Embedded(leaf, 0, place)
         if match["body"].strip() == "*":
-            message = "a wildcard for any token has no counterpart; `#token[0-...]` names ids"
+            message = "any token has no counterpart: write a range of ids, as `<[0-31999]>`"
             raise RefusedError(UNSUPPORTED, message)
         ranges = tuple(_ids(part.strip()) for part in match["body"].split(","))
         return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
