@@ -109,7 +109,7 @@ class NearestEnd:
             return self._masks.no_words
         state, masks = self._state_near(position), self._masks
         terminals = masks.states.token_terminals(state) if masks.terminals else ()
-        if not terminals and self._ends.most_after(state) + self._end_cost < left:
+        if not terminals and self.always_fits(state, left - 1):
             return words
         most = self._walker.most(state)
         if not terminals and most < left:
@@ -143,6 +143,10 @@ class NearestEnd:
         """Return the states without a cost to which tokens lead, and these."""
         found = self._walker.leads(state).items()
         return [(each, ids) for each, ids in found if self._ends.least(each) >= NEVER]
+
+    def always_fits(self, state: int, left: int) -> bool:
+        """Tell whether it is known at once that a text can be over after any token from a state."""
+        return self._ends.most_after(state) + self._end_cost <= left
 
     def way(self, position: int) -> tuple[int, ...] | None:
         """Return tokens that complete a text, few of them; None where none were found."""
