@@ -173,7 +173,7 @@ def test_comments_and_layout_are_carried_over() -> None:
             'root ::= a-b c\na-b ::= "x"\nc ::= "y"\n',
         ),
     ],
-    ids=repr,
+    ids=["spaces", "odd characters", "made names", "underscores"],
 )
 def test_names_are_those_of_gbnf(text: str, language: Language, gbnf: str | None) -> None:
     written = convert(text, language, GBNF).text
