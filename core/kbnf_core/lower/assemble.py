@@ -15,11 +15,9 @@ from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTer
 from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import fold
-from kbnf_core.lower.facts import Analysis, parts_of
+from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import Inlined, counting_of
-from kbnf_core.lower.known import Lowered
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
-from kbnf_core.lower.parts import ALONE, Around, Carrier
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
@@ -27,22 +25,12 @@ from kbnf_core.text.limits import Limits
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
 
-NO_UNIONS: Mapping[str, tuple[list[str], Node | None]] = {}
 
-
-def number_symbols(
-    grammar: Grammar, analysis: Analysis, inlined: Inlined, around: Around = ALONE
-) -> Alphabet:
+def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    # Those that are shared as well: so parts have the classes of the grammars that they come in.
-    shared = (parts_of(body)[0] for body in around.shared.values())
-    held = [*(analysis.nodes[name] for name in reached), *shared, *around.outside]
-    classes, written, found = leaves_of(held)
-    classes += [*around.classes, *(part.classes for part in around.parts.values())]
-    names = {name: None for name in (*reached, *around.shared) if name not in inlined.names}
-    for part in around.parts.values():
-        names.update(dict.fromkeys(part.pieces))
+    classes, written, found = leaves_of([analysis.nodes[name] for name in reached])
+    names = [name for name in reached if name not in inlined.names]
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}
@@ -80,49 +68,35 @@ def build_pieces(
     finish: Finish,
     limits: Limits,
     budget: Budget,
-    around: Around = ALONE,
-    unions: Mapping[str, tuple[list[str], Node | None]] = NO_UNIONS,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Not those of ``around.shared``; ``unions`` are those of ``around``. Raises TooManyStatesError
-    when all together pass ``limits.grammar_states``, WorkLimitError where ``budget`` is used up,
-    and UncountableError.
+    Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError where
+    ``budget`` is used up, and UncountableError.
     """
-    alphabet = number_symbols(grammar, analysis, inlined, around)
+    alphabet = number_symbols(grammar, analysis, inlined)
     names = list(alphabet.nonterminals)
-    rules = {**grammar.rules, **around.shared}
+    rules = dict(grammar.rules)
     builder = NfaBuilder(rules, analysis, alphabet, inlined.names, limits.grammar_states, budget)
     for name in inlined.copied:
         # An automaton is copied as it is.
         if not isinstance(rules[name], Regular):
             builder.fragments[name] = _finished(name, builder, finish).fragment
-    known = {name: part for part in around.parts.values() for name in part.pieces}
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
         name: _folded(name, _finished(name, builder, finish), builder)
-        for name in counting_of(filter(grammar.rules.__contains__, names), analysis.nodes)
+        for name in counting_of(names, analysis.nodes)
     }
     pieces: dict[str, Piece] = {}
-    carrier = Carrier(alphabet)
-    queue = list(around.starts) or [grammar.start]
+    queue = [grammar.start]
     queued = set(queue)
     total = 0
     for name in queue:
-        body = rules.get(name)
-        if name in known:
-            piece = carrier.carry(known[name], name)
-        elif isinstance(body, Regular):
+        body = rules[name]
+        if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
-        elif name in counted:
-            piece = counted[name]
         else:
-            union = None
-            if name in unions:
-                parts, rest = unions[name]
-                chosen = {part: known[part] for part in parts}
-                union = _union(name, chosen, rest, carrier, builder, finish)
-            piece = union or _finished(name, builder, finish)
+            piece = counted[name] if name in counted else _finished(name, builder, finish)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -130,31 +104,8 @@ def build_pieces(
         called = nonterminals_in(piece.symbol, alphabet.class_count, len(names))
         fresh = [names[number] for number in called if names[number] not in queued]
         queued.update(fresh)
-        queue.extend(each for each in fresh if each not in around.shared)
+        queue.extend(fresh)
     return alphabet, pieces
-
-
-def _union(
-    name: str,
-    parts: Mapping[str, Lowered],
-    rest: Node | None,
-    carrier: Carrier,
-    builder: NfaBuilder,
-    finish: Finish,
-) -> Piece | None:
-    """Return the automaton of a rule that is any of some parts, or the rest.
-
-    None where these cannot be united: then the rule calls them.
-    """
-    others: list[Piece] = []
-    if rest is not None:
-        whole = builder.rules[name]
-        builder.rules[name] = rest
-        others.append(_finished(name, builder, finish))
-        builder.rules[name] = whole
-        if not others[0].is_deterministic:
-            return None
-    return carrier.united(parts, others, builder.budget)
 
 
 @compiled

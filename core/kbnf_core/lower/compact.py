@@ -23,7 +23,7 @@ from kbnf_core.text.budget import Budget
 class Piece:
     """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state.
 
-    It is deterministic unless it would have grown too much. It is never changed (that it is not
+    It is never changed (that it is not
     frozen makes it quicker to make: there are hundreds in a set of tools).
     """
 
@@ -33,17 +33,11 @@ class Piece:
     accepting: bytes
     places: Sequence[tuple[Place, ...]]
     loops: Sequence[Loop] = ()
-    is_deterministic: bool = True
 
     @property
     def state_count(self) -> int:
         """Number of states."""
         return len(self.accepting)
-
-    @property
-    def size(self) -> int:
-        """Bytes of its columns, and of the places of states."""
-        return 3 * len(self.source) + 9 * len(self.accepting)
 
     @property
     def fragment(self) -> Fragment:
@@ -203,4 +197,4 @@ def _as_piece(automaton: Automaton) -> Piece:
         array("i", [triple[column] for triple in triples]).tobytes() for column in range(3)
     )
     accepting = bytes(automaton.accepting)
-    return Piece(source, symbol, target, accepting, automaton.places, is_deterministic=False)
+    return Piece(source, symbol, target, accepting, automaton.places)

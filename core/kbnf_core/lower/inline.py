@@ -20,8 +20,6 @@ from kbnf_core.lower.chosen_kernel import compiled
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
 
-NOBODY: frozenset[str] = frozenset()
-
 LARGE = 1_000
 """States beyond which nothing is written out inside another nonterminal."""
 
@@ -48,25 +46,11 @@ class Inlined(NamedTuple):
     copied: tuple[str, ...] = ()
 
 
-def choose_inlined(
-    grammar: Grammar,
-    analysis: Analysis,
-    budget: Budget,
-    kept: Collection[str] = NOBODY,
-    callers: Iterable[Iterable[str]] = (),
-) -> Inlined:
-    """Return the reachable nonterminals to write out; what ``split_large`` split off is none.
-
-    None of those that are ``kept``. One that is not in ``grammar`` has callers elsewhere, too.
-    Where there are groups of ``callers``, what counts is the one that calls a nonterminal most.
-    """
-    uses: dict[str, int] = {}
-    for group in callers or (analysis.order,):
-        for name, count in count_uses(group, analysis.nodes, analysis.callees).items():
-            uses[name] = max(count, uses.get(name, 0))
-    start = {grammar.start: None}
+def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inlined:
+    """Return the reachable nonterminals to write out; what ``split_large`` split off is none."""
+    uses = count_uses(analysis.order, analysis.nodes, analysis.callees)
     among = analysis.order, analysis.nodes, analysis.callees
-    inlined = choose(*among, uses, grammar.rules, {**start, **dict.fromkeys(kept)}, budget)
+    inlined = choose(*among, uses, grammar.start, budget)
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses.get(name, 0) > 1))
 
 
@@ -76,14 +60,10 @@ def choose(
     nodes: Mapping[str, list[Node]],
     callees: Mapping[str, list[str]],
     uses: Mapping[str, int],
-    rules: Collection[str],
-    kept: Collection[str],
+    start: str,
     budget: Budget,
 ) -> list[str]:
-    """Return the nonterminals to write out, callees first, none of those that are ``kept``.
-
-    Of ``order``, all that have ``nodes`` and are no ``rules`` have callers elsewhere, too.
-    """
+    """Return the nonterminals to write out, callees first, but for ``start``."""
     sizes: dict[str, int] = {}
     inlined: dict[str, None] = {}
     flat: set[str] = set()  # calls flat nonterminals only, so it is not recursive
@@ -93,13 +73,13 @@ def choose(
         sizes[name] = estimate_size(nodes[name], sizes, inlined)
         if flat.issuperset(callees[name]):
             flat.add(name)
-        if "#" in name or name in kept:
+        if "#" in name or name == start:
             continue
         # Within another count it could not be counted.
         if counting_of((name,), nodes):
             continue
         times = uses.get(name, 0)
-        single = times == 1 and sizes[name] <= LARGE and name in rules
+        single = times == 1 and sizes[name] <= LARGE
         small = name in flat and sizes[name] * times <= SMALL_TOTAL
         if single or (small and not has_free_text(nodes[name])):
             inlined[name] = None

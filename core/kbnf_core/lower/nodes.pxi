@@ -135,9 +135,9 @@ cdef int _facts_in(nodes, known) except -1:
     return values.back()
 
 
-def solve(dict nodes, dict callees, given, budget):
+def solve(dict nodes, dict callees, budget):
     """See ``facts``: ``ir.analysis.fixpoint``."""
-    cdef dict values = dict(given), callers = {}
+    cdef dict values = {}, callers = {}
     cdef tuple facts = _facts()
     cdef list queue = _order(callees, callees), again
     cdef set waiting = set(queue)
@@ -317,7 +317,7 @@ cdef bint _has_free_text(nodes) except -1:
     return False
 
 
-def choose(order, nodes, callees, uses, rules, kept, budget):
+def choose(order, nodes, callees, uses, start, budget):
     """See ``inline``."""
     cdef dict sizes = {}, inlined = {}
     cdef set flat = set()
@@ -331,10 +331,10 @@ def choose(order, nodes, callees, uses, rules, kept, budget):
         is_flat = flat.issuperset(callees[name])
         if is_flat:
             flat.add(name)
-        if "#" in name or name in kept or _is_counting(parts):
+        if "#" in name or name == start or _is_counting(parts):
             continue
         times = uses.get(name, 0)
-        if (times == 1 and size <= LARGE and name in rules) or (
+        if (times == 1 and size <= LARGE) or (
             is_flat and size * times <= SMALL_TOTAL and not _has_free_text(parts)
         ):
             inlined[name] = None

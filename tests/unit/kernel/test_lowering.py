@@ -4,7 +4,6 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -15,7 +14,6 @@ import numpy as np
 import pytest
 
 from kbnf_core import Grammar, ir
-from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.kbnf import tree
 from kbnf_core.lower import inline
 from kbnf_core.lower.assemble import number_symbols
@@ -84,9 +82,9 @@ def compare(grammar: Grammar, compiled: ModuleType, work: int, limit: int) -> No
     modules: tuple[Mapping[str, Any], ...] = (vars(compiled), PLAIN)
     for module in modules:
         budget = Budget(DEFAULT_LIMITS.work)
-        solved = module["solve"](analysis.nodes, analysis.callees, {}, budget)
+        solved = module["solve"](analysis.nodes, analysis.callees, budget)
         assert solved == {name: analysis.facts[name] for name in solved}
-        chosen_here = module["choose"](*among, rules.rules, {rules.start}, budget)
+        chosen_here = module["choose"](*among, rules.start, budget)
         spent.append((list(solved), chosen_here, budget.spent, budget.part))
         spent[-1] += (module["order_from"](inside[0], analysis.callees),)
     assert spent[0] == spent[1]
@@ -168,9 +166,9 @@ def test_both_translate_alike(compiled: ModuleType, path: Path) -> None:
         assert budgets[0] == budgets[1] == len(list(tree.postorder(each.body)))
 
 
-def piece_of(chance: Random, symbols: int, wide: int = 1) -> Piece:
+def piece_of(chance: Random, symbols: int) -> Piece:
     """Return a random automaton, its edges by source."""
-    states, count = chance.randrange(1, 5), chance.randrange(9 * wide)
+    states, count = chance.randrange(1, 5), chance.randrange(9)
     edges = sorted(tuple(map(chance.randrange, (states, symbols, states))) for _ in range(count))
     source, symbol, target = (
         array("i", [edge[column] for edge in edges]).tobytes() for column in range(3)
@@ -189,43 +187,6 @@ def test_both_number_the_edges_of_all_pieces_alike(compiled: ModuleType, seed: i
         assert compiled.nonterminals_in(*column) == PLAIN["nonterminals_in"](*column)
     arguments = pieces, classes, chance.sample(range(called), called), terminals
     assert compiled.split_edges(*arguments) == PLAIN["split_edges"](*arguments)
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_both_carry_and_unite_automata_alike(compiled: ModuleType, seed: int) -> None:
-    chance = Random(seed)
-    classes = bytes([0, *sorted(chance.choices(range(4), k=255))])
-    classes = bytes(sorted(set(classes)).index(each) for each in classes)
-    finer = join([classes, separate(chance.sample(range(256), chance.choice([0, 3, 40])))])
-    called, first = chance.randrange(3), max(finer) + 1
-    calls = array("i", chance.sample(range(first, first + 5), called)).tobytes()
-    pieces, plain = [], []
-    for _ in range(chance.randrange(1, 5)):
-        wide = chance.choice([1, 6])
-        piece = piece_of(chance, max(classes) + 1 + called, wide)
-        arguments = piece.source, piece.symbol, piece.target, classes, calls, finer
-        columns = compiled.carry(*arguments)
-        assert columns == PLAIN["carry"](*arguments)
-        carried = replace(piece, source=columns[0], symbol=columns[1], target=columns[2])
-        pieces.append(deterministic(carried))
-        plain.append(deterministic(piece))
-    carried_over, own = [b""] * len(pieces), max(classes) + 1
-    for most in (0, 7, 1_000):
-        found = compiled.unite(pieces, carried_over, first, most)
-        assert found == PLAIN["unite"](pieces, carried_over, first, most)
-        # Calls are carried over on the way.
-        columns = [
-            PLAIN["carry"](p.source, p.symbol, p.target, classes, calls, classes) for p in plain
-        ]
-        before = [replace(p, symbol=c[1]) for p, c in zip(plain, columns, strict=True)]
-        late = plain, [calls] * len(plain), own, most
-        assert compiled.unite(*late) == PLAIN["unite"](*late)
-        assert compiled.unite(*late) == compiled.unite(before, carried_over, own, most)
-        if found is not None:
-            source, symbol, target, accepting = found[:4]
-            united = Piece(source, symbol, target, accepting, [()])
-            words = ({word_of(each, chance.randrange) for each in pieces} for _ in range(20))
-            assert all(accepts(united, word) for some in words for word in some if word)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -250,45 +211,6 @@ def test_both_take_counts_out_of_automata_alike(
     monkeypatch.setattr("kbnf_core.lower.assemble.fold", compare_folds)
     counted_pair(Random(seed), 9)
     assert outcomes
-
-
-COLUMNS = ("source", "symbol", "target")
-
-
-def rows_of(piece: Piece) -> dict[tuple[int, int], int]:
-    """Return where the edges of a deterministic automaton lead."""
-    columns = (np.frombuffer(getattr(piece, name), np.int32).tolist() for name in COLUMNS)
-    return {(source, symbol): target for source, symbol, target in zip(*columns, strict=True)}
-
-
-def deterministic(piece: Piece) -> Piece:
-    """Return an automaton with one edge for each state and symbol."""
-    edges = np.array([(*key, to) for key, to in sorted(rows_of(piece).items())], np.int32)
-    columns = [column.tobytes() for column in edges.reshape(-1, 3).T]
-    return replace(piece, source=columns[0], symbol=columns[1], target=columns[2])
-
-
-def word_of(piece: Piece, below: Callable[[int], int]) -> tuple[int, ...]:
-    """Return a random word of an automaton, the empty one where none is found."""
-    rows, state = rows_of(piece), 0
-    word: tuple[int, ...] = ()
-    for _ in range(12):
-        if piece.accepting[state] and below(2):
-            return word
-        edges = [(symbol, to) for (here, symbol), to in rows.items() if here == state]
-        if not edges:
-            break
-        symbol, state = edges[below(len(edges))]
-        word += (symbol,)
-    return ()
-
-
-def accepts(piece: Piece, word: tuple[int, ...]) -> bool:
-    """Tell whether an automaton has a word."""
-    rows, state = rows_of(piece), 0
-    for symbol in word:
-        state = rows[state, symbol]
-    return bool(piece.accepting[state])
 
 
 def test_all_that_is_marked_is_compiled(compiled: ModuleType) -> None:

@@ -90,8 +90,6 @@ class Texts(Remembered[Beginning, dict[str, Key]]):
             found = []
             for each, key, value in read:
                 part = None if key is None else next(parts)
-                if part is not None and key is not None:
-                    PARTS.use(key, part)
                 # The text is remembered for longer than its part.
                 is_lost = key is not None and part is None
                 found.append(Alternative(each, part, _decoded(each, 0)[0] if is_lost else value))

@@ -149,7 +149,6 @@ class _Converted(NamedTuple):
     text: SchemaText
     rules: Mapping[str, ir.Node]
     eager: bool
-    parts: Mapping[str, ir.Part]
     losses: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
 
@@ -159,13 +158,12 @@ def _convert(text: SchemaText) -> _Converted:
     writer = _writer(text)
     rules, eager = _made(writer, writer.rules_for)
     losses, notes = _said(writer)
-    parts = writer.parts()
     # What it holds refers back to it, and would wait for the collector of garbage.
     vars(writer).clear()
     if losses and not text.options.lossy:
         # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
         losses = _readable(text).losses
-    return _Converted(text, rules, eager, parts, losses, notes)
+    return _Converted(text, rules, eager, losses, notes)
 
 
 def _of_known(source: Source, options: Options) -> _Converted | None:
@@ -211,7 +209,7 @@ def _of_known(source: Source, options: Options) -> _Converted | None:
             TEXTS.keep_text(each.text, settings, key)
             names[name] = None
     rules[START] = _any_of(names, rules.get(START))
-    return _Converted(text, rules, eager, writer.parts(), (), notes)
+    return _Converted(text, rules, eager, (), notes)
 
 
 def _with_parts(text: SchemaText, known: list[ir.Part]) -> tuple[Writer, dict[str, ir.Node], bool]:
@@ -307,7 +305,7 @@ def parse_schema(
         START,
         _finish(found.eager),
         tuple(map(text.loss, found.losses)),
-        meaning=Rules(rules, write, explained, place, empty, found.parts),
+        meaning=Rules(rules, write, explained, place, empty),
         lint=lint,
     )
 
@@ -350,7 +348,6 @@ def _writer(text: SchemaText) -> Writer:
     document = SharedDocument(
         text.value, options.limits, options.standard, closed=closed, known=text.known
     )
-    PARTS.settle()
     return Writer(document, options, parts=PARTS)
 
 

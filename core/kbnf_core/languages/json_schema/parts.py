@@ -3,8 +3,8 @@
 The alternatives of ``anyOf`` are often tools, and the next request has most of them again, among
 others and in another order. What a schema says of objects depends on its text, on those of the
 schemas that it refers to, on the options and on the dialect; so its rules are named after a digest
-of these, are the same in every grammar, and their meanings are shared, as is what they are lowered
-to (``lower.parts``). Two alternatives with one content are one rule.
+of these, are the same in every grammar, and their meanings are shared. Two alternatives with one
+content are one rule.
 """
 
 import re
@@ -13,7 +13,6 @@ from hashlib import blake2b
 from kbnf_core.ir import Part, Regular
 from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
-from kbnf_core.lower.known import Lowered
 from kbnf_core.text.remembered import Remembered
 
 LARGEST = 100_000
@@ -34,8 +33,6 @@ class Parts(Remembered[Key, Part]):
 
     def __init__(self, most: int = ALL) -> None:
         super().__init__(most, _size_of, MOST)
-        # What is likely to be lowered now.
-        self._used: set[Key] = set()
         self.made = 0
 
     def keep(self, key: Key, value: Part, *, is_new: bool = True) -> None:
@@ -43,28 +40,13 @@ class Parts(Remembered[Key, Part]):
         self.made += is_new
         super().keep(key, value)
 
-    def use(self, key: Key, part: Part) -> None:
-        """Note that a part is in a grammar, where it may be lowered."""
-        if part.lowered is None:
-            self._used.add(key)
-
-    def settle(self) -> None:
-        """Count what was lowered of the parts that were used since this was called."""
-        used, self._used = self._used, set()
-        with self._lock:
-            for key in used:
-                part, counted = self._known.get(key, (None, 0))
-                if part is not None and isinstance(part.lowered, Lowered):
-                    self._count(key, part, counted + part.lowered.size, counted)
-
 
 def _size_of(key: Key, part: Part) -> int:
-    lowered = part.lowered.size if isinstance(part.lowered, Lowered) else 0
     if isinstance(key, tuple):
         # What has all of a text's rules shares them with the parts that they are.
-        return sum(map(len, key)) + SHARED * len(part.bodies) + lowered
+        return sum(map(len, key)) + SHARED * len(part.bodies)
     automata = sum(body.dfa.size for body in part.bodies.values() if type(body) is Regular)
-    return len(key) + RULE * len(part.bodies) + automata + lowered
+    return len(key) + RULE * len(part.bodies) + automata
 
 
 PARTS = Parts()

@@ -82,7 +82,7 @@ from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 FEWEST = 2
-"""Schemas that are parts from which on they are lowered apart: one alone is the grammar."""
+"""Alternatives from which on known texts are looked for."""
 
 
 _SPELLED = {None: "null", True: "true", False: "false"}
@@ -175,9 +175,8 @@ class Writer:
         self._placed_last: Ref | None = None
         # Schemas that merely stand for what is being written in their place.
         self._passed: set[Expression] = set()
-        # Rules whose meaning is known already, and the parts that they are the rules of.
+        # Rules whose meaning is known already.
         self.bodies: dict[str, ir.Node] = {}
-        self._wholes: dict[str, ir.Part] = {}
         self._keys: dict[str, Key] = {}
         self._shared: set[str] = set()
 
@@ -191,11 +190,8 @@ class Writer:
 
     def all_rules(self) -> dict[str, ir.Node]:
         """Return what the rules mean that were written or used."""
-        return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
-
-    def parts(self) -> dict[str, ir.Part]:
-        """Return what is to be lowered apart and remembered, where that is several schemas."""
-        return {**self._wholes, **self.prelude.parts()} if len(self._wholes) >= FEWEST else {}
+        known = dict(sorted(self.bodies.items()))
+        return {**self._meanings(self.forms), **known, **self.prelude.bodies()}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)
@@ -428,7 +424,6 @@ class Writer:
             work += part.work
             shared.update(dict.fromkeys(part.shared))
             self.bodies.update(part.bodies)
-            self._wholes.setdefault(part.start, part)
         self.schemas.budget.spend(work)
         self._use_shared(shared)
         self._check_count()
@@ -437,11 +432,8 @@ class Writer:
         """Add the rules of a part, which is known by a key."""
         if key is not None:
             self._keys[part.start] = key
-            if self._parts_known is not None:
-                self._parts_known.use(key, part)
         self._use_shared(part.shared)
         self.bodies.update(part.bodies)
-        self._wholes.setdefault(part.start, part)
         self._check_count()
 
     def _use_shared(self, names: Collection[str]) -> None:

@@ -11,7 +11,6 @@ from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, compile_artifac
 from kbnf_core.device import TokenTable
 from kbnf_core.ir import Part
 from kbnf_core.languages.json_schema.parts import PARTS, Parts
-from kbnf_core.lower.known import Lowered
 
 BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}
@@ -109,23 +108,6 @@ def test_known_tools_give_the_same_automata_and_text() -> None:
     for name in ("classes", "accepting", "edge_start", "edge_class", "edge_target"):
         assert np.array_equal(getattr(first.tables, name), getattr(again.tables, name))
     assert first.source.text == again.source.text
-
-
-def test_known_automata_have_the_classes_of_the_grammars_that_they_come_in() -> None:
-    number = tool("b", when={"type": "number"})
-    for schema in (tools("a", "ab"), {"anyOf": [tool("a"), number, tool("ba")]}):
-        grammar = Grammar.from_json_schema(schema)
-        classes = grammar.tables.classes.tobytes()
-        parts = [part for name, part in grammar.rules.parts.items() if "object_" in name]
-        lowered = {part.lowered.classes for part in parts if isinstance(part.lowered, Lowered)}
-        assert classes in lowered
-    assert len(parts) == 3
-    again = Grammar.from_json_schema({"anyOf": [number, tool("a"), tool("ba"), tool("bab")]})
-    classes = again.tables.classes.tobytes()
-    known = [part.lowered for name, part in again.rules.parts.items() if "object_" in name]
-    assert [isinstance(part, Lowered) and part.classes == classes for part in known].count(
-        True
-    ) == 3
 
 
 def test_texts_of_one_kind_are_one_rule_for_all_tools() -> None:
