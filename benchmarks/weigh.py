@@ -5,7 +5,8 @@ folder like maskbench's (``--seed``, several are allowed), bounded strings, sets
 grammars, and goes from each to its first mask and through cold steps: a valid document of a
 schema, and a random walk over allowed tokens. Each draw has a process of its own. It prints the
 figures beside those of ``OLD.json`` and the cases whose masks differ; the status is 1 where any
-do. All masks of a case are hashed in one digest.
+do. All masks of a case are hashed in one digest. Each round of a draw is measured in a fresh copy
+of the process that has read the vocabulary.
 
 A run that is stored in a file that exists already keeps the least time of each step. So two
 versions are compared on a busy machine by calling both in turn, each with its own file, and
@@ -16,6 +17,7 @@ refuses, and only cases in both files are compared.
 
 import gc
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -72,9 +74,13 @@ class Walk:
     def __init__(self, name: str, vocabulary: Vocabulary) -> None:
         self._random = Random(name)  # noqa: S311 - the same tokens every time
         self._ends, self._bytes = ends_and_bytes(vocabulary)
+        self._left = STEPS
 
     def choose(self, bits: npt.NDArray[np.int32]) -> int | None:
-        """Return the next token; None where the text can only end."""
+        """Return the next token; None where the text can only end, or is long enough."""
+        self._left -= 1
+        if self._left < 0:
+            return None
         flags = np.unpackbits(bits.view(np.uint8), bitorder="little")[: len(self._ends)]
         allowed = flags.astype(bool) & ~self._ends
         short = allowed & self._bytes
@@ -82,6 +88,17 @@ class Walk:
             allowed = short
         tokens = np.flatnonzero(allowed)
         return int(tokens[self._random.randrange(len(tokens))]) if len(tokens) else None
+
+
+class Text:
+    """Chooses the tokens of a text."""
+
+    def __init__(self, tokens: Sequence[int]) -> None:
+        self._rest = iter(tokens)
+
+    def choose(self, _bits: npt.NDArray[np.int32]) -> int | None:
+        """Return the next token; None at the end."""
+        return next(self._rest, None)
 
 
 def follow(
@@ -128,16 +145,9 @@ def measure(
     found["first"] = 1e6 * (process_time() - started)
     digest = blake2b(session.bits.tobytes(), digest_size=8)
     for tokens in texts:
-        rest = iter(tokens)
-        follow(begin, lambda _, rest=rest: next(rest, None), found, digest)
+        follow(begin, Text(tokens).choose, found, digest)
     for walk in walks:
-        left = iter(range(STEPS, 0, -1))
-        follow(
-            begin,
-            lambda bits, walk=walk, left=left: walk.choose(bits) if next(left, None) else None,
-            found,
-            digest,
-        )
+        follow(begin, walk.choose, found, digest)
     found["digest"] = digest.hexdigest()
     return found
 
@@ -189,7 +199,8 @@ def of_grammars(folders: Sequence[Path], setting: Setting) -> Iterator[tuple[str
 
     subjects: list[tuple[str, str, Sequence[list[int]]]] = []
     for workload in WORKLOADS:
-        texts = [tokens[:STEPS] for tokens in workload.documents(setting.encode, 4 * STEPS)]
+        documents = workload.documents(setting.encode, 4 * STEPS)
+        texts = [tokens[:STEPS] for tokens in documents]
         subjects.append((workload.name, workload.grammar("kbnf") or "", texts))
     for folder in (GRAMMARS, *folders):
         paths = sorted(folder.glob("*.kbnf"))
@@ -268,22 +279,45 @@ def read_run(path: Path | None) -> Run:
 
 
 def draw_in_this_process(
-    draw: str, folder: Path | None, limit: int, engine: str, kbnf: Sequence[Path]
+    draw: str, folder: Path | None, limit: int, engine: str, kbnf: Sequence[Path], rounds: int
 ) -> dict[str, Found]:
-    """Return the cases of one draw, ``KIND,SEED``."""
+    """Return the cases of one draw, ``KIND,SEED``, the least times of some rounds."""
     kind, _, number = draw.rpartition(",")
     seed = int(number)
     setting = read_setting()
     build = make_builds(setting, (engine,))[0][engine]
     # The first grammar of a process pays for what engines keep by vocabulary; so a server does.
     measure(build, {"type": "object"}, [setting.encode('{"a": "text"}')], ())
-    if kind == "schemas":
-        return dict(of_schemas(folder, limit, seed, build, setting))
-    if kind == "bounded strings":
-        return dict(of_bounded(seed, build, setting))
-    if kind == "KBNF":
-        return dict(of_grammars(kbnf, setting))
-    return dict(of_tools(folder, int(kind.removesuffix(" tools")), seed, build, setting))
+    ends_and_bytes(setting.vocabulary)
+
+    def cases() -> Iterator[tuple[str, Found]]:
+        if kind == "schemas":
+            return of_schemas(folder, limit, seed, build, setting)
+        if kind == "bounded strings":
+            return of_bounded(seed, build, setting)
+        if kind == "KBNF":
+            return of_grammars(kbnf, setting)
+        return of_tools(folder, int(kind.removesuffix(" tools")), seed, build, setting)
+
+    run: Run = {}
+    for _ in range(rounds):
+        merge(run, {draw: in_child(lambda: dict(cases()))})
+    return run[draw]
+
+
+def in_child(action: Callable[[], dict[str, Found]]) -> dict[str, Found]:
+    """Return what a function returns in a copy of this process, which forgets all afterwards."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with os.fdopen(writing, "w") as file:
+            json.dump(action(), file)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading) as file:
+        found: dict[str, Found] = json.load(file)
+    os.waitpid(child, 0)
+    return found
 
 
 @click.command()
@@ -313,7 +347,7 @@ def main(
 ) -> None:
     """Measure first requests and compare them with a stored run."""
     if draw is not None:
-        print(json.dumps(draw_in_this_process(draw, folder, limit, engine, kbnf)))
+        print(json.dumps(draw_in_this_process(draw, folder, limit, engine, kbnf, rounds)))
         return
     kinds = ["schemas", "bounded strings", *(f"{count} tools" for count in tools)]
     draws = [f"{kind},{seed}" for kind in kinds for seed in seeds]
@@ -322,10 +356,9 @@ def main(
     where = () if folder is None else (folder,)
     more = [part for path in kbnf for part in ("--kbnf", path)]
     run = read_run(store)
-    for _ in range(rounds):
-        for each in draws:
-            options = ("--draw", each, "--limit", limit, "--engine", engine, *more)
-            merge(run, {each: in_own_process("benchmarks.weigh", *where, *options)})
+    for each in draws if rounds else ():
+        options = ("--draw", each, "--limit", limit, "--engine", engine, "--rounds", rounds, *more)
+        merge(run, {each: in_own_process("benchmarks.weigh", *where, *options)})
     if store is not None:
         store.write_text(json.dumps(run), encoding="utf-8")
     sys.exit(bool(report(run, read_run(against) if against else None)))
