@@ -219,8 +219,8 @@ def of_grammars(folders: Sequence[Path], setting: Setting) -> Iterator[tuple[str
     subjects: list[tuple[str, str, Sequence[list[int]]]] = []
     for workload in WORKLOADS:
         documents = workload.documents(setting.encode, 4 * STEPS)
-        texts = [tokens[:STEPS] for tokens in documents]
-        subjects.append((workload.name, workload.grammar("kbnf") or "", texts))
+        cut = [tokens[:STEPS] for tokens in documents]
+        subjects.append((workload.name, workload.grammar("kbnf") or "", cut))
     words = [setting.encode("the quick brown fox jumps over it " * 8)[:STEPS]]
     subjects += [(name, text, words if "#" in text else ()) for name, text in COUNTED.items()]
     for folder in (GRAMMARS, *folders):

@@ -1,6 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
-"""Lowering, compiled: each function is the one of the same name in a module of ``lower``.
+"""Lowering, compiled; a function that says so is that of the same name in a module of ``lower``.
 
 Nodes and automata are Python's; what is compiled is the way over them, and the columns of edges.
 """
@@ -93,6 +93,6 @@ include "counts.pxi"
 
 
 def give_back():
-    """See ``build``."""
+    """Return free memory to the system, where the allocator keeps it: it has holes by then."""
     with nogil:
         GIVE_BACK()

@@ -8,15 +8,14 @@ from operator import add
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import ByteClasses, join, separate
+from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
-from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.ir import NEVER, Grammar, Regular
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.compact import Piece
-from kbnf_core.lower.counts import fold
 from kbnf_core.lower.facts import Analysis
-from kbnf_core.lower.inline import Inlined, counting_of
+from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
@@ -29,36 +28,13 @@ Finish = Callable[[NfaBuilder, str], Piece]
 def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    classes, written, found = leaves_of([analysis.nodes[name] for name in reached])
+    classes, written, found = lowering.leaves_of([analysis.nodes[name] for name in reached])
     names = [name for name in reached if name not in inlined.names]
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}
     joined = join([separate(written), *classes])
     return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
-
-
-@compiled
-def leaves_of(
-    bodies: list[list[Node]],
-) -> tuple[list[ByteClasses], bytes, list[TokenTerminal]]:
-    """Return what the leaves of some bodies hold, each once.
-
-    The byte classes of automata, the bytes of literals in order, and the token terminals.
-    """
-    classes: dict[ByteClasses, None] = {}
-    written: set[int] = set()
-    terminals: dict[TokenTerminal, None] = {}
-    for nodes in bodies:
-        for node in nodes:
-            match node:
-                case Regular(dfa):
-                    classes[dfa.classes] = None
-                case Literal(data):
-                    written.update(data)
-                case Token(terminal):
-                    terminals[terminal] = None
-    return list(classes), bytes(sorted(written)), list(terminals)
 
 
 def build_pieces(
@@ -85,7 +61,7 @@ def build_pieces(
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
         name: _folded(name, _finished(name, builder, finish), builder)
-        for name in counting_of(names, analysis.nodes)
+        for name in lowering.counting_of(names, analysis.nodes)
     }
     pieces: dict[str, Piece] = {}
     queue = [grammar.start]
@@ -101,18 +77,11 @@ def build_pieces(
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
-        called = nonterminals_in(piece.symbol, alphabet.class_count, len(names))
+        called = lowering.nonterminals_in(piece.symbol, alphabet.class_count, len(names))
         fresh = [names[number] for number in called if names[number] not in queued]
         queued.update(fresh)
         queue.extend(fresh)
     return alphabet, pieces
-
-
-@compiled
-def nonterminals_in(symbols: Column, class_count: int, count: int) -> list[int]:
-    """Return the numbers of the nonterminals in a column of symbols, each once, in order."""
-    found = set(np.frombuffer(symbols, np.int32).tolist())
-    return [symbol - class_count for symbol in sorted(found) if 0 <= symbol - class_count < count]
 
 
 def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
@@ -129,7 +98,7 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
         return piece
     edges = piece.source, piece.symbol, piece.target
     builder.budget.spend(len(_ids(piece.symbol)))
-    found = fold(name, *edges, piece.accepting, first, list(builder.counts))
+    found = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
     return Piece(*found[:4], [()] * len(found[3]), found[4])
 
 
@@ -153,7 +122,8 @@ def assemble(
     numbers = [0] * len(alphabet.nonterminals)
     for number, name in enumerate(pieces):
         numbers[alphabet.nonterminals[name]] = number
-    columns = split_edges(list(pieces.values()), alphabet.class_count, numbers, len(terminals))
+    listed = list(pieces.values())
+    columns = lowering.split_edges(listed, alphabet.class_count, numbers, len(terminals))
     return Tables(
         names=tuple(pieces),
         start=0,
@@ -172,7 +142,7 @@ def assemble(
         token_terminal=_ids(columns[10]),
         token_target=_ids(columns[11]),
         token_terminals=terminals,
-        loops=_loops(list(pieces.values())),
+        loops=_loops(listed),
     )
 
 
@@ -200,57 +170,9 @@ def _loops(pieces: list[Piece]) -> Loops:
     return Loops(of, row, twin, last, begins, is_below, low, high)
 
 
-@compiled
-def split_edges(
-    pieces: list[Piece], class_count: int, numbers: list[int], terminals: int
-) -> tuple[bytes, ...]:
-    """Return the columns of tables from ``entry`` to ``token_target``, but for ``classes``.
-
-    ``numbers`` are those of the nonterminals, by symbol; ``terminals`` tells how many there are.
-    """
-    entry = np.cumsum([0, *(piece.state_count for piece in pieces)], dtype=np.int32)
-    source = _concatenate([_ids(p.source) + e for p, e in zip(pieces, entry, strict=False)])
-    target = _concatenate([_ids(p.target) + e for p, e in zip(pieces, entry, strict=False)])
-    symbol = _concatenate([_ids(piece.symbol) for piece in pieces])
-    accepting = _flags(b"".join(piece.accepting for piece in pieces))
-    count = len(accepting)
-    first_token = class_count + len(numbers)
-    taken = symbol < first_token + terminals
-    source, symbol, target = source[taken], symbol[taken], target[taken]
-    is_byte = symbol < class_count
-    is_token = symbol >= first_token
-    is_call = ~is_byte & ~is_token
-    leaving = np.bincount(source, minlength=count)
-    call_return = target[is_call]
-    columns = (
-        entry[:-1],
-        accepting,
-        _starts(source[is_byte], count),
-        symbol[is_byte],
-        target[is_byte],
-        _starts(source[is_call], count),
-        np.array(numbers, np.int32)[symbol[is_call] - class_count],
-        call_return,
-        accepting[call_return] & (leaving[call_return] == 0),
-        _starts(source[is_token], count),
-        symbol[is_token] - first_token,
-        target[is_token],
-    )
-    return tuple(column.tobytes() for column in columns)
-
-
 def _ids(column: Column) -> Ids:
     return np.frombuffer(column, np.int32)
 
 
 def _flags(column: bytes) -> npt.NDArray[np.bool_]:
     return np.frombuffer(column, np.bool_)
-
-
-def _concatenate(parts: list[Ids]) -> Ids:
-    return np.concatenate(parts).astype(np.int32, copy=False)
-
-
-def _starts(sources: Ids, count: int) -> Ids:
-    """Return where each state's edges begin, given the sorted sources of all edges."""
-    return np.searchsorted(sources, np.arange(count + 1)).astype(np.int32)

@@ -11,7 +11,7 @@ import numpy as np
 
 from kbnf_core.ir import Grammar
 from kbnf_core.lower.assemble import assemble, build_pieces
-from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.compact import Piece, compact, spell_out
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
@@ -59,13 +59,8 @@ def build_tables(
         built = _build(grammar, analysis, limits, budget, inlined)
     tables = assemble(*built)
     if len(tables.edge_class) >= MANY_EDGES:
-        give_back()
+        lowering.give_back()
     return tables
-
-
-@compiled
-def give_back() -> None:
-    """Return free memory to the system, where the allocator keeps it: it has holes by then."""
 
 
 Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, Piece]]

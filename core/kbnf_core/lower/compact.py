@@ -14,8 +14,9 @@ from typing import NamedTuple
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
 from kbnf_core.automata.nfa import Closures
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.counts import Loop
-from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
+from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa
 from kbnf_core.text.budget import Budget
 
 
@@ -67,7 +68,7 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     Places are not kept: states that are the same in every other way are one. Raises LimitError
     where ``spell_out`` does.
     """
-    states, source, symbol, target, free_source, free_target = connect(builder, name)
+    states, source, symbol, target, free_source, free_target = lowering.connect(builder, name)
     found, steps = AUTOMATA.compact(
         source,
         symbol,

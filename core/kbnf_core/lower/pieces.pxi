@@ -1,7 +1,7 @@
 # Automata of nonterminals as columns, put into tables.
 
 def nonterminals_in(bytes symbols, int32_t class_count, int32_t count):
-    """See ``assemble``."""
+    """Return the numbers of the nonterminals in a column of symbols, each once, in order."""
     cdef const int32_t* column = <const int32_t*> <const char*> symbols
     cdef vector[uint8_t] seen
     cdef Py_ssize_t i
@@ -27,7 +27,10 @@ cdef void _finish_starts(Ints& starts) noexcept:
 
 
 def split_edges(pieces, int32_t class_count, numbers, int32_t terminals):
-    """See ``assemble``."""
+    """Return the columns of tables from ``entry`` to ``token_target``, but for ``classes``.
+
+    ``numbers`` are those of the nonterminals, by symbol; ``terminals`` tells how many there are.
+    """
     cdef Ints entry, edge_start, calls, call_start, call_return, nonterminals
     cdef Ints token_start, token_terminal, token_target
     cdef vector[uint8_t] accepting, call_tail
