@@ -24,6 +24,7 @@ from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import FinishPolicy
 from kbnf_core.mask.masks import STATE, Masks
 from kbnf_core.mask.slices import parts_of
+from kbnf_core.recognise.closing import is_prefix_free
 from kbnf_core.text.collecting import weakly
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -43,10 +44,20 @@ def _costs_of(masks: Masks, longest: int) -> EndCosts:
     tables, vocabulary = masks.states.tables, masks.vocabulary
     known = _costs.setdefault(tables, WeakKeyDictionary()).setdefault(vocabulary, {})
     if longest not in known:
-        terminals = range(len(tables.token_terminals))
-        named = [1 if masks.terminals.mask(frozenset((t,))).any() else NEVER for t in terminals]
-        known[longest] = EndCosts(tables, parts_of(vocabulary), longest, np.array(named, np.int64))
+        named = np.full(len(tables.token_terminals), NEVER, np.int64)
+        for terminal in range(len(masks.terminals)):
+            if masks.terminals.mask((terminal,)).any():
+                named[terminal] = 1
+        known[longest] = EndCosts(tables, parts_of(vocabulary), longest, named)
     return known[longest]
+
+
+_prefix_free: WeakKeyDictionary[Tables, bool] = WeakKeyDictionary()
+
+
+def _is_prefix_free(tables: Tables) -> bool:
+    found = _prefix_free.get(tables)
+    return _prefix_free.setdefault(tables, is_prefix_free(tables)) if found is None else found
 
 
 _groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
@@ -69,8 +80,10 @@ class NearestEnd:
         self._masks = masks
         self._rule = rule
         self._step = step
-        # Where a text is over with its first complete byte, no token may read on: bytes are tokens.
-        longest = 1 if rule.ends_at_bytes else masks.vocabulary.trie.max_depth
+        # Where a text is over with its first complete byte, no token may read on: where one could,
+        # only bytes count as tokens.
+        reads_on = rule.ends_at_bytes and not _is_prefix_free(masks.states.tables)
+        longest = 1 if reads_on else masks.vocabulary.trie.max_depth
         self._ends = Ends(masks.states, _costs_of(masks, longest))
         self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
         groups = _groups_of(masks.vocabulary)
@@ -108,7 +121,7 @@ class NearestEnd:
         if left < 1:
             return self._masks.no_words
         state, masks = self._state_near(position), self._masks
-        terminals = masks.states.token_terminals(state) if masks.terminals else ()
+        terminals = self._terminals_of(state)
         if not terminals and self.always_fits(state, left - 1):
             return words
         most = self._walker.most(state)
@@ -176,6 +189,10 @@ class NearestEnd:
         named = self._masks.terminals.mask(frozenset((-2 - found,)))
         return ids_of(named, self._masks.vocabulary.size).tolist()[0]
 
+    def _terminals_of(self, state: int) -> frozenset[int]:
+        masks = self._masks
+        return masks.states.token_terminals(state) if masks.terminals else frozenset()
+
     def _settled(self, state: int) -> int:
         over = self._rule.ends_at_tokens and self._masks.is_complete(state)
         return ~state if over else state
@@ -229,7 +246,7 @@ class NearestEnd:
         """Return the states to which tokens lead, each with one of these."""
         leads = self._walker.leads(state).items()
         found = [(self._settled(each), int(ids[0])) for each, ids in leads]
-        for terminal in self._masks.states.token_terminals(state):
+        for terminal in self._terminals_of(state):
             named = frozenset((terminal,))
             ids = ids_of(self._masks.terminals.mask(named), self._masks.vocabulary.size)
             if len(ids):

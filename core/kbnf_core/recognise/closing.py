@@ -91,12 +91,25 @@ def close_states(
 
 def close_grammar(tables: Tables, most: int) -> Closing:
     """Return the first ``most`` states of a grammar over every vocabulary that has all bytes."""
-    states = StateTable(tables)
+    return _close(StateTable(tables), most)
 
+
+def _close(states: StateTable, most: int) -> Closing:
     def by_token(state: int) -> Iterable[int]:
         return [states.step_token(state, frozenset((t,))) for t in states.token_terminals(state)]
 
-    return close_states(states, most, range(tables.class_count), by_token)
+    return close_states(states, most, range(states.tables.class_count), by_token)
+
+
+def is_prefix_free(tables: Tables, most: int = 500) -> bool:
+    """Tell whether the states are at most so many, and no text that is complete goes on.
+
+    False where there are more: then it is not known.
+    """
+    states = StateTable(tables)
+    found = _close(states, most)
+    ends = filter(states.explorer.completes, found.states)
+    return found.closed and not any(states.live_classes(each) for each in ends)
 
 
 def endless_rules(tables: Tables) -> list[int]:
