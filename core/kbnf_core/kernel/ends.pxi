@@ -338,9 +338,11 @@ cdef class Ends:
             return UNKNOWN
         self._acquire()
         try:
-            pairs = &self.explorer.configurations.all_pairs.at(state)
+            # What is called has its own items there, which cost the same.
+            pairs = self.explorer._sources(state)
             radix = self.items.radix
             for i in range(pairs.size()):
+                self._find_above(pairs[0][i].first)
                 members = self.items.of(pairs[0][i].second)
                 for j in range(members.size()):
                     position = <int32_t> (members[0][j] // radix)
@@ -374,9 +376,12 @@ cdef class Ends:
             node = costs.behind(loop)
         if costs.ways[node].next >= 0:
             return costs.first_of(node)
-        cost = self._of_position(position)
+        cost = self._filled(position) if is_empty else self._of_position(position)
         for edge in range(costs.token_start[row], costs.token_start[row + 1]):
-            if cost == _sum(1, self._after(position, costs.token_target[edge])):
+            if cost == _sum(
+                costs.terminals[costs.token_terminal[edge]],
+                self._after(position, costs.token_target[edge]),
+            ):
                 return -2 - costs.token_terminal[edge]
         return UNKNOWN
 

@@ -7,7 +7,7 @@ is over in time. A token is refused where only a way of other tokens would have 
 
 No token of that way crosses a call or its return, so a vocabulary may spell texts although no state
 has a cost: a byte may occur in longer tokens only. There a search over tokens decides, within
-``MOST_VISITED`` nodes of the trie.
+bounds.
 """
 
 import heapq
@@ -28,8 +28,11 @@ from kbnf_core.recognise.closing import is_prefix_free
 from kbnf_core.text.collecting import weakly
 from kbnf_core.vocab.vocabulary import Vocabulary
 
-MOST_VISITED = 2_000_000
+MOST_VISITED = 20_000_000
 """Trie nodes that one search looks at."""
+
+MOST_REACHED = 4_000
+"""States that it meets."""
 
 MOST_WITHOUT_COSTS = 64
 """States of which the tokens are remembered that lead to states without costs."""
@@ -226,7 +229,7 @@ class NearestEnd:
         # The least number of tokens to the end, how many came, whether the cost of the state is
         # among them, a number of its own, and the state.
         front: list[tuple[float, int, bool, int, int]] = [(0, 0, False, 0, state)]
-        while front and self._walker.visited < limit:
+        while front and self._walker.visited < limit and len(reached) < MOST_REACHED:
             _, taken, is_near, _, here = heapq.heappop(front)
             if is_near:
                 return self._note_way(state, here, reached)
@@ -239,7 +242,9 @@ class NearestEnd:
                     heapq.heappush(front, (ahead, taken + 1, is_near, len(reached), after))
         if front:
             self._cut.add(state)
-        self._ways[state] = None
+            self._ways[state] = None
+        else:
+            self._ways.update(dict.fromkeys(reached))
         return None
 
     def _leads(self, state: int) -> list[tuple[int, int]]:

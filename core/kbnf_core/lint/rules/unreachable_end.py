@@ -23,7 +23,7 @@ NEEDS = Needs.TABLES
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding if no row of tokens is a complete text, or none can be ended."""
     from kbnf_core.mask.completion import MAX_WORK, shortest_completion
-    from kbnf_core.mask.nearest_end import MOST_VISITED
+    from kbnf_core.mask.nearest_end import MOST_REACHED, MOST_VISITED
 
     if subject.options.vocabulary is None:
         return
@@ -62,7 +62,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             notes=(*describe(completion, vocabulary), _reason(subject, completion.data)),
         )
     elif completion.tokens is None:
-        why = f"the search for a complete text looked at {MOST_VISITED:,} trie nodes"
+        why = (
+            f"the search for a complete text met {MOST_REACHED:,} states or {MOST_VISITED:,} nodes"
+        )
         subject.stop("E601", why, start)
 
 
