@@ -1,22 +1,29 @@
 """Budgets of tokens over a real vocabulary: ``python -m benchmarks.budgets [FOLDER]``.
 
-Random texts of schemas with budgets of the fewest tokens and a few more, so that nearly every step
-binds, then with budgets that are far away. A step is what a budget adds to the mask. Times are
-those of the processor. Of each schema a first text is played with every budget from a grammar that
-nobody has used, and then more texts of the last one, which knows what they have found.
+Random texts of schemas with budgets of as many tokens as the bound says and a few more, so that
+nearly every step binds, then with budgets that are far away. A step is what a budget adds to the
+mask. Times are those of the processor. Of each schema a first text is played with every budget from
+a grammar that nobody has used, and then more texts of the last one, which knows what they have
+found.
+
+With a folder like maskbench's, masks are timed whole: one random text for each schema, its tokens
+being those that the budget leaves, and at each position the mask of an engine with the budget and
+that of one without, each of a grammar of its own that nobody has used.
 """
 
 import gc
-import json
-from collections.abc import Iterator
+from itertools import islice
+from math import inf
 from pathlib import Path
 from random import Random
-from time import process_time
-from typing import Any
+from time import process_time, thread_time
+from typing import Any, NamedTuple
 
 import click
 import numpy as np
 
+from benchmarks.drawn import default_cases
+from benchmarks.maskbench import Case
 from benchmarks.vocabulary import read_setting
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.mask.bits import ids_of
@@ -63,16 +70,6 @@ SCHEMAS: dict[str, Schema | bool] = {
 }
 
 
-def schemas(folder: Path | None, limit: int) -> Iterator[tuple[str, Any]]:
-    """Yield names and schemas: those above, or the first files of a folder."""
-    if folder is None:
-        yield from SCHEMAS.items()
-        return
-    for path in sorted(folder.rglob("*.json"))[:limit]:
-        value = json.loads(path.read_text("utf-8"))
-        yield path.stem, value.get("schema", value) if isinstance(value, dict) else value
-
-
 def play(grammar: Grammar, vocabulary: Vocabulary, budget: int, random: Random) -> list[float]:
     """Return the microseconds that a budget adds to each step of a random text."""
     engine = Engine(grammar, vocabulary, finish="eos", budget=budget)
@@ -90,12 +87,65 @@ def play(grammar: Grammar, vocabulary: Vocabulary, budget: int, random: Random) 
     return times
 
 
+class Beside(NamedTuple):
+    """Microseconds of the masks without and with a budget, and how many texts were over in time."""
+
+    plain: list[float]
+    budgeted: list[float]
+    texts: int
+
+
+def compare(cases: list[Case], vocabulary: Vocabulary, spare: int | None, seed: int) -> Beside:
+    """Play a text of each schema with a budget of 300, or of ``spare`` beyond the bound."""
+    found = Beside([], [], 0)
+    out = np.zeros((1, (vocabulary.size + 31) // 32), np.int32)
+    for case in cases:
+        try:
+            grammars = [Grammar.from_json_schema(case.schema) for _ in range(2)]
+            plain = Engine(grammars[0], vocabulary, finish="eos", ahead=False)
+            engine = Engine(grammars[1], vocabulary, finish="eos", ahead=False)
+            least = engine._automaton.nearest_end.least(engine._position)
+            engine.remaining = 300 if spare is None else int(least) + spare
+        except (KbnfError, OverflowError):
+            continue
+        random = Random(f"{seed} {case.name}")  # noqa: S311 - the same texts every time
+        while not engine.is_finished():
+            for each, times in ((plain, found.plain), (engine, found.budgeted)):
+                begin = thread_time()
+                each.fill_bitmask(out, 0)
+                times.append((thread_time() - begin) * 1e6)
+            allowed = ids_of(out[0].view(np.uint32), vocabulary.size)
+            token_id = int(random.choice(allowed))
+            for each in (plain, engine):
+                each.try_accept_new_token(token_id)
+        found = found._replace(texts=found.texts + 1)
+    return found
+
+
+def report_beside(folder: Path, limit: int, seed: int) -> None:
+    """Print what masks of schemas cost with budgets, and without."""
+    vocabulary = read_setting().vocabulary
+    cases = list(islice(default_cases(folder, seed), limit))
+    print(f"{'budget':14} {'texts':>6} {'masks':>7}  us: mean, p50, p99, p99.9, largest")
+    for name, spare in (("300", None), ("bound + 10", 10)):
+        found = compare(cases, vocabulary, spare, seed)
+        for kind, times in (("without", found.plain), (name, found.budgeted)):
+            shown = "".join(f"{p:9.1f}" for p in np.percentile(times, (50, 99, 99.9)))
+            print(
+                f"{kind:14} {found.texts:6} {len(times):7} {np.mean(times):9.1f}{shown}"
+                f" {max(times):9.0f}"
+            )
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, path_type=Path), required=False)
-@click.option("--limit", default=100, help="Most files of a folder.")
+@click.option("--limit", default=200, help="Most files of a folder.")
 @click.option("--seed", default=1, help="Which texts.")
 def main(folder: Path | None, limit: int, seed: int) -> None:
     """Time what budgets add to steps, bindingly and far away."""
+    if folder is not None:
+        report_beside(folder, limit, seed)
+        return
     vocabulary = read_setting().vocabulary
     print(
         f"{'schema':28} {'fewest':>6} {'first ms':>9}  binding us: p50, p99, largest  far us: p99"
@@ -103,7 +153,7 @@ def main(folder: Path | None, limit: int, seed: int) -> None:
     everything: tuple[list[float], list[float]] = ([], [])
     far_away: list[float] = []
     firsts: list[float] = []
-    for name, schema in schemas(folder, limit):
+    for name, schema in SCHEMAS.items():
         try:
             grammar = Grammar.from_json_schema(schema)
         except KbnfError:
@@ -112,11 +162,11 @@ def main(folder: Path | None, limit: int, seed: int) -> None:
         engine = Engine(grammar, vocabulary, finish="eos")
         gc.collect()
         begin = process_time()
-        least = engine.shortest_completion().tokens
+        least = engine._automaton.nearest_end.least(engine._position)
         first = (process_time() - begin) * 1e3
-        if least is None:
+        if least == inf:
             continue
-        fewest = len(least) + bool(vocabulary.eos_token_ids)
+        fewest = int(least)
         fresh, known = [], []
         for spare in SPARE:
             another = Grammar.from_json_schema(schema)

@@ -559,10 +559,10 @@ class Engine(EngineCore):
         return prepare(self._automaton, self._begun, DEFAULT_WORK if budget is None else budget)
 
     def shortest_completion(self, *, fewest: bool = True, repeats: bool = False) -> "Completion":
-        """Return how the text can end soonest, in bytes and in tokens.
+        """Return how the text can end soon, in bytes and in tokens.
 
-        With ``fewest=False`` the tokens are those that spell the bytes, which is found in
-        microseconds; fewer of them, of another text, are then not searched for.
+        The tokens are few, those of a text that is cheap to spell; others may be fewer. With
+        ``fewest=False`` they are those that spell the bytes.
         In a JSON text it repeats no name of an object, where another one is found. With
         ``repeats=True`` it may, so that the text so far is not read.
         Raises ``EngineError`` for a completion of more than 65,536 bytes.
@@ -798,7 +798,7 @@ def checked_tree(parents: Any, tokens: Any) -> tuple[_Ids, _Ids]:
 def _too_few(tokens: int, least: float) -> str:
     if least == inf:
         return "no tokens of the vocabulary lead to the end of a text, in any number"
-    return f"{tokens} tokens are too few: the shortest text takes {least:,.0f}"
+    return f"{tokens} tokens are too few: {least:,.0f} are enough for some text"
 
 
 def _restore(

@@ -168,10 +168,9 @@ class Reading:
     ``document`` is its tree of KBNF, empty in a language without rules, whose ``meaning`` is known
     instead; spans are in the author's text. ``losses`` are what the grammar does not keep of the
     text, which are among the findings, too; ``remark`` is what a person who reads the grammar as
-    KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none; ``analysed``
-    is the latter, but for rules of parts that are known (``lower.parts``). ``start`` and
-    ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of the
-    project (which ``finish_is_default`` tells of ``finish``), else those of the language.
+    KBNF should know. ``grammar`` and ``analysis`` are None where errors leave none. ``start``
+    and ``finish`` are the settings in force: given ones, else the pragmas', else the defaults of
+    the project (which ``finish_is_default`` tells of ``finish``), else those of the language.
     ``limits`` are those it was read with. ``lint`` returns the findings of the language's own
     lints, which readers of grammars do not ask for; ``marked`` is as in ``Parsed``.
     """
@@ -182,7 +181,7 @@ class Reading:
     start: str
     finish: Finish
     grammar: Grammar | None
-    analysed: "Analysis | None"
+    analysis: "Analysis | None"
     diagnostics: tuple[Diagnostic, ...]
     limits: Limits = DEFAULT_LIMITS
     finish_is_default: bool = False
@@ -205,15 +204,6 @@ class Reading:
     def is_loss(self, finding: Diagnostic) -> bool:
         """Tell whether a finding says what the grammar does not keep of the text."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
-
-    @cached_property
-    def analysis(self) -> "Analysis | None":
-        """What is known of each nonterminal."""
-        from kbnf_core.lower.facts import analyse
-
-        if self.grammar is None or not self.grammar.parts:
-            return self.analysed
-        return analyse(self.grammar)
 
     @cached_property
     def explained(self) -> Grammar | None:
@@ -267,7 +257,7 @@ def read_grammar(
     Raises what ``Language.parse`` raises, nothing else.
     """
     # Here, since every command knows the languages, and few read a text.
-    from kbnf_core.lower.known import analyse_unknown
+    from kbnf_core.lower.facts import analyse
     from kbnf_core.lower.translate import translate
 
     if language.is_json:
@@ -288,11 +278,11 @@ def read_grammar(
             grammar, problems = translate(document, start, limits, budget=budget)
             found.extend(problems)
         else:
-            grammar = Grammar(start, meaning.rules, meaning.parts)
+            grammar = Grammar(start, meaning.rules)
         if any(d.severity is Severity.ERROR for d in found):
             grammar = None
         if grammar is not None:
-            analysis = analyse_unknown(grammar, budget)
+            analysis = analyse(grammar, budget)
             if not analysis.facts[start].filled:
                 if meaning is None:
                     grammar, analysis, finding = _without_finite_texts(

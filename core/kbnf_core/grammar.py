@@ -240,7 +240,7 @@ class Grammar:
         grammar._stored = stored
         grammar._values = None if stored is None else stored.values
         grammar._read = read or partial(read_grammar, source, start, finish, limits)
-        grammar.__dict__.update(tables=tables, lone_tables=tables)
+        grammar.__dict__.update(tables=tables)
         return grammar
 
     @classmethod
@@ -427,18 +427,8 @@ class Grammar:
     @cached_property
     def tables(self) -> "Tables":
         """The automata. Raises ``GrammarError`` (E106, E107) where they pass a limit."""
-        analysed = self.reading.analysed
-        build = partial(build_tables, self.rules, self._limits, analysed, counted=True)
+        build = partial(build_tables, self.rules, self._limits, self.analysis, counted=True)
         return self._build(build)
-
-    @cached_property
-    def lone_tables(self) -> "Tables":
-        """The same language as ``tables``; equal for equal grammars, whatever the process knows."""
-        rules = self.rules
-        if not rules.parts:
-            return self.tables
-        alone = ir.Grammar(rules.start, dict(sorted(rules.rules.items())))
-        return self._build(partial(build_tables, alone, self._limits, counted=True))
 
     def tables_with(self, inlined: "Inlined") -> "Tables":
         """Return the automata with these nonterminals written out, and a state for each count.

@@ -195,10 +195,9 @@ def _finish(session: Session, text: str, world: World) -> Reply:
     width = world.columns - 10
     shown = row("bytes", data)
     if found.tokens is None:
-        shown += row("tokens", "none" if found.is_fewest else "none found")
+        shown += row("tokens", "none found")
     else:
-        exact = "" if found.is_fewest else " (fewer may do)"
-        shown += row("tokens", count_of(len(found.tokens), "token") + exact)
+        shown += row("tokens", count_of(len(found.tokens), "token"))
         shown += row("", tokens_line(session, found.tokens, width))
     return Reply(session, tuple(shown))
 

@@ -353,7 +353,7 @@ _TAG = """{"type": "structural_tag",
     [
         ("a.json", _INTEGER, '{"a": ', "start > a > integer, at a.json:3:5", "/properties/a"),
         ("a.json", _INTEGER, "", "start, at a.json:1:1", ""),
-        ("a.structural_tag", _TAG, "", "at a.structural_tag:2:2", "/format"),
+        ("a.structural_tag", _TAG, "", "at a.structural_tag:2:36", "/format/json_schema"),
     ],
 )
 def test_why_names_the_schema_in_a_text_of_json(

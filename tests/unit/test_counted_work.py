@@ -333,3 +333,11 @@ def test_a_matcher_of_lark_steps_once_for_symbols_that_are_alike() -> None:
     node = parse(pattern).node
     matcher(node)
     assert calls(lambda _: matcher(node), "") < 4_000
+
+
+def test_optional_parts_in_a_row_have_no_square_of_edges() -> None:
+    def edges(count: int) -> int:
+        parts = " ".join(f"('k{number}:' v ',')?" for number in range(count))
+        return len(Grammar(f"start ::= {parts} ';'; v ::= '1' | '[' v ']';").tables.edge_class)
+
+    assert edges(600) <= 2.2 * edges(300)

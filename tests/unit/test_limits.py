@@ -152,7 +152,7 @@ def test_that_no_tokens_end_a_text_is_known_where_texts_have_no_bound() -> None:
     text = """start ::= "bb" | #"[^a]+" start #token"<s>";"""
     vocabulary = Vocabulary({0: b"\x80", 1: b"c", 2: b"abc"}, special_tokens={"<s>": 3})
     found = Engine(text, vocabulary).shortest_completion()
-    assert found == completion.Completion(b"bb", None, is_fewest=True)
+    assert found == completion.Completion(b"bb", None)
 
 
 def test_a_completion_of_too_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

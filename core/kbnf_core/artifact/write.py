@@ -63,7 +63,7 @@ class Compilable(Protocol):
         """The start nonterminal in the text that ``to_kbnf`` returns."""
 
     @property
-    def lone_tables(self) -> Tables:
+    def tables(self) -> Tables:
         """The automata."""
 
     @property
@@ -86,9 +86,9 @@ def compile_to(
     ``key`` is that of a store, for which ``read_artifact`` asks.
     """
     if vocabulary is None:
-        write_artifact(grammar, StateTable(grammar.lone_tables), None, path, key=key)
+        write_artifact(grammar, StateTable(grammar.tables), None, path, key=key)
         return
-    masks = Masks(StateTable(grammar.lone_tables), vocabulary)
+    masks = Masks(StateTable(grammar.tables), vocabulary)
     precompute(masks, progress)
     write_artifact(grammar, masks.states, masks, path, key=key)
 
@@ -105,7 +105,7 @@ def write_artifact(
     sections: dict[str, Arrays] = {
         "tables": {
             "source": np.frombuffer(grammar.to_kbnf().encode("utf-8"), np.uint8),
-            **pack_tables(grammar.lone_tables),
+            **pack_tables(grammar.tables),
         },
         "states": pack_states(states),
     }
@@ -139,7 +139,7 @@ def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
 
 def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
     """Return the manifest without its sections; see the package's documentation."""
-    tables, path = grammar.lone_tables, grammar.source.path
+    tables, path = grammar.tables, grammar.source.path
     return {
         "format": FORMAT,
         "tool": __version__,

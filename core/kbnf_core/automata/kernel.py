@@ -1,4 +1,4 @@
-"""The automata kernel: compiled, or in plain Python with identical results."""
+"""The automata kernel: compiled, or, more slowly and with identical results, in plain Python."""
 
 from collections.abc import Container, Mapping, Sequence
 from typing import Protocol, TypeAlias
@@ -24,7 +24,11 @@ Automaton: TypeAlias = tuple[bytes, Sequence[Sequence[int]], Sequence[bool]]
 
 
 class Automata(Protocol):
-    """What both kernels offer. Tags are bit sets of at most 63 bits; 0 is for nothing."""
+    """What the kernels offer. Tags are bit sets of at most 63 bits; 0 is for nothing.
+
+    ``compact`` and ``blocks`` are for tables, which only the compiled kernels work on: plain Python
+    has none.
+    """
 
     def determinise(
         self,

@@ -1,18 +1,15 @@
 """Finite automata in plain Python: see ``kernel.Automata`` for what each function does."""
 
-from array import array
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import chain
-from operator import itemgetter, or_
+from operator import or_
 
-from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Automaton, Column, Compacted, Table
+from kbnf_core.automata.kernel import DEAD, ELEMENTS_PER_STATE, Automaton, Table
 
 __all__ = [
     "between",
-    "blocks",
-    "compact",
     "count",
     "determinise",
     "join",
@@ -110,7 +107,7 @@ class _Subsets:
         limit: int,
         stop: int,
         work: int,
-        pumps: frozenset[int] = frozenset(),
+        pumps: frozenset[int],
     ) -> None:
         self._pumps = pumps
         self._all_tags = _united(state_tags)
@@ -166,15 +163,50 @@ class _Subsets:
 def minimise(rows: Sequence[Sequence[int]], tags: Sequence[int], starts: Sequence[int]) -> Table:
     """See ``kernel.Automata``.
 
-    After Jacobs & Wissmann, "Fast Coalgebraic Bisimilarity Minimization" (POPL 2023), for the
-    deterministic case: a block is split by the signatures of its *dirty* states, the largest part
-    keeps the block's number, and only predecessors of renumbered states become dirty. So a state
-    is looked at O(log n) times, and the work on it is a few C-speed calls.
+    After Hopcroft (1971): blocks of states are split by what leads into a block that is new, and of
+    two parts only the smaller one is looked at again.
     """
     trimmed = _trim(rows, tags, starts)
-    if len(trimmed[0]) < 2:
-        return trimmed
-    return _quotient(trimmed, _Partition(trimmed[0], trimmed[1]).refine())
+    return _quotient(trimmed, _refined(trimmed[0], trimmed[1]))
+
+
+def _refined(rows: Sequence[Sequence[int]], tags: Sequence[int]) -> list[int]:
+    """Return the block of each state, and DEAD last."""
+    by_tag: defaultdict[int, set[int]] = defaultdict(set)
+    sources: list[defaultdict[int, list[int]]] = [defaultdict(list) for _ in rows]
+    for state, row in enumerate(rows):
+        by_tag[tags[state]].add(state)
+        for symbol, target in enumerate(row):
+            if target != DEAD:
+                sources[target][symbol].append(state)
+    members = list(by_tag.values())
+    block = [*map(list(by_tag).index, tags), DEAD]
+    pending = set(range(len(members)))
+    while pending:
+        entering: defaultdict[int, set[int]] = defaultdict(set)
+        for state in members[pending.pop()]:
+            for symbol, before in sources[state].items():
+                entering[symbol].update(before)
+        for states in entering.values():
+            _split(states, members, block, pending)
+    return block
+
+
+def _split(states: set[int], members: list[set[int]], block: list[int], pending: set[int]) -> None:
+    """Put the states of each block that are among some into one of their own."""
+    touched: defaultdict[int, set[int]] = defaultdict(set)
+    for state in states:
+        touched[block[state]].add(state)
+    for number, part in touched.items():
+        rest = members[number]
+        if len(part) == len(rest):
+            continue
+        rest -= part
+        for state in part:
+            block[state] = len(members)
+        is_smaller = number in pending or len(part) <= len(rest)
+        pending.add(len(members) if is_smaller else number)
+        members.append(part)
 
 
 def _trim(rows: Sequence[Sequence[int]], tags: Sequence[int], starts: Sequence[int]) -> Table:
@@ -231,74 +263,6 @@ def _quotient(table: Table, block: list[int]) -> Table:
     )
 
 
-def _signature(row: Sequence[int]) -> Callable[[list[int]], tuple[int, ...]]:
-    """Return the function from the blocks of all states to the blocks that ``row`` leads to."""
-    if len(row) == 1:
-        return lambda block: (block[row[0]],)
-    return itemgetter(*row)
-
-
-class _Partition:
-    """Blocks of states; ``block`` has one more element, so that ``block[DEAD]`` is DEAD."""
-
-    def __init__(self, rows: Sequence[Sequence[int]], tags: Sequence[int]) -> None:
-        self.sources = _predecessors(rows)
-        self.signature_of = [_signature(row) for row in rows]
-        self.block = [DEAD] * (len(rows) + 1)
-        self.members: list[set[int]] = []
-        self.dirty: dict[int, set[int]] = {}
-        by_tag: dict[int, set[int]] = defaultdict(set)
-        for state, tag in enumerate(tags):
-            by_tag[tag].add(state)
-        for states in by_tag.values():
-            self._add(states)
-            self.dirty[len(self.members) - 1] = set(states)
-
-    def _add(self, states: set[int]) -> None:
-        for state in states:
-            self.block[state] = len(self.members)
-        self.members.append(states)
-
-    def refine(self) -> list[int]:
-        """Return the block of each state, and DEAD last."""
-        while self.dirty:
-            name, states = self.dirty.popitem()
-            if len(self.members[name]) > 1:
-                self._split(name, states)
-        return self.block
-
-    def _split(self, name: int, dirty: set[int]) -> None:
-        members = self.members[name]
-        groups: dict[tuple[int, ...], set[int]] = defaultdict(set)
-        for state in dirty:
-            groups[self.signature_of[state](self.block)].add(state)
-        clean = len(members) - len(dirty)
-        if clean:
-            # Clean states all have the signature that the whole block had before.
-            witness = next(state for state in members if state not in dirty)
-            same = groups.pop(self.signature_of[witness](self.block), set())
-            parts = list(groups.values())
-            if not parts:
-                return
-            largest = max(parts, key=len)
-            if clean + len(same) < len(largest):
-                parts.remove(largest)
-                parts.append(members - dirty | same)
-        else:
-            parts = sorted(groups.values(), key=len)
-            parts.pop()
-        for part in parts:
-            members -= part
-            self._add(part)
-        for part in parts:
-            self._mark_sources(part)
-
-    def _mark_sources(self, part: set[int]) -> None:
-        for state in part:
-            for source in self.sources[state]:
-                self.dirty.setdefault(self.block[source], set()).add(source)
-
-
 def smallest(
     rows: Sequence[Sequence[int]], tags: Sequence[int], start: int, classes: bytes
 ) -> Automaton:
@@ -322,20 +286,9 @@ def literals(words: Sequence[bytes], classes: bytes, limit: int) -> Automaton | 
             if node == len(children):
                 children.append({})
         ends.add(node)
-    # What follows a node has higher numbers, so that equal nodes are one before any row is made.
-    states: dict[tuple[bool, tuple[tuple[int, int], ...]], int] = {}
-    found = [0] * len(children)
-    for node in reversed(range(len(children))):
-        edges = sorted((symbol, found[below]) for symbol, below in children[node].items())
-        found[node] = states.setdefault((node in ends, tuple(edges)), len(states))
-    if len(states) > limit:
-        return None
-    empty = [DEAD] * (max(classes) + 1)
-    rows = [empty.copy() for _ in states]
-    for (_, row_edges), row in zip(states, rows, strict=True):
-        for symbol, target in row_edges:
-            row[symbol] = target
-    return smallest(rows, [int(is_end) for is_end, _ in states], found[0], classes)
+    rows = [[edges.get(symbol, DEAD) for symbol in range(max(classes) + 1)] for edges in children]
+    found = smallest(rows, [int(node in ends) for node in range(len(children))], 0, classes)
+    return None if len(found[1]) > limit else found
 
 
 def product(
@@ -444,166 +397,6 @@ def count(
     return (states, rows), steps
 
 
-def _numbers(column: Column) -> list[int]:
-    return memoryview(column).cast("i").tolist()
-
-
-def _rows(*columns: Column) -> Iterator[tuple[int, ...]]:
-    return zip(*map(_numbers, columns), strict=True)
-
-
-def compact(
-    source: Column,
-    symbol: Column,
-    target: Column,
-    free_source: Column,
-    free_target: Column,
-    states: int,
-    start: int,
-    accept: int,
-    limit: int,
-    closure_limit: int,
-    work: int,
-) -> tuple[Compacted | None, int]:
-    """See ``kernel.Automata``."""
-    edges: list[list[tuple[int, int]]] = [[] for _ in range(states)]
-    for here, label, there in _rows(source, symbol, target):
-        edges[here].append((label, there))
-    free: list[list[int]] = [[] for _ in range(states)]
-    for here, there in _rows(free_source, free_target):
-        free[here].append(there)
-    useful = [bool(row) or state == accept for state, row in enumerate(edges)]
-    wanted = dict.fromkeys([*_numbers(target), start])
-    closures, spent = _closures(free, useful, wanted, closure_limit, work)
-    if closures is None:
-        return None, spent
-    symbols = sorted(set(_numbers(symbol)))
-    dense = {label: number for number, label in enumerate(symbols)}
-    moves = [_closed(row, dense, closures) for row in edges]
-    tags = [int(state == accept) for state in range(states)]
-    weights = [sum(1 + len(closures[there]) for _, there in row) for row in edges]
-    subsets = _Subsets(tags, weights, limit, 0, work)
-    try:
-        subsets.spend(spent)
-        found = _determinise(moves, [closures[start]], len(symbols), subsets)
-        if found is None:
-            return None, subsets.steps
-        subsets.spend(sum(len(row) - row.count(DEAD) for row in found[0]))
-    except _BeyondLimitError:
-        return None, subsets.steps
-    return _columns(minimise(*found), symbols), subsets.steps
-
-
-def _closures(
-    free: Sequence[Sequence[int]],
-    useful: Sequence[bool],
-    wanted: Iterable[int],
-    limit: int,
-    work: int,
-) -> tuple[dict[int, tuple[int, ...]] | None, int]:
-    """Return the useful states entered with each wanted one, None beyond a limit; and steps."""
-    found: dict[int, tuple[int, ...]] = {}
-    elements = 0
-    for state in wanted:
-        entered = {state}
-        queue = [state]
-        for here in queue:
-            fresh = [there for there in free[here] if there not in entered]
-            entered.update(fresh)
-            queue.extend(dict.fromkeys(fresh))
-        elements += len(entered)
-        if elements > min(ELEMENTS_PER_STATE * limit, work):
-            return None, min(elements, work + 1)
-        found[state] = tuple(sorted(filter(useful.__getitem__, entered)))
-    return found, elements
-
-
-def _closed(
-    row: Sequence[tuple[int, int]],
-    dense: Mapping[int, int],
-    closures: Mapping[int, tuple[int, ...]],
-) -> dict[int, tuple[int, ...]]:
-    found: dict[int, tuple[int, ...]] = {}
-    for label, there in row:
-        number = dense[label]
-        known = found.get(number)
-        reached = closures[there]
-        found[number] = reached if known is None else tuple(sorted({*known, *reached}))
-    return found
-
-
-def _columns(table: Table, symbols: Sequence[int]) -> Compacted:
-    rows, tags, _ = table
-    triples = [
-        (state, symbols[number], target)
-        for state, row in enumerate(rows)
-        for number, target in enumerate(row)
-        if target != DEAD
-    ]
-    columns = (array("i", [triple[i] for triple in triples]).tobytes() for i in range(3))
-    source, symbol, target = columns
-    return source, symbol, target, bytes(map(bool, tags))
-
-
-def blocks(
-    source: Column, symbol: Column, target: Column, accepting: bytes, rounds: int
-) -> list[int]:
-    """See ``kernel.Automata``.
-
-    Each round looks only at states whose successors were renumbered in the last one, so that a long
-    chain costs little.
-    """
-    edges: list[list[tuple[int, int]]] = [[] for _ in accepting]
-    sources: list[set[int]] = [set() for _ in accepting]
-    for here, label, there in _rows(source, symbol, target):
-        edges[here].append((label, there))
-        sources[there].add(here)
-    refinement = _Refinement(edges, [int(bool(flag)) for flag in accepting])
-    dirty: Iterable[int] = range(len(edges))
-    for _ in range(rounds):
-        moved = refinement.split(dirty)
-        if not moved:
-            break
-        dirty = {here for state in moved for here in sources[state]}
-    numbers: dict[int, int] = {}
-    return [numbers.setdefault(each, len(numbers)) for each in refinement.block]
-
-
-class _Refinement:
-    """The partition after some rounds; the largest part of a split block keeps its number."""
-
-    def __init__(self, edges: Sequence[Sequence[tuple[int, int]]], block: list[int]) -> None:
-        self._edges = edges
-        self.block = block
-        self._sizes = [block.count(0), block.count(1)]
-
-    def split(self, dirty: Iterable[int]) -> list[int]:
-        """Split blocks by what their dirty members do; return the states that got a new block."""
-        groups: defaultdict[int, defaultdict[frozenset[tuple[int, int]], list[int]]]
-        groups = defaultdict(lambda: defaultdict(list))
-        members: dict[int, int] = defaultdict(int)
-        for state in dirty:
-            block = self.block[state]
-            groups[block][self._signature(state)].append(state)
-            members[block] += 1
-        leaving = [
-            (block, states)
-            for block, parts in groups.items()
-            for states in _leaving(list(parts.values()), self._sizes[block] > members[block])
-        ]
-        moved = []
-        for block, states in leaving:
-            self._sizes[block] -= len(states)
-            for state in states:
-                self.block[state] = len(self._sizes)
-            self._sizes.append(len(states))
-            moved.extend(states)
-        return moved
-
-    def _signature(self, state: int) -> frozenset[tuple[int, int]]:
-        return frozenset((symbol, self.block[target]) for symbol, target in self._edges[state])
-
-
 def between(rows: Sequence[Sequence[int]], accepting: Sequence[bool]) -> Sequence[Sequence[int]]:
     """See ``kernel.Automata``."""
     end, none = len(rows), [DEAD] * len(rows[0])
@@ -676,11 +469,3 @@ def join(parts: Sequence[bytes]) -> bytes:
     keys = list(zip(*parts, strict=True)) or [()] * 256
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     return bytes(map(numbers.__getitem__, keys))
-
-
-def _leaving(parts: list[list[int]], others_remain: bool) -> list[list[int]]:
-    """Return the parts that leave their block: all but the largest, or all if others remain.
-
-    Those that are not dirty have no successor with a new number, so the dirty differ from them.
-    """
-    return parts if others_remain else sorted(parts, key=len)[:-1]

@@ -90,7 +90,7 @@ class TokenTable:
             raise ValueError(f"width {width} is less than the vocabulary's {vocabulary.size} ids")
         # States of its own: closing would fill up those that engines share. Of tables by
         # themselves: rows are numbered the same whatever this process knows of parts.
-        masks = Masks(StateTable(grammar.lone_tables), vocabulary)
+        masks = Masks(StateTable(grammar.tables), vocabulary)
         built = build_table(TokenAutomaton(masks, way), max_states, partial, size, after.encode())
         last = len(built.transitions) - 1
         end = np.zeros(built.transitions.shape[1], np.bool_)

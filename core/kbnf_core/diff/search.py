@@ -21,13 +21,11 @@ from itertools import count
 from math import inf
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
 from kbnf_core.automata.alphabet import legible_bytes
 from kbnf_core.diff.machine import Machine, write_tables
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.lower.tables import Tables
-from kbnf_core.recognise.closing import lengths_to_end
+from kbnf_core.recognise.closing import byte_costs
 from kbnf_core.recognise.states import BOTTOM, DEAD, StateTable
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
@@ -339,7 +337,7 @@ class ShortestTexts:
         self._spelling = [bytes([byte]) for byte in legible_bytes(machine.classes)]
         self.class_count = len(self._spelling)
         self._count = len(machine.accepting)
-        self._lengths = lengths_to_end(tables, np.ones(self.class_count), 1).tolist()
+        self._lengths = byte_costs(tables, 1).costs().tolist()
         self._known: dict[int, Text] = {}
 
     def length(self, component: int) -> int | None:

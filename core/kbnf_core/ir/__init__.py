@@ -6,7 +6,7 @@ The operators are those of ``expression``, with a span.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias, TypeVar
 
 from kbnf_core.automata import algebra as expression
@@ -121,26 +121,21 @@ class Part:
 
     Besides each other they call those in ``shared``, of one meaning wherever their names are met;
     every grammar of the part has rules for these, and maybe for more. ``work`` are the steps that
-    they took. ``lowered`` is what they were lowered to (``lower.known.Lowered``), kept with them.
+    they took.
     """
 
     start: str
     bodies: Mapping[str, Node]
     shared: tuple[str, ...] = ()
     work: int = 0
-    lowered: object = None
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Grammar:
-    """Nonterminals and what they stand for; every call is defined, as is ``start``.
-
-    ``parts`` are those that some of the rules are, by the names of their starts.
-    """
+    """Nonterminals and what they stand for; every call is defined, as is ``start``."""
 
     start: str
     rules: Mapping[str, Node]
-    parts: Mapping[str, Part] = field(default_factory=dict)
 
 
 def calls(root: Node) -> Iterator[Call]:

@@ -14,7 +14,6 @@ names that are called but have no rule are passed over.
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
@@ -34,15 +33,13 @@ def fixpoint(
     callees: Mapping[T, Iterable[T]],
     bottom: V,
     evaluate: Callable[[T, Mapping[T, V]], V],
-    given: Mapping[T, V] = MappingProxyType({}),
 ) -> dict[T, V]:
     """Return the least values for which ``evaluate(name, values)`` is each name's own.
 
-    ``bottom`` is what holds of every name before anything is known, but for those whose values are
-    ``given``.
+    ``bottom`` is what holds of every name before anything is known.
     """
     callers = callers_of(callees)
-    values = {**given, **dict.fromkeys(callees, bottom)}
+    values = dict.fromkeys(callees, bottom)
     # What is known of its callees is final then, so most rules are looked at once.
     queue = deque(callees_first(callees, callees))
     waiting = set(queue)

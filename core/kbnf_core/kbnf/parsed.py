@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kbnf_core.config import Finish
-from kbnf_core.ir import Node, Part
+from kbnf_core.ir import Node
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.imports import BELOW, Imports
@@ -111,7 +111,7 @@ class Rules(NamedTuple):
 
     ``write`` returns the same as KBNF for people, ``explained`` the rules of that text with the
     places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` the finding
-    where no text ends. ``parts`` are as in ``ir.Grammar``.
+    where no text ends.
     """
 
     rules: Mapping[str, Node]
@@ -119,7 +119,6 @@ class Rules(NamedTuple):
     explained: Callable[[], Mapping[str, Node]]
     place: Callable[[str], Span]
     empty: Callable[[], Diagnostic]
-    parts: Mapping[str, Part] = MappingProxyType({})
 
 
 class Shape(NamedTuple):

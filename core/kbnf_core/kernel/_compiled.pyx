@@ -13,6 +13,7 @@ from libc.string cimport memcmp, memcpy, memset
 from libcpp.algorithm cimport count, equal, lower_bound, reverse, sort, unique
 from libcpp.deque cimport deque
 from libcpp.map cimport map as ordered_map
+from libcpp.queue cimport priority_queue
 from libcpp.set cimport set as ordered_set
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
@@ -73,6 +74,7 @@ include "walk.pxi"
 include "residuals.pxi"
 include "state_masks.pxi"
 include "token_steps.pxi"
+include "end_costs.pxi"
 include "ends.pxi"
 include "masks.pxi"
 include "columns.pxi"

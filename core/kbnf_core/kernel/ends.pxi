@@ -1,229 +1,667 @@
-# The ends of tokens: to which states the tokens of a vocabulary lead, for the nearest end of a text.
+# How near states are to the end of a text, and which tokens leave enough for that.
 #
-# Masks ask which tokens can come, and need not know where they lead to; so their walks leave out
-# what is proved to be allowed. These look at every node that is alive.
+# An item costs what its position does (``end_costs.pxi``) and what follows in the stack when its
+# nonterminal is complete; a state costs the least of its items. Both depend on numbers that are never
+# given anew, so they are remembered by item set, stack node and state.
+#
+# Where a cost of tokens is finite and not 0, some token leads to a state that costs at most one less.
+# So who takes only tokens after which the cost is at most what is left comes to the end, in time.
+
+ctypedef pair[int32_t, int64_t] Cost  # of a nonterminal
+
+cdef int64_t _at(vector[Cost]& costs, int32_t nonterminal) noexcept nogil:
+    """The cost of a nonterminal in a short list."""
+    cdef size_t i
+    for i in range(costs.size()):
+        if costs[i].first == nonterminal:
+            return costs[i].second
+    return _NEVER
+
+
+cdef bint _improve(vector[Cost]& costs, int32_t nonterminal, int64_t cost, bint to_more) except -1:
+    """Note a cost of a nonterminal if it is the least so far, or the most; tell whether it is."""
+    cdef size_t i
+    for i in range(costs.size()):
+        if costs[i].first == nonterminal:
+            if (cost > costs[i].second) if to_more else (cost < costs[i].second):
+                costs[i].second = cost
+                return True
+            return False
+    costs.push_back(Cost(nonterminal, cost))
+    return True
+
+
+cdef class Ends:
+    """The costs of the states of one table."""
+
+    cdef LazyTable explorer
+    cdef ItemSets items
+    cdef EndCosts costs
+    # By item set: the least that its items cost by the nonterminal that they report; and the most that
+    # they can come to cost within it. By stack node: what follows a nonterminal that completes into it,
+    # and the most that any frame there or below can come to cost. By state: its cost. -1, or empty,
+    # before it was asked for.
+    cdef deque[vector[Cost]] least_within
+    cdef deque[vector[Cost]] most_within
+    cdef deque[vector[Cost]] least_above
+    cdef vector[int64_t] most_above
+    cdef vector[int64_t] of_states
+    cdef vector[int64_t] most_of_states
+    # Edges of stack nodes that were looked at.
+    cdef readonly long long work
+
+    def __init__(self, table, EndCosts costs):
+        self.explorer = table.explorer
+        self.costs = costs
+        self.least_above.push_back(vector[Cost](1, Cost(table.tables.start, 0)))
+        self.most_above.push_back(0)
+
+    @property
+    def bytes(self):
+        """The estimated size of what is remembered, in bytes."""
+        return 16 * (
+            self.of_states.size()
+            + 4 * (self.least_within.size() + self.most_within.size())
+            + 4 * (self.least_above.size() + self.most_above.size())
+        )
+
+    def least(self, int32_t state):
+        """Return the cost of a state: 0 where its text is complete, ``NEVER`` without an end."""
+        self._acquire()
+        try:
+            return self.of_state(state)
+        finally:
+            self.explorer.release()
+
+    def filled(self, int32_t state):
+        """Return the cost of what comes after a state, if that is not empty."""
+        cdef vector[Pair] pairs
+        cdef vector[int64_t]* members
+        cdef int64_t found = _NEVER, item, radix
+        cdef size_t i, j
+        self._acquire()
+        try:
+            pairs = self.explorer.configurations.all_pairs.at(state)
+            radix = self.items.radix
+            for i in range(pairs.size()):
+                self._find_above(pairs[i].first)
+                members = self.items.of(pairs[i].second)
+                for j in range(members.size()):
+                    item = members[0][j]
+                    found = min(
+                        found,
+                        _sum(
+                            self._filled(<int32_t> (item // radix)),
+                            _at(self.least_above[pairs[i].first], <int32_t> (item % radix)),
+                        ),
+                    )
+            return found
+        finally:
+            self.explorer.release()
+
+    def most_after(self, int32_t state):
+        """Return a bound of the cost of any state to which one token leads."""
+        cdef vector[Pair]* pairs
+        cdef int64_t found = 0, above = 0, opened
+        cdef size_t i, j
+        self._acquire()
+        try:
+            if state < <int32_t> self.most_of_states.size() and self.most_of_states[state] >= 0:
+                return self.most_of_states[state]
+            pairs = &self.explorer.configurations.all_pairs.at(state)
+            for i in range(pairs.size()):
+                self._find_most_above(pairs[0][i].first)
+                for each in self._most_within(pairs[0][i].second)[0]:
+                    found = max(
+                        found,
+                        _sum(each.second, _at(self.least_above[pairs[0][i].first], each.first)),
+                    )
+                above = max(above, self.most_above[pairs[0][i].first])
+            opened = max(<int64_t> 0, self.costs.most_of_opened())
+            found = max(found, _sum(opened, above))
+            if state >= <int32_t> self.most_of_states.size():
+                self.most_of_states.resize(2 * state + 1, -1)
+            self.most_of_states[state] = found
+            return found
+        finally:
+            self.explorer.release()
+
+    cdef int _acquire(self) except -1:
+        self.explorer.acquire()
+        try:
+            self.explorer._wake()
+            self.items = self.explorer.items
+        except BaseException:
+            self.explorer.release()
+            raise
+        return 0
+
+    cdef int64_t of_state(self, int32_t state) except -1:
+        """See ``least``; the lock is held."""
+        cdef vector[Pair]* pairs
+        cdef int64_t found = _NEVER
+        cdef size_t i
+        if state < <int32_t> self.of_states.size() and self.of_states[state] >= 0:
+            return self.of_states[state]
+        if self.explorer.completions.at(state):
+            found = 0
+        pairs = &self.explorer.configurations.all_pairs.at(state)
+        for i in range(pairs.size()):
+            self._find_above(pairs[0][i].first)
+            for each in self._least_within(pairs[0][i].second)[0]:
+                found = min(
+                    found, _sum(each.second, _at(self.least_above[pairs[0][i].first], each.first))
+                )
+        if state >= <int32_t> self.of_states.size():
+            self.of_states.resize(2 * state + 1, -1)
+        self.of_states[state] = found
+        return found
+
+    cdef inline int64_t _of_position(self, int32_t position) noexcept:
+        """What an item's position costs, with what is counted."""
+        cdef Pair counted
+        if position < self.items.states:
+            return self.costs.of_row(position, <int64_t> 1 << 32)
+        counted = self.items.counted_states[position - self.items.states]
+        return self.costs.of_row(counted.first, counted.second)
+
+    cdef vector[Cost]* _least_within(self, int32_t item_set) except NULL:
+        cdef vector[int64_t]* members
+        cdef size_t i
+        if item_set >= <int32_t> self.least_within.size():
+            self.least_within.resize(item_set + 1)
+        if self.least_within[item_set].empty():
+            members = self.items.of(item_set)
+            for i in range(members.size()):
+                _improve(
+                    self.least_within[item_set],
+                    <int32_t> (members[0][i] % self.items.radix),
+                    self._of_position(<int32_t> (members[0][i] // self.items.radix)),
+                    False,
+                )
+        return &self.least_within[item_set]
+
+    cdef vector[Cost]* _most_within(self, int32_t item_set) except NULL:
+        cdef vector[int64_t]* members
+        cdef size_t i
+        if item_set >= <int32_t> self.most_within.size():
+            self.most_within.resize(item_set + 1)
+        if self.most_within[item_set].empty():
+            members = self.items.of(item_set)
+            for i in range(members.size()):
+                _improve(
+                    self.most_within[item_set],
+                    <int32_t> (members[0][i] % self.items.radix),
+                    self.costs.most(
+                        self.items.row_of(<int32_t> (members[0][i] // self.items.radix))
+                    ),
+                    True,
+                )
+        return &self.most_within[item_set]
+
+    cdef int64_t _filled(self, int32_t position) except -1:
+        """What a position costs by way of at least one edge."""
+        cdef int64_t found = self._of_position(position)
+        cdef int32_t row = self.items.row_of(position), edge
+        if found:
+            return found
+        if position < self.items.states and self.costs.first_name[position] >= 0:
+            return self.costs.cost(self.costs.positions + self.costs.first_name[position])
+        found = _NEVER
+        for edge in range(self.items.edge_start[row], self.items.edge_start[row + 1]):
+            found = min(found, _sum(1, self._after(position, self.items.edge_target[edge])))
+        for edge in range(self.items.call_start[row], self.items.call_start[row + 1]):
+            found = min(
+                found,
+                _sum(
+                    self.costs.cost(self.costs.positions + self.items.call_nonterminal[edge]),
+                    self._after(position, self.items.call_return[edge]),
+                ),
+            )
+        for edge in range(self.items.token_start[row], self.items.token_start[row + 1]):
+            found = min(
+                found,
+                _sum(
+                    self.costs.terminals[self.items.token_terminal[edge]],
+                    self._after(position, self.items.token_target[edge]),
+                ),
+            )
+        return found
+
+    cdef int64_t _after(self, int32_t position, int32_t row) except -1:
+        return self._of_position(self.items.target(position, row))
+
+    cdef int _find_above(self, int32_t root) except -1:
+        """Find what follows each nonterminal that completes into a stack node."""
+        cdef vector[int32_t] path
+        cdef vector[Triple]* edges
+        cdef int32_t node, outer
+        cdef size_t i, size
+        if root < <int32_t> self.least_above.size() and not self.least_above[root].empty():
+            return 0
+        path.push_back(root)
+        while not path.empty():
+            node = path.back()
+            if node >= <int32_t> self.least_above.size():
+                self.least_above.resize(node + 1)
+            edges = self.explorer.stack._triples(node)
+            size = path.size()
+            if self.least_above[node].empty():
+                for i in range(edges.size()):
+                    outer = edges[0][i].second.first
+                    if outer != SELF and (
+                        outer >= <int32_t> self.least_above.size()
+                        or self.least_above[outer].empty()
+                    ):
+                        path.push_back(outer)
+                if path.size() > size:
+                    continue
+                self._spread(node, edges)
+            path.pop_back()
+        return 0
+
+    cdef int _spread(self, int32_t node, vector[Triple]* edges) except -1:
+        """Find the least to a fixpoint: what is predicted together waits for each other."""
+        cdef vector[Cost]* found = &self.least_above[node]
+        cdef vector[Cost]* known
+        cdef int64_t cost
+        cdef size_t i
+        cdef bint changed = True
+        while changed:
+            changed = False
+            self.work += edges.size()
+            for i in range(edges.size()):
+                known = found
+                if edges[0][i].second.first != SELF:
+                    known = &self.least_above[edges[0][i].second.first]
+                cost = _NEVER
+                for each in self._least_within(edges[0][i].second.second)[0]:
+                    cost = min(cost, _sum(each.second, _at(known[0], each.first)))
+                changed |= _improve(found[0], edges[0][i].first, cost, False)
+        return 0
+
+    cdef int _find_most_above(self, int32_t root) except -1:
+        """Find the most that frames can come to cost, from each stack node down."""
+        cdef vector[int32_t] path
+        cdef vector[Triple]* edges
+        cdef int32_t node, outer
+        cdef size_t i, size
+        self._find_above(root)
+        if root < <int32_t> self.most_above.size() and self.most_above[root] >= 0:
+            return 0
+        path.push_back(root)
+        while not path.empty():
+            node = path.back()
+            if node >= <int32_t> self.most_above.size():
+                self.most_above.resize(2 * node + 1, -1)
+            edges = self.explorer.stack._triples(node)
+            size = path.size()
+            if self.most_above[node] < 0:
+                for i in range(edges.size()):
+                    outer = edges[0][i].second.first
+                    if outer != SELF and self.most_above[outer] < 0:
+                        path.push_back(outer)
+                if path.size() > size:
+                    continue
+                self.most_above[node] = self._most_of(node, edges)
+            path.pop_back()
+        return 0
+
+    cdef int64_t _most_of(self, int32_t node, vector[Triple]* edges) except -1:
+        cdef int64_t found = 0
+        cdef int32_t outer
+        cdef size_t i
+        for i in range(edges.size()):
+            outer = edges[0][i].second.first
+            if outer == SELF:
+                outer = node
+            else:
+                found = max(found, self.most_above[outer])
+            for each in self._most_within(edges[0][i].second.second)[0]:
+                found = max(found, _sum(each.second, _at(self.least_above[outer], each.first)))
+        return found
+
+    # The first token of the way that a state costs.
+
+    def first_token(self, int32_t state, bint is_empty):
+        """Return the id of a token that leads to a state that costs one less, UNKNOWN for none.
+
+        What a token terminal begins is its number, negated and less 2. ``is_empty``: nothing came
+        yet, and the text may not be empty.
+        """
+        cdef vector[Pair]* pairs
+        cdef vector[int64_t]* members
+        cdef int64_t cost = self.filled(state) if is_empty else self.least(state), radix
+        cdef int32_t position, found
+        cdef size_t i, j
+        if not 0 < cost < _NEVER:
+            return UNKNOWN
+        self._acquire()
+        try:
+            # What is called has its own items there, which cost the same.
+            pairs = self.explorer._sources(state)
+            radix = self.items.radix
+            for i in range(pairs.size()):
+                self._find_above(pairs[0][i].first)
+                members = self.items.of(pairs[0][i].second)
+                for j in range(members.size()):
+                    position = <int32_t> (members[0][j] // radix)
+                    if cost == _sum(
+                        self._filled(position) if is_empty else self._of_position(position),
+                        _at(self.least_above[pairs[0][i].first], <int32_t> (members[0][j] % radix)),
+                    ):
+                        found = self._first_at(position, is_empty)
+                        if found != UNKNOWN:
+                            return found
+            return UNKNOWN
+        finally:
+            self.explorer.release()
+
+    cdef int32_t _first_at(self, int32_t position, bint is_empty) except -0x7FFFFFFF:
+        """The first token from a position, UNKNOWN where something is called or complete."""
+        cdef EndCosts costs = self.costs
+        cdef int32_t row = self.items.row_of(position), node = row, loop = -1, edge
+        cdef int64_t cost, missing = 0
+        if costs.loops:
+            loop = costs.loop_of[row]
+        if is_empty and costs.first_name[row] >= 0:
+            node = costs.positions + costs.first_name[row]
+        elif loop >= 0 and costs.cost(row) == 0:
+            if position >= self.items.states:
+                missing = costs.loop_low[loop] - self.items.counted_states[
+                    position - self.items.states
+                ].second
+            if missing > 0:
+                return costs.first_repeated(loop, missing)
+            node = costs.behind(loop)
+        if costs.ways[node].next >= 0:
+            return costs.first_of(node)
+        cost = self._filled(position) if is_empty else self._of_position(position)
+        for edge in range(costs.token_start[row], costs.token_start[row + 1]):
+            if cost == _sum(
+                costs.terminals[costs.token_terminal[edge]],
+                self._after(position, costs.token_target[edge]),
+            ):
+                return -2 - costs.token_terminal[edge]
+        return UNKNOWN
+
 
 cdef enum:
-    # More than tokens have bytes.
-    _NO_COST = 0x7000
+    # Tokens that are remembered by what they cost, 4 bytes each.
+    _MOST_LEADING = 1 << 22
+    _COSTLY = 0x7FFFFFFF
 
 
-NO_COST = _NO_COST
+cdef struct _Group:
+    # Tokens of one slice with so many characters, the last of which leaves the machine in a state.
+    int32_t characters
+    int32_t reading
+    vector[int32_t] token_ids
+
+
+cdef class TokenGroups:
+    """The tokens of a vocabulary's slices by their number of characters.
+
+    A character that was begun is one.
+    """
+
+    cdef Parts parts
+    # By slice; none for those without a machine.
+    cdef vector[vector[_Group]] groups
+
+    def __init__(self, Parts parts):
+        cdef _Part part
+        cdef vector[int32_t] characters = vector[int32_t](parts.depth + 1, 0)
+        cdef vector[int32_t] reading = vector[int32_t](parts.depth + 1, 1)
+        cdef ordered_map[Pair, vector[int32_t]] found
+        cdef _Group group
+        cdef int32_t node, depth, k
+        self.parts = parts
+        self.groups.resize(len(parts.slices))
+        for part in parts.slices:
+            if not part.reads:
+                continue
+            found.clear()
+            for node in range(1, <int32_t> part.byte.shape[0]):
+                depth = part.depth[node]
+                reading[depth] = part.reading[node]
+                characters[depth] = characters[depth - 1] + (reading[depth - 1] == 1)
+                for k in range(part.token_start[node], part.token_start[node + 1]):
+                    found[Pair(characters[depth], reading[depth])].push_back(part.token_ids[k])
+            for each in found:
+                group.characters, group.reading = each.first.first, each.first.second
+                group.token_ids = each.second
+                self.groups[part.number].push_back(group)
+
+
+cdef struct _Leading:
+    # Where the tokens of a state lead: the most that any costs then; by slice, what tokens cost by
+    # their characters and the machine's state, empty where the slice was walked; and the tokens of
+    # slices that were, by cost.
+    int64_t most
+    vector[vector[int32_t]] levels
+    ordered_map[int32_t, vector[int32_t]] walked
 
 
 cdef class EndWalker:
-    """Walks one vocabulary from item sets above BOTTOM, or from states of a table."""
+    """Finds what the tokens of one vocabulary leave to the end, from the states of one table.
 
+    ``end_cost``: what it costs to end the sequence. ``eager``: nothing follows what is complete.
+
+    In the midst of a text it does not matter which characters a token has, only how many: so the
+    tokens of a slice (``mask/slices.py``) are not looked at one by one there.
+    """
+
+    cdef Ends ends
     cdef LazyTable explorer
-    cdef _Part trie
+    cdef Parts parts
+    cdef TokenGroups groups
     cdef bint eager
-    cdef vector[int32_t] places
-    # The places at which tokens end, in the order in which they are met, and their numbers in it.
-    cdef vector[int32_t] ends
-    cdef _Map numbers
-    cdef ordered_map[int32_t, vector[int32_t]] completions
-    # By token, in the order of the trie: the number of its place, -1 where it cannot come.
-    cdef int32_t[::1] of_token
+    cdef int32_t end_cost
+    # By depth, the state there in the walk in progress.
+    cdef vector[int32_t] path
+    # By slice and state of its machine: (byte class, next state of the machine).
+    cdef vector[vector[vector[Pair]]] readings
+    cdef unordered_map[int32_t, _Leading] known
+    cdef size_t kept
     cdef readonly long long visited
 
-    def __cinit__(self, table, Parts parts, bint eager):
-        self.explorer = table.explorer
-        self.trie = parts.whole
-        self.eager = eager
-        self.places.resize(parts.depth + 1)
+    def __init__(self, Ends ends, TokenGroups groups, bint eager, int32_t end_cost):
+        cdef _Part part
+        self.ends = ends
+        self.explorer = ends.explorer
+        self.parts, self.groups = groups.parts, groups
+        self.eager, self.end_cost = eager, end_cost
+        self.path.resize(self.parts.depth + 1)
+        self.readings.resize(len(self.parts.slices))
+        for part in self.parts.slices:
+            if part.reads:
+                self._find_readings(part)
 
-    def from_item_set(self, int32_t item_set, const int32_t[::1] roots):
-        """Follow the tokens below the nodes ``roots`` from an item set above BOTTOM.
-
-        Returns the places at which they end, states and ``~item_set`` of what is above BOTTOM; and
-        where nonterminals complete into BOTTOM within a token, [(nonterminal, trie nodes)].
-        """
-        cdef Py_ssize_t i
-        self.explorer.acquire()
-        try:
-            self.explorer._wake()
-            self._begin(self.explorer.place_above(item_set))
-            for i in range(roots.shape[0]):
-                self._walk(roots[i], False)
-        finally:
-            self.explorer.release()
-        if roots.shape[0] > 1:
-            for each in self.completions:
-                _make_ascending(self.completions[each.first], self.trie.byte.shape[0])
-        found = [(each.first, _as_array(each.second)) for each in self.completions]
-        return list(self.ends), found
-
-    def from_state(self, int32_t state, int32_t[::1] of_token):
-        """Follow all tokens from a state; return the states in which they end.
-
-        ``of_token``: int32[tokens], in the order of the trie; it gets the number of the state for
-        each token, -1 where it cannot come. Nothing follows what is complete, where that ends a
-        text at once.
-        """
-        self.of_token = of_token
-        if of_token.shape[0]:
-            memset(&of_token[0], 0xFF, of_token.shape[0] * sizeof(int32_t))
-        self.explorer.acquire()
-        try:
-            self.explorer._wake()
-            self._begin(state)
-            self._walk(0, True)
-        finally:
-            self.explorer.release()
-            self.of_token = None
-        return list(self.ends)
-
-    def place(self, int32_t place):
-        """Return what a place at which tokens end has: pairs above BOTTOM, and completions."""
-        cdef int32_t live
-        if place >= 0:
-            return self.explorer.configurations.pairs(place), (
-                self.explorer.configurations.completions(place)
-            )
-        live = self.explorer.items.live(~place)
-        pairs = ((BOTTOM, live),) if live != EMPTY else ()
-        return pairs, tuple(self.explorer.items.completed(~place)[0])
-
-    def own_place(self, int32_t item_set):
-        """Return the state of an item set above BOTTOM."""
-        self.explorer.acquire()
-        try:
-            self.explorer._wake()
-            return self.explorer._begin(item_set)
-        finally:
-            self.explorer.release()
-
-    cdef int _begin(self, int32_t place) except -1:
-        self.places[0] = place
-        self.ends.clear()
-        self.numbers = _Map()
-        self.completions.clear()
+    cdef int _find_readings(self, _Part part) except -1:
+        cdef ordered_set[Pair] found
+        cdef int32_t reading, byte
+        self.readings[part.number].resize(part.machine.shape[0])
+        for reading in range(1, <int32_t> part.machine.shape[0]):
+            found.clear()
+            for byte in range(256):
+                if part.machine[reading, byte]:
+                    found.insert(Pair(self.explorer.classes[byte], part.machine[reading, byte]))
+            self.readings[part.number][reading].assign(found.begin(), found.end())
         return 0
 
-    cdef int _walk(self, int32_t root, bint whole) except -1:
-        """Walk below a node; ``whole``: ends are states, of which tokens get the numbers."""
-        cdef LazyTable explorer = self.explorer
-        cdef ItemSets items = explorer.items
-        cdef _Part trie = self.trie
-        cdef int32_t node = root + 1, end = trie.skip[root]
-        cdef int32_t after, place, number = 0, last = DEAD
-        cdef bint completes
-        self.places[trie.depth[root]] = self.places[0]
-        while node < end:
-            self.visited += 1
-            after = self.places[trie.depth[node] - 1]
-            if after < 0:
-                after = items.move(~after, explorer.classes[trie.byte[node]])
-                if after == EMPTY:
-                    node = trie.skip[node]
-                    continue
-                after = explorer.lift(after) if items.kind(after) == _LIFTS else ~after
-            else:
-                after = explorer.step_alone(after, explorer.classes[trie.byte[node]])
-            if after == DEAD:
-                node = trie.skip[node]
-                continue
-            completes = (
-                explorer.completions[after] if after > 0 else items.kind(~after) == _COMPLETES
-            )
-            place = explorer.place(after) if after > 0 else after
-            self.places[trie.depth[node]] = place
-            if trie.token_start[node] < trie.token_start[node + 1]:
-                if whole and after < 0:
-                    after = explorer.lift(~after)
-                if after != last:
-                    last, number = after, self._number(after)
-                if whole:
-                    for place in range(trie.token_start[node], trie.token_start[node + 1]):
-                        self.of_token[place] = number
-            if completes:
-                if whole:
-                    if self.eager:
-                        node = trie.skip[node]
-                        continue
-                elif trie.skip[node] > node + 1:
-                    self._complete(after, node)
-            node += 1
-        return 0
+    @property
+    def bytes(self):
+        """The estimated size of what is remembered, in bytes."""
+        return 4 * self.kept + 256 * self.known.size()
 
-    cdef int32_t _number(self, int32_t end) except -1:
-        cdef uint64_t key = <uint32_t> end
-        cdef int32_t number = self.numbers.get(key)
-        if number == UNKNOWN:
-            number = self.ends.size()
-            self.ends.push_back(end)
-            self.numbers.put(key, number)
-        return number
+    def most(self, int32_t state):
+        """Return the most that a text takes after a token from a state; ``NEVER`` without an end."""
+        cdef int64_t found = self._find(state).most
+        return _NEVER if found == _COSTLY else found
 
-    cdef int _complete(self, int32_t place, int32_t node) except -1:
-        """Note where nonterminals complete into BOTTOM within a token."""
-        cdef vector[int32_t]* names
+    def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
+        """Clear the bits of tokens after which a text takes more than ``left``, from a state."""
+        cdef _Leading* found = self._find(state)
+        for part in range(found.levels.size()):
+            if found.levels[part].size():
+                for group in self.groups.groups[part]:
+                    if self._level_cost(found.levels[part], part, group) > left:
+                        _clear(group.token_ids, &words[0])
+        for each in found.walked:
+            if each.first > left:
+                _clear(each.second, &words[0])
+
+    def add_by_bytes(self, int32_t state, int64_t left, uint32_t[::1] words):
+        """Set the bits of tokens that can come by their bytes and after which ``left`` is enough."""
+        cdef _Leading* found = self._find(state)
+        for part in range(found.levels.size()):
+            if found.levels[part].size():
+                for group in self.groups.groups[part]:
+                    if self._level_cost(found.levels[part], part, group) <= left:
+                        _set(group.token_ids, &words[0])
+        for each in found.walked:
+            if each.first <= left:
+                _set(each.second, &words[0])
+
+    cdef inline int32_t _level_cost(
+        self, vector[int32_t]& levels, size_t part, _Group& group
+    ) noexcept:
+        """What the tokens of a group cost; those of more characters than levels, as the last."""
+        cdef size_t width = self.readings[part].size(), level = levels.size() // width
+        return levels[width * (min(<size_t> group.characters, level) - 1) + group.reading]
+
+    def leads(self, int32_t state):
+        """Return the states to which tokens lead by their bytes, and these: {state: token ids}."""
+        cdef unordered_map[int32_t, vector[int32_t]] met
+        cdef _Part trie = self.parts.whole
+        cdef int32_t node = 1, end = <int32_t> trie.byte.shape[0], after, k
+        self.ends._acquire()
+        try:
+            self.path[0] = state
+            while node < end:
+                after = self._step(trie, node)
+                if after != DEAD:
+                    for k in range(trie.token_start[node], trie.token_start[node + 1]):
+                        met[after].push_back(trie.token_ids[k])
+                node = self._next(trie, node, after)
+        finally:
+            self.explorer.release()
+        return {each.first: _as_array(each.second) for each in met}
+
+    cdef _Leading* _find(self, int32_t state) except NULL:
+        cdef _Leading* found
+        cdef _Part part
+        if self.known.count(state):
+            return &self.known[state]
+        if self.kept > _MOST_LEADING:
+            self.known.clear()
+            self.kept = 0
+        self.ends._acquire()
+        try:
+            found = &self.known[state]
+            found.most = 0
+            found.levels.resize(len(self.parts.slices))
+            for part in self.parts.slices:
+                if not part.reads or not self._find_levels(part, state, found):
+                    self._walk(part, state, found)
+        except BaseException:
+            self.known.erase(state)
+            raise
+        finally:
+            self.explorer.release()
+        return found
+
+    cdef inline int32_t _cost(self, int32_t state) except -1:
+        return <int32_t> min(<int64_t> _COSTLY, self.ends.of_state(state) + self.end_cost)
+
+    cdef bint _find_levels(self, _Part part, int32_t state, _Leading* found) except -1:
+        """Find what tokens cost by their characters; tell whether that is all they differ in.
+
+        That is, whether all texts of so many characters lead to one state, or none does.
+        """
+        cdef vector[vector[Pair]]* readings = &self.readings[part.number]
+        cdef vector[int32_t]* levels = &found.levels[part.number]
+        cdef vector[int32_t] before = vector[int32_t](readings.size(), DEAD), here
+        cdef int32_t reading
         cdef size_t i
-        if place < 0:
-            names = self.explorer.items.completed(~place)
-        else:
-            names = &self.explorer.configurations.all_exits.at(place)
-        for i in range(names.size()):
-            self.completions[names[0][i]].push_back(node)
+        before[1] = state
+        while levels.size() < readings.size() * part.height[0]:
+            here.assign(readings.size(), UNKNOWN)
+            if not self._read_character(readings, before[1], here):
+                levels.clear()
+                return False
+            for i in range(here.size()):
+                levels.push_back(_COSTLY if here[i] <= DEAD else self._cost(here[i]))
+                if here[i] > DEAD:
+                    found.most = max(found.most, <int64_t> levels.back())
+            if here == before or here[1] <= DEAD:
+                break
+            before = here
+        return True
+
+    cdef bint _read_character(
+        self, vector[vector[Pair]]* readings, int32_t state, vector[int32_t]& here
+    ) except -1:
+        """Read one character in all ways; tell whether each state of the machine has one state."""
+        cdef vector[int32_t] work = vector[int32_t](1, 0)
+        cdef int32_t reading, after
+        cdef size_t i = 0
+        while i < work.size():
+            # Of the first byte; later those of states within the character.
+            reading = work[i] if i else 1
+            for each in readings[0][reading]:
+                after = self.explorer.step_alone(here[reading] if i else state, each.first)
+                if self.eager and after != DEAD and self.explorer.completions[after]:
+                    return False
+                if here[each.second] == UNKNOWN:
+                    here[each.second] = after
+                    if each.second != 1:
+                        work.push_back(each.second)
+                elif here[each.second] != after:
+                    return False
+            i += 1
+        return True
+
+    cdef int _walk(self, _Part part, int32_t state, _Leading* found) except -1:
+        """Walk the trie of a slice, and note the costs of its tokens."""
+        cdef int32_t node = 1, end = <int32_t> part.byte.shape[0]
+        cdef int32_t after, cost, k
+        self.path[0] = state
+        while node < end:
+            after = self._step(part, node)
+            if after != DEAD and part.token_start[node] < part.token_start[node + 1]:
+                cost = self._cost(after)
+                found.most = max(found.most, <int64_t> cost)
+                for k in range(part.token_start[node], part.token_start[node + 1]):
+                    found.walked[cost].push_back(part.token_ids[k])
+                    self.kept += 1
+            node = self._next(part, node, after)
         return 0
 
+    cdef inline int32_t _step(self, _Part part, int32_t node) except -2:
+        """The state at a node, that before it being on the path."""
+        cdef int32_t depth = part.depth[node]
+        self.visited += 1
+        self.path[depth] = self.explorer.step_alone(
+            self.path[depth - 1], self.explorer.classes[part.byte[node]]
+        )
+        return self.path[depth]
 
-def rest_costs(Parts parts):
-    """Return for each trie node how many tokens the rest of a token below it may take, int16[nodes].
-
-    That is the most, over the tokens below, of the fewest tokens that spell what they have behind
-    the node; ``NO_COST`` where something cannot be spelt. 0 for the root, and where no token goes on.
-    """
-    cdef _Part trie = parts.whole
-    cdef cnp.npy_intp count = trie.byte.shape[0]
-    cdef cnp.ndarray found = cnp.PyArray_ZEROS(1, &count, cnp.NPY_INT16, 0)
-    cdef int16_t* costs = <int16_t*> cnp.PyArray_DATA(found)
-    # The nodes from the root to the current one; and by depth the fewest tokens to its end.
-    cdef vector[int32_t] path = vector[int32_t](parts.depth + 1, 0)
-    cdef vector[int16_t] fewest = vector[int16_t](parts.depth + 1, 0)
-    cdef int32_t node, length, start, end, reached
-    for node in range(1, count):
-        length = trie.depth[node]
-        path[length] = node
-        if trie.token_start[node] == trie.token_start[node + 1]:
-            continue
-        fewest[length] = 0
-        for start in range(length - 1, 0, -1):
-            fewest[start] = _NO_COST
-            reached = 0
-            for end in range(start + 1, length + 1):
-                reached = _child(trie, reached, trie.byte[path[end]])
-                if reached == 0:
-                    break
-                if trie.token_start[reached] < trie.token_start[reached + 1]:
-                    fewest[start] = min(fewest[start], <int16_t> (fewest[end] + 1))
-            fewest[start] = min(fewest[start], <int16_t> _NO_COST)
-            costs[path[start]] = max(costs[path[start]], fewest[start])
-    return found
+    cdef inline int32_t _next(self, _Part part, int32_t node, int32_t after) noexcept:
+        """The node to look at after one with this state."""
+        if after == DEAD or (self.eager and self.explorer.completions[after]):
+            return part.skip[node]
+        return node + 1
 
 
-cdef inline int32_t _child(_Part trie, int32_t node, uint8_t byte) noexcept:
-    """The child of a node on a byte, 0 if there is none."""
-    cdef int32_t first = trie.child_start[node], end = trie.child_start[node + 1], middle
-    while first < end:
-        middle = (first + end) // 2
-        if trie.child_byte[middle] < byte:
-            first = middle + 1
-        else:
-            end = middle
-    if first < trie.child_start[node + 1] and trie.child_byte[first] == byte:
-        return trie.child[first]
-    return 0
+cdef void _clear(vector[int32_t]& token_ids, uint32_t* words) noexcept nogil:
+    cdef size_t i
+    for i in range(token_ids.size()):
+        words[token_ids[i] >> 5] &= ~(<uint32_t> 1 << (token_ids[i] & 31))
 
 
-def chosen_bits(
-    const int32_t[::1] of_token,
-    const int32_t[::1] token_ids,
-    const uint8_t[::1] chosen,
-    uint32_t[::1] words,
-):
-    """Set the bits of the tokens whose place, by its number, is chosen."""
-    cdef Py_ssize_t i
-    for i in range(of_token.shape[0]):
-        if of_token[i] >= 0 and chosen[of_token[i]]:
-            words[token_ids[i] >> 5] |= <uint32_t> 1 << (token_ids[i] & 31)
+cdef void _set(vector[int32_t]& token_ids, uint32_t* words) noexcept nogil:
+    cdef size_t i
+    for i in range(token_ids.size()):
+        words[token_ids[i] >> 5] |= <uint32_t> 1 << (token_ids[i] & 31)

@@ -88,10 +88,9 @@ def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str
         yield f"the shortest text has {length}: {show(completion.data)}"
     if completion.tokens is not None:
         count = len(completion.tokens)
-        fewest = "the fewest tokens are" if completion.is_fewest else "a short way in tokens is"
         shown = " ".join(_token(vocabulary, each) for each in completion.tokens[:_MOST_TOKENS])
         more = "" if count <= _MOST_TOKENS else " ..."
-        yield f"{fewest} {count:,}: {shown}{more}"
+        yield f"{count_of(count, 'token')} complete it: {shown}{more}"
 
 
 def _token(vocabulary: "Vocabulary", token_id: int) -> str:

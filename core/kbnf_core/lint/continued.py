@@ -12,8 +12,6 @@ from collections import deque
 from math import inf
 from typing import NamedTuple, TypeAlias
 
-import numpy as np
-
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.completion import MAX_LENGTH, readable_bytes, unreadability
 from kbnf_core.recognise.closing import DistanceToEnd
@@ -55,7 +53,7 @@ def find_continued(tables: Tables, budget: Budget) -> Prolonged | None:
                     pending.append(after)
         if text and goes_on and states.completions(state):
             # Only here, since the lengths of a large grammar take longer than the search.
-            left = left or DistanceToEnd(states, np.ones(tables.class_count), inf)
+            left = left or DistanceToEnd(states, inf)
             if left.length(state, budget) <= MAX_LENGTH:
                 return Prolonged(text, text + _completion(states, left, state, ways, budget))
     return None

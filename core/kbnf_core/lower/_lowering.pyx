@@ -1,6 +1,6 @@
 # cython: language_level=3, wraparound=False, cdivision=True
 # distutils: language = c++
-"""Lowering, compiled: each function is the one of the same name in a module of ``lower``.
+"""Lowering, compiled; a function that says so is that of the same name in a module of ``lower``.
 
 Nodes and automata are Python's; what is compiled is the way over them, and the columns of edges.
 """
@@ -10,7 +10,7 @@ from importlib import import_module
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cython.operator cimport dereference
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libcpp.algorithm cimport is_sorted, sort
+from libcpp.algorithm cimport sort
 from libcpp.string cimport string
 from libcpp.unordered_map cimport unordered_map
 from libcpp.unordered_set cimport unordered_set
@@ -57,8 +57,6 @@ cdef enum:
     LARGE = 1_000
     SMALL_TOTAL = 512
     HUGE = 1 << 30
-    WIDE = 8
-    ALONE = 0x40000000
 
 
 cdef inline const uint8_t* _letters(bytes data) noexcept:
@@ -95,6 +93,6 @@ include "counts.pxi"
 
 
 def give_back():
-    """See ``build``."""
+    """Return free memory to the system, where the allocator keeps it: it has holes by then."""
     with nogil:
         GIVE_BACK()

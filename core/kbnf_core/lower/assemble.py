@@ -8,18 +8,15 @@ from operator import add
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import ByteClasses, join, separate
+from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
-from kbnf_core.ir import NEVER, Grammar, Literal, Node, Regular, Token, TokenTerminal
-from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.ir import NEVER, Grammar, Regular
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.compact import Piece
-from kbnf_core.lower.counts import fold
-from kbnf_core.lower.facts import Analysis, parts_of
-from kbnf_core.lower.inline import Inlined, counting_of
-from kbnf_core.lower.known import Lowered
+from kbnf_core.lower.facts import Analysis
+from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
-from kbnf_core.lower.parts import ALONE, Around, Carrier
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
@@ -27,50 +24,17 @@ from kbnf_core.text.limits import Limits
 Finish = Callable[[NfaBuilder, str], Piece]
 """Makes the automaton of a nonterminal, without free edges."""
 
-NO_UNIONS: Mapping[str, tuple[list[str], Node | None]] = {}
 
-
-def number_symbols(
-    grammar: Grammar, analysis: Analysis, inlined: Inlined, around: Around = ALONE
-) -> Alphabet:
+def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
     """Return the symbols of everything that the start reaches; ``NEVER`` is the last of them."""
     reached = [name for name in grammar.rules if name in analysis.reachable]
-    # Those that are shared as well: so parts have the classes of the grammars that they come in.
-    shared = (parts_of(body)[0] for body in around.shared.values())
-    held = [*(analysis.nodes[name] for name in reached), *shared, *around.outside]
-    classes, written, found = leaves_of(held)
-    classes += [*around.classes, *(part.classes for part in around.parts.values())]
-    names = {name: None for name in (*reached, *around.shared) if name not in inlined.names}
-    for part in around.parts.values():
-        names.update(dict.fromkeys(part.pieces))
+    classes, written, found = lowering.leaves_of([analysis.nodes[name] for name in reached])
+    names = [name for name in reached if name not in inlined.names]
     if NEVER in found:
         found = [*(terminal for terminal in found if terminal != NEVER), NEVER]
     terminals = {terminal: number for number, terminal in enumerate(found)}
     joined = join([separate(written), *classes])
     return Alphabet(joined, {name: i for i, name in enumerate(names)}, terminals)
-
-
-@compiled
-def leaves_of(
-    bodies: list[list[Node]],
-) -> tuple[list[ByteClasses], bytes, list[TokenTerminal]]:
-    """Return what the leaves of some bodies hold, each once.
-
-    The byte classes of automata, the bytes of literals in order, and the token terminals.
-    """
-    classes: dict[ByteClasses, None] = {}
-    written: set[int] = set()
-    terminals: dict[TokenTerminal, None] = {}
-    for nodes in bodies:
-        for node in nodes:
-            match node:
-                case Regular(dfa):
-                    classes[dfa.classes] = None
-                case Literal(data):
-                    written.update(data)
-                case Token(terminal):
-                    terminals[terminal] = None
-    return list(classes), bytes(sorted(written)), list(terminals)
 
 
 def build_pieces(
@@ -80,88 +44,44 @@ def build_pieces(
     finish: Finish,
     limits: Limits,
     budget: Budget,
-    around: Around = ALONE,
-    unions: Mapping[str, tuple[list[str], Node | None]] = NO_UNIONS,
 ) -> tuple[Alphabet, dict[str, Piece]]:
     """Return the automata of the nonterminals that are called, the start first.
 
-    Not those of ``around.shared``; ``unions`` are those of ``around``. Raises TooManyStatesError
-    when all together pass ``limits.grammar_states``, WorkLimitError where ``budget`` is used up,
-    and UncountableError.
+    Raises TooManyStatesError when all together pass ``limits.grammar_states``, WorkLimitError where
+    ``budget`` is used up, and UncountableError.
     """
-    alphabet = number_symbols(grammar, analysis, inlined, around)
+    alphabet = number_symbols(grammar, analysis, inlined)
     names = list(alphabet.nonterminals)
-    rules = {**grammar.rules, **around.shared}
+    rules = dict(grammar.rules)
     builder = NfaBuilder(rules, analysis, alphabet, inlined.names, limits.grammar_states, budget)
     for name in inlined.copied:
         # An automaton is copied as it is.
         if not isinstance(rules[name], Regular):
             builder.fragments[name] = _finished(name, builder, finish).fragment
-    known = {name: part for part in around.parts.values() for name in part.pieces}
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
         name: _folded(name, _finished(name, builder, finish), builder)
-        for name in counting_of(filter(grammar.rules.__contains__, names), analysis.nodes)
+        for name in lowering.counting_of(names, analysis.nodes)
     }
     pieces: dict[str, Piece] = {}
-    carrier = Carrier(alphabet)
-    queue = list(around.starts) or [grammar.start]
+    queue = [grammar.start]
     queued = set(queue)
     total = 0
     for name in queue:
-        body = rules.get(name)
-        if name in known:
-            piece = carrier.carry(known[name], name)
-        elif isinstance(body, Regular):
+        body = rules[name]
+        if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
-        elif name in counted:
-            piece = counted[name]
         else:
-            union = None
-            if name in unions:
-                parts, rest = unions[name]
-                chosen = {part: known[part] for part in parts}
-                union = _union(name, chosen, rest, carrier, builder, finish)
-            piece = union or _finished(name, builder, finish)
+            piece = counted[name] if name in counted else _finished(name, builder, finish)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
             raise TooManyStatesError(name)
-        called = nonterminals_in(piece.symbol, alphabet.class_count, len(names))
+        called = lowering.nonterminals_in(piece.symbol, alphabet.class_count, len(names))
         fresh = [names[number] for number in called if names[number] not in queued]
         queued.update(fresh)
-        queue.extend(each for each in fresh if each not in around.shared)
+        queue.extend(fresh)
     return alphabet, pieces
-
-
-def _union(
-    name: str,
-    parts: Mapping[str, Lowered],
-    rest: Node | None,
-    carrier: Carrier,
-    builder: NfaBuilder,
-    finish: Finish,
-) -> Piece | None:
-    """Return the automaton of a rule that is any of some parts, or the rest.
-
-    None where these cannot be united: then the rule calls them.
-    """
-    others: list[Piece] = []
-    if rest is not None:
-        whole = builder.rules[name]
-        builder.rules[name] = rest
-        others.append(_finished(name, builder, finish))
-        builder.rules[name] = whole
-        if not others[0].is_deterministic:
-            return None
-    return carrier.united(parts, others, builder.budget)
-
-
-@compiled
-def nonterminals_in(symbols: Column, class_count: int, count: int) -> list[int]:
-    """Return the numbers of the nonterminals in a column of symbols, each once, in order."""
-    found = set(np.frombuffer(symbols, np.int32).tolist())
-    return [symbol - class_count for symbol in sorted(found) if 0 <= symbol - class_count < count]
 
 
 def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
@@ -178,7 +98,7 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
         return piece
     edges = piece.source, piece.symbol, piece.target
     builder.budget.spend(len(_ids(piece.symbol)))
-    found = fold(name, *edges, piece.accepting, first, list(builder.counts))
+    found = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
     return Piece(*found[:4], [()] * len(found[3]), found[4])
 
 
@@ -202,7 +122,8 @@ def assemble(
     numbers = [0] * len(alphabet.nonterminals)
     for number, name in enumerate(pieces):
         numbers[alphabet.nonterminals[name]] = number
-    columns = split_edges(list(pieces.values()), alphabet.class_count, numbers, len(terminals))
+    listed = list(pieces.values())
+    columns = lowering.split_edges(listed, alphabet.class_count, numbers, len(terminals))
     return Tables(
         names=tuple(pieces),
         start=0,
@@ -221,7 +142,7 @@ def assemble(
         token_terminal=_ids(columns[10]),
         token_target=_ids(columns[11]),
         token_terminals=terminals,
-        loops=_loops(list(pieces.values())),
+        loops=_loops(listed),
     )
 
 
@@ -249,57 +170,9 @@ def _loops(pieces: list[Piece]) -> Loops:
     return Loops(of, row, twin, last, begins, is_below, low, high)
 
 
-@compiled
-def split_edges(
-    pieces: list[Piece], class_count: int, numbers: list[int], terminals: int
-) -> tuple[bytes, ...]:
-    """Return the columns of tables from ``entry`` to ``token_target``, but for ``classes``.
-
-    ``numbers`` are those of the nonterminals, by symbol; ``terminals`` tells how many there are.
-    """
-    entry = np.cumsum([0, *(piece.state_count for piece in pieces)], dtype=np.int32)
-    source = _concatenate([_ids(p.source) + e for p, e in zip(pieces, entry, strict=False)])
-    target = _concatenate([_ids(p.target) + e for p, e in zip(pieces, entry, strict=False)])
-    symbol = _concatenate([_ids(piece.symbol) for piece in pieces])
-    accepting = _flags(b"".join(piece.accepting for piece in pieces))
-    count = len(accepting)
-    first_token = class_count + len(numbers)
-    taken = symbol < first_token + terminals
-    source, symbol, target = source[taken], symbol[taken], target[taken]
-    is_byte = symbol < class_count
-    is_token = symbol >= first_token
-    is_call = ~is_byte & ~is_token
-    leaving = np.bincount(source, minlength=count)
-    call_return = target[is_call]
-    columns = (
-        entry[:-1],
-        accepting,
-        _starts(source[is_byte], count),
-        symbol[is_byte],
-        target[is_byte],
-        _starts(source[is_call], count),
-        np.array(numbers, np.int32)[symbol[is_call] - class_count],
-        call_return,
-        accepting[call_return] & (leaving[call_return] == 0),
-        _starts(source[is_token], count),
-        symbol[is_token] - first_token,
-        target[is_token],
-    )
-    return tuple(column.tobytes() for column in columns)
-
-
 def _ids(column: Column) -> Ids:
     return np.frombuffer(column, np.int32)
 
 
 def _flags(column: bytes) -> npt.NDArray[np.bool_]:
     return np.frombuffer(column, np.bool_)
-
-
-def _concatenate(parts: list[Ids]) -> Ids:
-    return np.concatenate(parts).astype(np.int32, copy=False)
-
-
-def _starts(sources: Ids, count: int) -> Ids:
-    """Return where each state's edges begin, given the sorted sources of all edges."""
-    return np.searchsorted(sources, np.arange(count + 1)).astype(np.int32)

@@ -1,26 +1,41 @@
-"""The hot loops of lowering: compiled where a compiler was at hand, else as they are written here.
+"""The passes of lowering over the nodes of rules and over columns of edges: ``_lowering.pyx``.
 
-Unlike those of ``automata`` these have no second module: each function of ``_lowering.pyx`` is
-for one of the same name in Python, which is its specification and is marked ``compiled``.
+Reading and checking a grammar need no compiled module: the few functions that they call are written
+in Python as well, and marked ``compiled``. Tables are made where an engine is only; what makes them
+is in ``lowering`` alone, with its types in ``_lowering.pyi``.
 """
 
 from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
-from typing import ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
+
+from kbnf_core.text.errors import MissingEngineError
+
+__all__ = ["PLAIN", "compiled", "lowering"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _find() -> ModuleType | None:
+class _Missing:
+    """Stands for the compiled module where it was not built."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise MissingEngineError(self._reason)
+
+
+if TYPE_CHECKING:
+    import kbnf_core.lower._lowering as lowering
+else:
     try:
-        return import_module("kbnf_core.lower._lowering")
-    except ImportError:
-        return None
-
-
-LOWERING = _find()
+        lowering = import_module("kbnf_core.lower._lowering")
+    except ImportError as error:
+        lowering = _Missing(str(error))
 
 PLAIN: dict[str, Callable[..., object]] = {}
 """The functions in Python, by name, whichever are in use."""
@@ -29,4 +44,4 @@ PLAIN: dict[str, Callable[..., object]] = {}
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
     """Return the compiled form of a function where it was built, else the function."""
     PLAIN[function.__name__] = function
-    return cast(Callable[P, R], getattr(LOWERING, function.__name__, function))
+    return cast(Callable[P, R], vars(lowering).get(function.__name__, function))

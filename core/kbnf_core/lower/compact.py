@@ -14,8 +14,9 @@ from typing import NamedTuple
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.kernel import Column
 from kbnf_core.automata.nfa import Closures
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.counts import Loop
-from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa, connect
+from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa
 from kbnf_core.text.budget import Budget
 
 
@@ -23,7 +24,7 @@ from kbnf_core.text.budget import Budget
 class Piece:
     """One nonterminal's automaton as columns of edges; ``accepting`` has a byte for each state.
 
-    It is deterministic unless it would have grown too much. It is never changed (that it is not
+    It is never changed (that it is not
     frozen makes it quicker to make: there are hundreds in a set of tools).
     """
 
@@ -33,17 +34,11 @@ class Piece:
     accepting: bytes
     places: Sequence[tuple[Place, ...]]
     loops: Sequence[Loop] = ()
-    is_deterministic: bool = True
 
     @property
     def state_count(self) -> int:
         """Number of states."""
         return len(self.accepting)
-
-    @property
-    def size(self) -> int:
-        """Bytes of its columns, and of the places of states."""
-        return 3 * len(self.source) + 9 * len(self.accepting)
 
     @property
     def fragment(self) -> Fragment:
@@ -73,7 +68,7 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
     Places are not kept: states that are the same in every other way are one. Raises LimitError
     where ``spell_out`` does.
     """
-    states, source, symbol, target, free_source, free_target = connect(builder, name)
+    states, source, symbol, target, free_source, free_target = lowering.connect(builder, name)
     found, steps = AUTOMATA.compact(
         source,
         symbol,
@@ -203,4 +198,4 @@ def _as_piece(automaton: Automaton) -> Piece:
         array("i", [triple[column] for triple in triples]).tobytes() for column in range(3)
     )
     accepting = bytes(automaton.accepting)
-    return Piece(source, symbol, target, accepting, automaton.places, is_deterministic=False)
+    return Piece(source, symbol, target, accepting, automaton.places)

@@ -4,7 +4,10 @@
 # that is there already, of a regular part or an inlined rule, is copied as columns of edges.
 
 def edges_of(rows, const uint8_t[::1] classes, chosen):
-    """See ``nfa``."""
+    """Return the columns of edges one after the other; the symbols are those of ``chosen`` bytes.
+
+    By source and symbol. Bytes have symbols in their order, each that of a class.
+    """
     cdef Ints source, symbol, target, columns, after
     cdef int32_t state = 0, to
     cdef Py_ssize_t i, room, width
@@ -224,7 +227,7 @@ cdef class _Connection:
 
 
 def connect(builder, str name):
-    """See ``nfa``."""
+    """Return the automaton of a nonterminal with its free edges, as ``NfaBuilder.build`` does."""
     cdef _Connection found = _Connection(builder)
     cdef int64_t steps = 0, left = builder.budget.left, limit = builder.state_limit
     cdef int32_t before

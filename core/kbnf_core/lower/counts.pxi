@@ -304,7 +304,12 @@ cdef tuple _numbered(Ints& states, Ints& numbers):
 def fold(
     name, bytes source, bytes symbol, bytes target, bytes accepting, int32_t first_symbol, bounds
 ):
-    """See ``counts``."""
+    """Take the symbols of counts out of an automaton; state 0 is its start.
+
+    The bounds numbered k have the symbols from ``first_symbol + 3 * k`` on: enter, again, exit.
+    Returns the edges by state and symbol, trimmed, what accepts, and the loops. Raises
+    UncountableError.
+    """
     cdef _Folder folder = _Folder(name, source, symbol, target, accepting, first_symbol)
     cdef vector[Looped] loops
     folder.fold(bounds, loops)

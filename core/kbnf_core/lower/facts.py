@@ -7,7 +7,6 @@ changes at most once, so the least fixpoint costs three times the size of the gr
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 from typing import NamedTuple
 
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -81,42 +80,31 @@ class Analysis:
         return iter(self._known[id(root)])
 
 
-def analyse(
-    grammar: Grammar,
-    budget: Budget | None = None,
-    given: Mapping[str, Facts] = MappingProxyType({}),
-    called: Iterable[str] = (),
-) -> Analysis:
-    """Return the facts of every nonterminal of ``grammar``; parts looked at are steps.
-
-    Those that are ``given`` need no rules; ``called`` that have some are reachable as the start is.
-    """
+def analyse(grammar: Grammar, budget: Budget | None = None) -> Analysis:
+    """Return the facts of every nonterminal of ``grammar``; parts looked at are steps."""
     budget = budget or Budget(DEFAULT_LIMITS.work)
     nodes: dict[str, list[Node]] = {}
     callees: dict[str, list[str]] = {}
     for name, body in grammar.rules.items():
         nodes[name], callees[name] = parts_of(body)
-
-    facts = solve(nodes, callees, given, budget)
-    roots = [name for name in (grammar.start, *called) if name in callees]
-    return Analysis(facts, order_from(roots, callees), nodes, callees)
+    facts = solve(nodes, callees, budget)
+    return Analysis(facts, order_from([grammar.start], callees), nodes, callees)
 
 
 @compiled
 def solve(
     nodes: Mapping[str, list[Node]],
     callees: Mapping[str, list[str]],
-    given: Mapping[str, Facts],
     budget: Budget,
 ) -> dict[str, Facts]:
-    """Return the facts of nonterminals by the parts of their bodies, and those ``given``."""
+    """Return the facts of nonterminals by the parts of their bodies."""
 
     def evaluate(name: str, known: Mapping[str, Facts]) -> Facts:
         budget.part = name
         budget.spend(len(nodes[name]))
         return facts_of(nodes[name], known)
 
-    return fixpoint(callees, NOTHING, evaluate, given)
+    return fixpoint(callees, NOTHING, evaluate)
 
 
 @compiled

@@ -7,7 +7,6 @@ are kept in columns, so that whole automata are copied, and epsilon edges remove
 """
 
 from collections.abc import Iterable, Mapping, MutableMapping
-from collections.abc import Sequence as Several
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
@@ -31,7 +30,7 @@ from kbnf_core.ir import (
     Token,
     TokenTerminal,
 )
-from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import KbnfError
@@ -380,27 +379,6 @@ Connected: TypeAlias = tuple[int, Column, Column, Column, Column, Column]
 """The number of states, then the edges' columns (source, symbol, target), then the free edges'."""
 
 
-@compiled
-def connect(builder: NfaBuilder, name: str) -> Connected:
-    """Return the automaton of a nonterminal with its free edges, as ``NfaBuilder.build`` does."""
-    nfa = builder.build(name, Nfa())
-    columns = (*nfa.columns(), nfa.free_sources, nfa.free_targets)
-    source, symbol, target, *free = (np.array(column, np.int32).tobytes() for column in columns)
-    return nfa.state_count, source, symbol, target, free[0], free[1]
-
-
 def edge_columns(dfa: Dfa, alphabet: Alphabet) -> Column:
     """Return an automaton's edges: source, symbol, target; by source and symbol."""
-    return edges_of(dfa.rows, dfa.classes, alphabet.first_bytes)
-
-
-@compiled
-def edges_of(rows: Several[Several[int]], classes: bytes, chosen: Several[int]) -> bytes:
-    """Return the columns of edges one after the other; the symbols are those of ``chosen`` bytes.
-
-    By source and symbol. Bytes have symbols in their order, each that of a class.
-    """
-    columns = [classes[byte] for byte in chosen]
-    table = np.array(rows, np.int32).reshape(len(rows), max(classes) + 1)[:, columns]
-    source, symbol = np.nonzero(table >= 0)
-    return np.array((source, symbol, table[source, symbol]), np.int32).tobytes()
+    return lowering.edges_of(dfa.rows, dfa.classes, alphabet.first_bytes)

@@ -135,9 +135,9 @@ cdef int _facts_in(nodes, known) except -1:
     return values.back()
 
 
-def solve(dict nodes, dict callees, given, budget):
+def solve(dict nodes, dict callees, budget):
     """See ``facts``: ``ir.analysis.fixpoint``."""
-    cdef dict values = dict(given), callers = {}
+    cdef dict values = {}, callers = {}
     cdef tuple facts = _facts()
     cdef list queue = _order(callees, callees), again
     cdef set waiting = set(queue)
@@ -196,7 +196,10 @@ cdef list _order(roots, callees):
 
 
 def large_ones(names, nodes, Py_ssize_t most, states):
-    """See ``split``."""
+    """Return the rules that are worth looking at: nothing in a rule is larger than the whole.
+
+    See ``split``.
+    """
     cdef list found = [], parts
     for name in names:
         parts = nodes[name]
@@ -219,7 +222,7 @@ cdef bint _has_long_run(list nodes, Py_ssize_t most) except -1:
 
 
 def with_counts(names, nodes, least, many):
-    """See ``counts``."""
+    """Return the rules with a repetition whose bound, or what it repeats so often, is large."""
     cdef list found = []
     cdef int64_t bound
     for name in names:
@@ -236,7 +239,7 @@ def with_counts(names, nodes, least, many):
 
 
 def counting_of(names, nodes):
-    """See ``inline``."""
+    """Return the nonterminals that count repetitions."""
     cdef list found = []
     for name in names:
         if _is_counting(nodes[name]):
@@ -252,7 +255,10 @@ cdef bint _is_counting(list nodes) except -1:
 
 
 def estimate_size(nodes, sizes, inlined):
-    """See ``inline``."""
+    """Return an estimate of a body's automaton states, counted repetitions unrolled.
+
+    ``nodes`` are its parts, parts before wholes. What is more than ``HUGE`` counts as that.
+    """
     cdef vector[int64_t] values
     cdef Py_ssize_t first
     cdef int64_t size
@@ -317,8 +323,8 @@ cdef bint _has_free_text(nodes) except -1:
     return False
 
 
-def choose(order, nodes, callees, uses, rules, kept, budget):
-    """See ``inline``."""
+def choose(order, nodes, callees, uses, start, budget):
+    """Return the nonterminals to write out, callees first, but for ``start``; see ``inline``."""
     cdef dict sizes = {}, inlined = {}
     cdef set flat = set()
     cdef list parts
@@ -331,10 +337,10 @@ def choose(order, nodes, callees, uses, rules, kept, budget):
         is_flat = flat.issuperset(callees[name])
         if is_flat:
             flat.add(name)
-        if "#" in name or name in kept or _is_counting(parts):
+        if "#" in name or name == start or _is_counting(parts):
             continue
         times = uses.get(name, 0)
-        if (times == 1 and size <= LARGE and name in rules) or (
+        if (times == 1 and size <= LARGE) or (
             is_flat and size * times <= SMALL_TOTAL and not _has_free_text(parts)
         ):
             inlined[name] = None
@@ -342,7 +348,7 @@ def choose(order, nodes, callees, uses, rules, kept, budget):
 
 
 def count_uses(names, nodes, callees):
-    """See ``inline``."""
+    """Count places of use; one in a repetition with a bound is as many as the copies."""
     cdef dict uses = {}
     cdef list stack
     for name in names:
@@ -371,7 +377,10 @@ def count_uses(names, nodes, callees):
 
 
 def leaves_of(bodies):
-    """See ``assemble``."""
+    """Return what the leaves of some bodies hold, each once.
+
+    The byte classes of automata, the bytes of literals in order, and the token terminals.
+    """
     cdef dict classes = {}, terminals = {}
     cdef uint8_t seen[256]
     cdef bytes data

@@ -4,14 +4,11 @@
 two chains of a thousand. Large automata get one too: they are copied as arrays, never edge by edge.
 """
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Sequence as Several
 from itertools import groupby
 from operator import itemgetter
 
 from kbnf_core.ir import (
     Call,
-    Counted,
     Grammar,
     Node,
     Regular,
@@ -21,9 +18,9 @@ from kbnf_core.ir import (
     postorder,
     rebuild,
 )
-from kbnf_core.lower.chosen_kernel import compiled
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
-from kbnf_core.lower.inline import LARGE, estimate_size
+from kbnf_core.lower.inline import LARGE
 
 LONG_RUN = 64
 """Optional parts in a row: any later one may come in place of each, a square of edges."""
@@ -43,43 +40,13 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
 
     Where none does, that is ``grammar`` itself.
     """
-    large = set(large_ones(grammar.rules, analysis.nodes, LONG_RUN, LARGE))
+    large = set(lowering.large_ones(grammar.rules, analysis.nodes, LONG_RUN, LARGE))
     if not large:
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
         rules[name] = _Splitter(name, rules, analysis).split(body) if name in large else body
     return Grammar(grammar.start, rules)
-
-
-@compiled
-def large_ones(
-    names: Iterable[str], nodes: Mapping[str, list[Node]], most: int, states: int
-) -> list[str]:
-    """Return the rules that are worth looking at: nothing in a rule is larger than the whole."""
-    return [
-        name
-        for name in names
-        if not isinstance(nodes[name][-1], Regular)
-        and (has_long_run(nodes[name], most) or estimate_size(nodes[name], {}, ()) > states)
-    ]
-
-
-def has_long_run(nodes: Several[Node], most: int) -> bool:
-    """Tell whether a repetition has more copies than ``most``, or a sequence more parts."""
-    for node in nodes:
-        match node:
-            case Counted():
-                count = 0
-            case Repeat(_, low, high):
-                count = max(low, high or 1)
-            case Sequence(parts):
-                count = len(parts)
-            case _:
-                count = 0
-        if count > most:
-            return True
-    return False
 
 
 class _Splitter:
@@ -169,4 +136,4 @@ class _Splitter:
 
 
 def _size(node: Node) -> int:
-    return estimate_size(postorder(node), {}, ())
+    return lowering.estimate_size(postorder(node), {}, ())

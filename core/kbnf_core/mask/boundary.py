@@ -126,7 +126,7 @@ class WaitingAutomaton(TokenAutomaton):
         """
         if position < WAITING:
             return super().fitting(words, position, left)
-        if self.nearest_end.is_bounded(self._grammar.beginning, left):
+        if self.nearest_end.always_fits(self._grammar.beginning, left):
             return words
         late = [each for each in self._last_tokens if not self._leaves(position, each, left)]
         return words & ~pack(late, self.masks.vocabulary.size) if late else words

@@ -46,19 +46,16 @@ _QUOTE = ord('"')
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """How a text can end soonest; both ways end where ``Engine.can_finish`` is true.
+    """How a text can end soon; both ways end where ``Engine.can_finish`` is true.
 
-    ``data``: the fewest bytes, None where every way needs a token terminal. ``tokens``: the
-    fewest tokens found, None where none were; they need not spell ``data``. ``is_fewest`` tells
-    that no fewer tokens can do it, or with None that no tokens can; it is False only where that was
-    not asked for, or fewer tokens repeat a name.
+    ``data``: the fewest bytes, None where every way needs a token terminal. ``tokens``: few tokens,
+    None where none were found; they need not spell ``data``.
 
     In a JSON text neither repeats a name of an object, unless no other is found.
     """
 
     data: bytes | None
     tokens: tuple[int, ...] | None
-    is_fewest: bool
 
 
 def shortest_completion(
@@ -76,7 +73,7 @@ def shortest_completion(
     known than ``budget`` has, ``MAX_WORK`` without one.
     """
     if automaton.can_finish(position):
-        return Completion(b"", (), True)
+        return Completion(b"", ())
     budget = budget or Budget(MAX_WORK)
     try:
         data = _shortest_bytes(automaton, position, budget)
@@ -89,12 +86,12 @@ def shortest_completion(
             data = _bytes_with_other_names(automaton, position, names, budget) or data
     known = _spell(automaton, position, data)
     if known is not None and not fewest:
-        return Completion(data, known, False)
+        return Completion(data, known)
     tokens = automaton.nearest_end.way(position)
-    is_other = known is not None and tokens is not None and tokens != known
-    if is_other and _repeats_name(_spelled(automaton.masks.vocabulary, tokens or ()), before):
-        return Completion(data, known, False)
-    return Completion(data, tokens, True)
+    if known is None or tokens is None:
+        return Completion(data, known if tokens is None else tokens)
+    repeats = _repeats_name(_spelled(automaton.masks.vocabulary, tokens), before)
+    return Completion(data, known if repeats or len(known) <= len(tokens) else tokens)
 
 
 def _repeats_name(data: bytes, before: Before | None) -> bool:

@@ -14,8 +14,6 @@ from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
-import numpy as np
-
 from kbnf_core.config import Finish
 from kbnf_core.kernel import Forced, StateMasks, TokenSteps
 from kbnf_core.lower.tables import Tables
@@ -79,8 +77,7 @@ class TokenAutomaton:
         """The bytes that the shortest completions of states take."""
         from kbnf_core.recognise.closing import DistanceToEnd
 
-        states = self.masks.states
-        return DistanceToEnd(states, np.ones(states.tables.class_count), token=inf)
+        return DistanceToEnd(self.masks.states, token=inf)
 
     def no_mask(self) -> Bitmask:
         """Return the mask in which nothing is allowed; ``words`` has this object for it."""
@@ -155,6 +152,11 @@ class TokenAutomaton:
         from kbnf_core.mask.nearest_end import NearestEnd
 
         return NearestEnd(self.masks, self.rule, self.step)
+
+    @property
+    def bytes_of_ends(self) -> int:
+        """The estimated size of what is known of ends, in bytes."""
+        return self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask at a position after which a text can be over in time.
@@ -247,8 +249,10 @@ class TokenAutomata:
     def known_bytes(self) -> int:
         """The estimated size of all tables and masks, in bytes."""
         states = self._states
-        masks = {automaton.masks for each in self._automata.values() for automaton in each.values()}
+        automata = [each for known in self._automata.values() for each in known.values()]
+        masks = {each.masks for each in automata}
         known = sum(each.known_bytes for each in masks)
+        known += sum(each.bytes_of_ends for each in automata)
         if states is None:
             return known
         rows = 4 * states.tables.class_count * len(states)

@@ -8,6 +8,8 @@ import copy
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+
 from kbnf_core.kernel import Trace
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.parse.parser import Parser, tree_of_events
@@ -110,10 +112,15 @@ class Follower:
 
     def tree(self) -> Tree | None:
         """Return the tree of a text that is over, else what is certain of it, None for nothing."""
-        data = bytes(self._data)
-        if self._is_over:
-            return self._parser.tree_of(self._trace, data)
-        return tree_of_events(data, self._parser.names, self._events)
+        names = self._parser.names
+        labels = {name: label for label, name in enumerate(names)}
+        events = [
+            labels[each.rule] if each.kind == "open" else ~labels[each.rule]
+            for each in self._events
+        ]
+        offsets = [each.offset for each in self._events]
+        columns = (np.array(each, np.int32) for each in (events, offsets))
+        return tree_of_events(bytes(self._data), names, *columns)
 
     def data(self, start: int, end: int) -> bytes:
         """Return bytes that were read."""

@@ -41,7 +41,8 @@ from kbnf_core.ir import (
     TokenTerminal,
 )
 from kbnf_core.ir import Sequence as Concatenation
-from kbnf_core.lower.assemble import assemble, leaves_of
+from kbnf_core.lower.assemble import assemble
+from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.nfa import Alphabet, TooManyStatesError
@@ -351,7 +352,7 @@ class _Builder:
 
     def _assemble(self) -> Positions:
         start = self._grammar.start
-        classes, written, terminals = leaves_of(
+        classes, written, terminals = lowering.leaves_of(
             [self._analysis.nodes[name] for name in self._order]
         )
         if NEVER in terminals:

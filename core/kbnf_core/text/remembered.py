@@ -4,7 +4,7 @@ A number of values is no bound where they differ in size by a factor of thousand
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from functools import update_wrapper
 from math import inf
 from threading import Lock
@@ -29,6 +29,9 @@ class Remembered(Generic[K, V]):
         self._known: OrderedDict[K, tuple[V, int]] = OrderedDict()
         self._lock = Lock()
 
+    def __len__(self) -> int:
+        return len(self._known)
+
     def find(self, key: K) -> V | None:
         """Return a value that is known."""
         with self._lock:
@@ -38,37 +41,15 @@ class Remembered(Generic[K, V]):
             self._known.move_to_end(key)
             return found[0]
 
-    def find_all(self, keys: Iterable[K]) -> list[V | None]:
-        """Return the values that are known of some keys, in their order."""
-        values: list[V | None] = []
-        with self._lock:
-            for key in keys:
-                found = self._known.get(key)
-                if found is not None:
-                    self._known.move_to_end(key)
-                values.append(None if found is None else found[0])
-        return values
-
     def keep(self, key: K, value: V) -> None:
         """Remember a value; the first of a key stays."""
         size = self._size_of(key, value)
         with self._lock:
             if key not in self._known and size <= self._largest:
-                self._count(key, value, size, 0)
-
-    def recount(self, keys: Iterable[K]) -> None:
-        """Count values anew that may take more than when they were kept."""
-        with self._lock:
-            for key in keys:
-                if key in self._known:
-                    value, counted = self._known[key]
-                    self._count(key, value, self._size_of(key, value), counted)
-
-    def _count(self, key: K, value: V, size: int, counted: int) -> None:
-        self._known[key] = value, size
-        self._size += size - counted
-        while self._size > self._most and len(self._known) > 1:
-            self._size -= self._known.popitem(last=False)[1][1]
+                self._known[key] = value, size
+                self._size += size
+                while self._size > self._most and len(self._known) > 1:
+                    self._size -= self._known.popitem(last=False)[1][1]
 
     def clear(self) -> None:
         """Forget all."""

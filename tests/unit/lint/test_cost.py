@@ -61,4 +61,4 @@ def test_a_special_token_is_shown_by_its_id() -> None:
     vocabulary = Vocabulary({0: b"a"}, special_tokens={"<s>": 1})
     options = LintOptions(vocabulary=vocabulary, reports_cost=True)
     (found,) = check("start ::= #token'<s>' 'a';", options=options)
-    assert found.notes[-1] == "the fewest tokens are 2: #1 'a'"
+    assert found.notes[-1] == "2 tokens complete it: #1 'a'"

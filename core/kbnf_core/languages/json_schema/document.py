@@ -15,7 +15,6 @@ from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -140,10 +139,8 @@ class Document:
         standard: Standard = Standard.JSON_SCHEMA,
         *,
         closed: bool = False,
-        known: Alternatives = NONE,
     ) -> None:
-        refuse_deep(value, limits.depth, known)
-        self._alternatives = known
+        refuse_deep(value, limits.depth)
         self._closing = Closing.WHOLE if closed else Closing.NONE
         self._value = value
         self._depth = limits.depth
@@ -151,7 +148,7 @@ class Document:
         self._places: dict[Ref, Place] = {}
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
-        if has_marks(value, known):
+        if has_marks(value):
             self._marks.read(value)
         self.dialect = dialect_of(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
@@ -310,11 +307,6 @@ class Document:
                 return None
         return (pointer, value) if isinstance(value, dict) else None
 
-    def spelled(self, schema: dict[str, Json]) -> str:
-        """Return a text of a schema, and of no other."""
-        known = self._alternatives.get(id(schema))
-        return repr(schema) if known is None else known.text
-
     @property
     def has_whole_fractions(self) -> bool:
         """Tell whether ``1.0`` may be wherever ``1`` may.
@@ -449,14 +441,12 @@ _MARKS = ("$id", "$anchor", "$dynamic", "$recursive", "'id': '", "'id': \"")
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
-def check_schema(
-    schema: Json, text: str, limits: SchemaLimits, known: Alternatives = NONE
-) -> list[Problem]:
+def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
     """Return the worst error that the meta-schema finds in a schema, if any.
 
     ``text`` is its JSON text.
     """
-    if is_sound(schema, known):
+    if is_sound(schema):
         return []
     refuse_deep(schema, limits.depth)
     from jsonschema.exceptions import best_match
@@ -646,34 +636,20 @@ def _has_id(value: dict[str, Json]) -> bool:
     return isinstance(value.get("$id", value.get("id")), str)
 
 
-def refuse_deep(root: Json, most: int, known: Alternatives = NONE) -> None:
+def refuse_deep(root: Json, most: int) -> None:
     """Raise ProblemError where values are nested more than ``most`` deep."""
-    if _depth_of(root, most, known) > most:
-        _pointers(root, most)
-
-
-def _depth_of(root: Json, most: int, known: Alternatives = NONE) -> int:
-    """Return how deeply values are nested; more than ``most`` is ``most + 1``."""
     level = [root]
-    deepest = 0
-    for depth in range(most + 1):
+    for _ in range(most + 1):
         below: list[Json] = []
         for value in level:
-            about = known.get(id(value))
-            if about is not None:
-                inner = _depth_of(value, most) if about.depth is None else about.depth
-                if inner > most:
-                    return most + 1
-                about.depth = inner
-                deepest = max(deepest, depth + inner)
-            elif isinstance(value, dict):
+            if isinstance(value, dict):
                 below += value.values()
             elif isinstance(value, list):
                 below += value
         if not below:
-            return max(deepest, depth)
+            return
         level = below
-    return most + 1
+    _pointers(root, most)
 
 
 def _pointers(root: Json, most: int) -> dict[int, str]:
@@ -716,9 +692,8 @@ class SharedDocument(Document):
         standard: Standard = Standard.JSON_SCHEMA,
         *,
         closed: bool = False,
-        known: Alternatives = NONE,
     ) -> None:
-        super().__init__(value, limits, standard, closed=closed, known=known)
+        super().__init__(value, limits, standard, closed=closed)
         self._first: dict[Ref, Ref] = {}
         self._by_contents: dict[Hashable, Ref] = {}
         self._spelled = 0
@@ -742,6 +717,6 @@ class SharedDocument(Document):
         contents = place.contents
         if not ANNOTATIONS.isdisjoint(contents):
             contents = {name: held for name, held in contents.items() if name not in ANNOTATIONS}
-        spelled = self.spelled(contents)
+        spelled = repr(contents)
         self._spelled += len(spelled)
         return spelled, place.scope, place.closing.value

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, TypeAlias
 
-from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
 from kbnf_core.languages.json_schema.values import Constant
 
 Scope = tuple[tuple[str, str], ...]
@@ -52,17 +51,11 @@ class Marks:
         return self._of.get(id(schema), {})
 
 
-def has_marks(root: Any, known: Alternatives = NONE) -> bool:
-    """Tell whether any schema is marked; of those that are ``known`` it may be known."""
+def has_marks(root: Any) -> bool:
+    """Tell whether any schema is marked."""
     pending = [root]
     for value in pending:
-        about = known.get(id(value))
-        if about is not None:
-            if about.is_marked is None:
-                about.is_marked = has_marks(value)
-            if about.is_marked:
-                return True
-        elif isinstance(value, dict):
+        if isinstance(value, dict):
             if "$dynamicAnchor" in value or "$recursiveAnchor" in value:
                 return True
             pending += value.values()

@@ -3,7 +3,7 @@
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar, cast
 
@@ -17,7 +17,6 @@ from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
 from kbnf_core.kbnf.printer import print_document
-from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives, alternatives_of
 from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.build_tree import document as as_document
@@ -30,10 +29,8 @@ from kbnf_core.languages.json_schema.document import (
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
-from kbnf_core.languages.json_schema.known_texts import TEXTS, is_list
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import Digits, Options, options_of
-from kbnf_core.languages.json_schema.parts import PARTS
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
@@ -42,18 +39,17 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.quick_validate import is_sound
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
-from kbnf_core.languages.json_schema.writer import FEWEST, Writer
+from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.source import NOWHERE, Source, Span
+from kbnf_core.text.source import Source, Span
 
 T = TypeVar("T")
 
@@ -86,7 +82,6 @@ class SchemaText(NamedTuple):
     value: Json
     options: Options
     moved: tuple[tuple[str, str], ...] = (("", ""),)
-    known: Alternatives = NONE
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
@@ -143,21 +138,18 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     def read() -> SchemaText:
         try:
             value = read_json(source.text)
-            known = alternatives_of(value)
-            sound = checked(value, source.text, options, known)
+            sound = checked(value, source.text, options)
         except ProblemError as error:
             found = [diagnostic(problem, source) for problem in error.problems]
             raise GrammarError(found) from None
-        return SchemaText(source, value, sound, known=known)
+        return SchemaText(source, value, sound)
 
-    if options.strict is not None or not is_list(source.text):
-        return parse_schema(source, read)
-    return parse_schema(source, read, partial(_of_known, source, options))
+    return parse_schema(source, read)
 
 
-def checked(value: Json, text: str, options: Options, known: Alternatives = NONE) -> Options:
+def checked(value: Json, text: str, options: Options) -> Options:
     """Return the options that a schema with this text says. Raises ProblemError."""
-    problems = check_schema(value, text, options.limits, known)
+    problems = check_schema(value, text, options.limits)
     if options.strict is not None and not problems:
         from kbnf_core.languages.json_schema.services import check_service
 
@@ -173,7 +165,6 @@ class _Converted(NamedTuple):
     text: SchemaText
     rules: Mapping[str, ir.Node]
     eager: bool
-    parts: Mapping[str, ir.Part]
     losses: tuple[Problem, ...] = ()
     notes: tuple[Problem, ...] = ()
 
@@ -183,112 +174,24 @@ def _convert(text: SchemaText) -> _Converted:
     writer = _writer(text)
     rules, eager = _made(writer, writer.rules_for)
     losses, notes = _said(writer)
-    parts = writer.parts()
     # What it holds refers back to it, and would wait for the collector of garbage.
     vars(writer).clear()
     if losses and not text.options.lossy:
         # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
         losses = _readable(text).losses
-    return _Converted(text, rules, eager, parts, losses, notes)
+    return _Converted(text, rules, eager, losses, notes)
 
 
-def _of_known(source: Source, options: Options) -> _Converted | None:
-    """Convert what is new in a schema whose other alternatives are known by their texts.
-
-    None where that is not all that there is to do.
-    """
-    sound = guided({}, options)
-    settings = _settings(sound)
-    found = TEXTS.alternatives(source.text, settings)
-    if found is None or len(found) < FEWEST:
-        return None
-    places = [place for place, each in enumerate(found) if each.part is None]
-    value = {"anyOf": [found[place].value for place in places]}
-    if places and not is_sound(value):
-        return None
-    moved = tuple((f"/anyOf/{new}", f"/anyOf/{place}") for new, place in enumerate(places))
-    text = SchemaText(source, value, sound, moved)
-    known = [each.part for each in found if each.part is not None]
-    try:
-        try:
-            writer, rules, eager = _with_parts(text, known)
-        except ProblemError as error:
-            if not known or error.problem.code != UNSATISFIABLE:
-                raise
-            # What is new allows nothing.
-            writer, rules, eager = _with_parts(text._replace(value={"anyOf": []}), known)
-    except (ProblemError, WorkLimitError):
-        return None
-    losses, notes = _said(writer)
-    if losses:
-        return None
-    names: dict[str, None] = {}
-    keys = writer.keys("/anyOf/")
-    new = 0
-    for each in found:
-        if each.part is not None:
-            names[each.part.start] = None
-            continue
-        key, name = keys.get(new, (None, ""))
-        new += 1
-        if key is not None and each.value.get("type") == "object":
-            TEXTS.keep_text(each.text, settings, key)
-            names[name] = None
-    rules[START] = _any_of(names, rules.get(START))
-    return _Converted(text, rules, eager, writer.parts(), (), notes)
-
-
-def _with_parts(text: SchemaText, known: list[ir.Part]) -> tuple[Writer, dict[str, ir.Node], bool]:
-    """Convert a list of alternatives, which may be empty, and use parts that are known as well.
-
-    Returns what wrote it, the rules, and whether all values end by themselves.
-    """
-    writer = _writer(text)
-    writer.use_known(known)
-    count = len(text.value["anyOf"])
-    names = writer.write_simply("anyOf", count)
-    if names is not None or count < FEWEST:
-        # What the list takes where it is not written as one.
-        writer.schemas.budget.spend(STEPS)
-    if names is not None:
-        new = {START: _any_of(names, None)} if names else {}
-        return writer, new | writer.all_rules(), True
-    rules, eager = _made(writer, writer.rules_for)
-    return writer, dict(rules), eager
-
-
-def _any_of(names: Iterable[str], start: ir.Node | None) -> ir.Node:
-    """Return the calls of some rules, and what ``start`` is besides."""
-    known = dict.fromkeys(names)
-    branches: list[ir.Node] = [ir.Call(name, NOWHERE) for name in known]
-    if start is not None:
-        rest = start.branches if isinstance(start, ir.Choice) else (start,)
-        is_known = (isinstance(each, ir.Call) and each.nonterminal in known for each in rest)
-        branches += [each for each, is_told in zip(rest, is_known, strict=True) if not is_told]
-    return branches[0] if len(branches) == 1 else ir.Choice(tuple(branches), NOWHERE)
-
-
-@lru_cache(maxsize=16)
-def _settings(options: Options) -> str:
-    return repr(options)
-
-
-def parse_schema(
-    source: Source,
-    read: Callable[[], SchemaText],
-    convert: Callable[[], _Converted | None] = lambda: None,
-) -> Parsed:
+def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
     """Return the rules of the schema that ``read`` finds in a text, or why there are none.
 
     ``read`` raises ``GrammarError``; it is called anew for what is asked later, so that nothing is
-    kept of the schema. It need not be called at once where ``convert`` does without.
+    kept of the schema.
     """
     document = tree.Document(source, (), (), frozenset((START,)))
     try:
-        found = convert()
-        if found is None:
-            text = read()
-            found = _convert(text)
+        text = read()
+        found = _convert(text)
     except ProblemError as error:
         problems = _why(error.problem, text)
         found_wrong = tuple(map(text.diagnostic, problems))
@@ -324,7 +227,7 @@ def parse_schema(
         START,
         _finish(found.eager),
         tuple(map(text.loss, found.losses)),
-        meaning=Rules(rules, write, explained, place, empty, found.parts),
+        meaning=Rules(rules, write, explained, place, empty),
         lint=partial(_lint, read, (), rules),
     )
 
@@ -388,11 +291,8 @@ def _dead(text: SchemaText, rules: Mapping[str, ir.Node]) -> set[str]:
 
 def _writer(text: SchemaText) -> Writer:
     options, closed = text.options, bool(text.options.closed)
-    document = SharedDocument(
-        text.value, options.limits, options.standard, closed=closed, known=text.known
-    )
-    PARTS.settle()
-    return Writer(document, options, parts=PARTS)
+    document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
+    return Writer(document, options, remembers=True)
 
 
 def _readable(text: SchemaText) -> Embedded:

@@ -129,7 +129,6 @@ class Shared:
         self.said = repr(options)
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
-        self._parts: dict[str, ir.Part | None] = {}
 
     @cached_property
     def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
@@ -180,15 +179,6 @@ class Shared:
                 if each not in self._bodies:
                     self._bodies[each] = self._meaning(each)
         return self._bodies[name]
-
-    def part(self, name: str) -> ir.Part | None:
-        """Return a rule as a part, with which what it is lowered to is kept; None for automata."""
-        if name not in self._parts:
-            body = self.body(name)
-            called = dict.fromkeys(each.nonterminal for each in ir.calls(body))
-            is_automaton = isinstance(body, ir.Regular)
-            self._parts[name] = None if is_automaton else ir.Part(name, {name: body}, tuple(called))
-        return self._parts[name]
 
     def _meaning(self, name: str) -> ir.Node:
         body = meaning(self.rules[name], Budget(DEFAULT_LIMITS.work))
@@ -257,11 +247,6 @@ class Prelude:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""
         shared = self._shared
         return {name: shared.body(name) for name in shared.rules if name in self.rules}
-
-    def parts(self) -> dict[str, ir.Part]:
-        """Return the rules in use that are none of automata as parts; names have no prefix."""
-        found = ((name, self._shared.part(name)) for name in self.rules)
-        return {name: part for name, part in found if part is not None}
 
     @property
     def gap(self) -> Form:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 
-from kbnf_core.languages.json_schema.alternatives import NONE, Alternatives
 from kbnf_core.languages.json_schema.keywords import LISTS_OF_SCHEMAS, SCHEMA, SCHEMAS_BY_NAME
 from kbnf_core.text.json_text import Json
 
@@ -22,26 +21,11 @@ _MAYBE_FLAGS = frozenset({"additionalItems", "additionalProperties"})
 """What may be true or false in draft 4, where no schema is."""
 
 
-def is_sound(schema: Json, known: Alternatives = NONE) -> bool:
-    """Return True if a schema (see ``read_json``) is provably valid; False means unknown.
-
-    What is found out of the alternatives that are ``known`` is kept there.
-    """
+def is_sound(schema: Json) -> bool:
+    """Return True if a schema (see ``read_json``) is provably valid; False means unknown."""
     draft = _draft(schema)
-    for each in schema["anyOf"] if known else ():
-        about = known.get(id(each))
-        if about is not None and draft not in about.drafts:
-            if not _are_sound([each], draft, NONE):
-                return False
-            about.drafts |= {draft}
-    return _are_sound([schema], draft, known)
-
-
-def _are_sound(pending: list[Json], draft: int, known: Alternatives) -> bool:
-    """Tell whether schemas, and all in them that are not ``known``, fit the rules."""
+    pending = [schema]
     for value in pending:
-        if id(value) in known:
-            continue
         if isinstance(value, bool) and draft > 4:
             continue
         if not isinstance(value, dict) or draft < 4:

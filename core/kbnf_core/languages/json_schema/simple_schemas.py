@@ -34,7 +34,7 @@ from kbnf_core.languages.json_schema.keywords import (
 )
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Options, Standard
-from kbnf_core.languages.json_schema.parts import LARGEST, Key, Parts
+from kbnf_core.languages.json_schema.parts import LARGEST, PARTS
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.value_sets import STEPS
 from kbnf_core.languages.json_schema.write_scalars import MANY_TEXTS
@@ -112,10 +112,9 @@ Member = tuple[tuple[ir.Node, ...], bool]
 class SimpleSchemas:
     """The simple schemas of one document; each is looked at once.
 
-    ``settings`` are what rules depend on besides.
-    ``known`` are the parts by what they say; ``scalar`` makes that, of a name, of a string or
-    number with restrictions, None where there is something to say of it. ``use`` is told of each
-    part that is called, with all that it needs.
+    ``settings`` are what rules depend on besides. ``scalar`` makes the part of a string or number
+    with restrictions, by its name; None where there is something to say of it. ``use`` is told of
+    each part that is called, with all that it needs.
     """
 
     def __init__(
@@ -125,9 +124,8 @@ class SimpleSchemas:
         settings: str,
         budget: Budget,
         document: Document,
-        known: Parts,
         scalar: Callable[[str, dict[str, Json]], ir.Part | None],
-        use: Callable[[ir.Part, Key | None], None],
+        use: Callable[[ir.Part], None],
     ) -> None:
         self._prelude = prelude
         self._options = options
@@ -135,7 +133,6 @@ class SimpleSchemas:
         self._budget = budget
         self._document = document
         self._where = self._settings.hexdigest()
-        self._known_parts = known
         self._scalar = scalar
         self._use = use
         # Those of this schema, also the ones that are too large to be known to others.
@@ -157,12 +154,12 @@ class SimpleSchemas:
         whole, below = closing is Closing.WHOLE, closing is not Closing.NONE
         if self._known.get((id(contents), whole, below), _ANYTHING) is None:
             return None
-        spelled = self._document.spelled(contents)
-        written = self._where, closing.value, spelled
-        known = self._known_parts.find(written)
+        spelled = repr(contents)
+        written = f"{self._where} {closing.value} {spelled}"
+        known = PARTS.find(written)
         if known is not None:
             self._budget.spend(known.work)
-            self._use(known, written)
+            self._use(known)
             return known.start
         before = self._budget.spent
         found = self._value(contents, whole, below, 0)
@@ -173,10 +170,9 @@ class SimpleSchemas:
         bodies = {name: body for part in found.parts for name, body in part.bodies.items()}
         shared = tuple(dict.fromkeys(name for part in found.parts for name in part.shared))
         made = ir.Part(found.said, bodies, shared, self._budget.spent - before)
-        is_kept = "$ref" not in spelled and len(spelled) <= LARGEST
-        self._use(made, written if is_kept else None)
-        if is_kept:
-            self._known_parts.keep(written, made, is_new=False)
+        self._use(made)
+        if "$ref" not in spelled and len(spelled) <= LARGEST:
+            PARTS.keep(written, made)
         return found.said
 
     def _named(self, value: Value) -> Value:
@@ -315,12 +311,12 @@ class SimpleSchemas:
         key = repr(contents)
         digest.update(key.encode(errors="surrogatepass"))
         name = f"{type_}_{digest.hexdigest()}"
-        found = self._scalars.get(name) or self._known_parts.find(f"{name} {key}")
+        found = self._scalars.get(name) or PARTS.find(f"{name} {key}")
         if found is None:
             found = self._scalar(name, contents)
             if found is None:
                 return None
-            self._known_parts.keep(f"{name} {key}", found)
+            PARTS.keep(f"{name} {key}", found)
         else:
             self._budget.spend(found.work)
         self._scalars[name] = found
@@ -376,15 +372,11 @@ class SimpleSchemas:
         digest = self._settings.copy()
         digest.update(said.encode(errors="surrogatepass"))
         name = f"{_OBJECT}{digest.hexdigest()}"
-        key = f"{name} {said}"
         held = [*members.values(), *(() if extra is None else (extra,))]
         shared, parts = _needed(held)
-        found = self._known_parts.find(key)
+        found = self._part(name, members, is_needed, extra, shared)
         if found is None:
-            found = self._part(name, members, is_needed, extra, shared)
-            if found is None:
-                return None
-            self._known_parts.keep(key, found)
+            return None
         return Value(name, ir.Call(name, NOWHERE), _ONE_TYPE["object"], parts=(found, *parts))
 
     def _part(

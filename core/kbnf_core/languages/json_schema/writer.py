@@ -3,13 +3,10 @@
 An expression gets a name where it is first met, and its rule when its turn in a queue comes: so
 schemas may refer to themselves. Short values are written where they are.
 
-*Parts.* The rules of an object that stands alone depend on its text alone. They are made by a
-writer of their own, with names of their own, and other schemas that have the object use them again.
-
 *Places.* What is refused or left out is said of the schema that is being written then.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
@@ -50,7 +47,6 @@ from kbnf_core.languages.json_schema.normal_form import (
 )
 from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.options import Options, Order
-from kbnf_core.languages.json_schema.parts import Key, Parts, key_of, prefix_of
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
@@ -80,10 +76,6 @@ from kbnf_core.text.collecting import weakly
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
-FEWEST = 2
-"""Schemas that are parts from which on they are lowered apart: one alone is the grammar."""
-
-
 _SPELLED = {None: "null", True: "true", False: "false"}
 _NESTED = frozenset({Arrays, Objects})
 _OF_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean"})
@@ -101,18 +93,6 @@ def called(form: Form) -> Iterator[str]:
             pending.extend(tree.children(part))
 
 
-def reachable(start: str, rules: Mapping[str, Form]) -> dict[str, Form]:
-    """Return the rules that ``start`` calls, directly or not, in the order of ``rules``."""
-    queue = [start]
-    used = {start}
-    for name in queue:
-        if name in rules:
-            fresh = dict.fromkeys(each for each in called(rules[name]) if each not in used)
-            queue.extend(fresh)
-            used.update(fresh)
-    return {name: form for name, form in rules.items() if name in used}
-
-
 class _NeedsPlaceError(Exception):
     """A rule needs a name of its own in the grammar, or something is to be said of a place."""
 
@@ -124,8 +104,8 @@ def _refuse_name(said: object) -> NoReturn:
 class Writer:
     """Writes the rules that one document needs.
 
-    Alternatives that ``parts`` know are not written again. Those that they do not know are, by a
-    writer of their own that has the ``schemas`` and the ``prelude`` of this one.
+    One that ``remembers`` has simple schemas written apart (``simple_schemas``), which are known
+    from one document to the next.
     """
 
     _is_run = True
@@ -136,22 +116,17 @@ class Writer:
         document: Document,
         options: Options,
         prefix: str = "",
-        parts: Parts | None = None,
-        schemas: Schemas | None = None,
-        prelude: Prelude | None = None,
+        remembers: bool = False,
     ) -> None:
         self.options = options
         self.limits = options.limits
-        self.schemas = schemas or Schemas(document, options)
-        self.prelude = prelude or Prelude(
-            options, prefix, has_whole_fractions=document.has_whole_fractions
-        )
+        self.schemas = Schemas(document, options)
+        self.prelude = Prelude(options, prefix, has_whole_fractions=document.has_whole_fractions)
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
         self.forms: dict[str, Form] = {}
         self.rules = Rules(self._names.fresh, weakly(self._add), self.schemas.budget)
-        fresh, add = weakly(self._fresh_for_text), weakly(self._add_text)
-        rules = Rules(fresh, add, self.schemas.budget)
+        rules = Rules(self._names.fresh, weakly(self._add_text), self.schemas.budget)
         self.scalars = ScalarWriter(
             self.prelude,
             rules,
@@ -160,9 +135,7 @@ class Writer:
             prefix=prefix,
             apart=self._is_run,
         )
-        self._parts_known = parts
-        self._is_whole = schemas is None and not prefix
-        self._is_shareable = True
+        self._remembers = remembers
         # Calls of the rules of parts; equal alternatives are one.
         self._parts_called: dict[str, Form] = {}
         # Whose schemas the rules are that have none of their own.
@@ -174,10 +147,8 @@ class Writer:
         self._placed_last: Ref | None = None
         # Schemas that merely stand for what is being written in their place.
         self._passed: set[Expression] = set()
-        # Rules whose meaning is known already, and the parts that they are the rules of.
+        # Rules whose meaning is known already.
         self.bodies: dict[str, ir.Node] = {}
-        self._wholes: dict[str, ir.Part] = {}
-        self._keys: dict[str, Key] = {}
         self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
@@ -191,10 +162,6 @@ class Writer:
     def all_rules(self) -> dict[str, ir.Node]:
         """Return what the rules mean that were written or used."""
         return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
-
-    def parts(self) -> dict[str, ir.Part]:
-        """Return what is to be lowered apart and remembered, where that is several schemas."""
-        return {**self._wholes, **self.prelude.parts()} if len(self._wholes) >= FEWEST else {}
 
     def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
         budget = Budget(DEFAULT_LIMITS.work)
@@ -256,7 +223,7 @@ class Writer:
         return self.forms | shared
 
     def form(self, name: str) -> Form | None:
-        """Return a rule, also one of the prelude; None for one that only ``parts`` know."""
+        """Return a rule, also one of the prelude; None for one that was known."""
         return self.forms.get(name) or self.prelude.rules.get(name.removeprefix(self._prefix))
 
     def owner(self, name: str) -> Expression:
@@ -309,11 +276,6 @@ class Writer:
         self._owners.setdefault(name, self._placed_last or self._current)
         self._check_count()
 
-    def _fresh_for_text(self, hint: str) -> str:
-        # What counts characters is one rule for all of a grammar.
-        self._is_shareable = False
-        return self._names.fresh(hint)
-
     def member(self, name: str, value: Expression) -> Form | None:
         """Return a named member; None if it cannot be."""
         form = self.place(value, name)
@@ -365,7 +327,7 @@ class Writer:
             self._passed.remove(at)
 
     def _either(self, parts: Iterable[Expression], hint: str) -> Form | None:
-        forms = [form for part in parts if (form := self._alternative(part, hint)) is not None]
+        forms = [form for part in parts if (form := self.place(part, hint)) is not None]
         return alternation(dict.fromkeys(forms)) if forms else None
 
     @cached_property
@@ -374,12 +336,12 @@ class Writer:
 
         None for people, too, who read the names of properties in those of rules.
         """
-        parts, document = self._parts_known, self.schemas.document
+        document = self.schemas.document
         is_ordered = self.options.order is Order.DECLARED
-        if parts is None or not is_ordered or document.dialect == "draft-03":
+        if not self._remembers or not is_ordered or document.dialect == "draft-03":
             return None
         return SimpleSchemas(
-            self.prelude, self.options, self._settings, self.schemas.budget, document, parts,
+            self.prelude, self.options, self._settings, self.schemas.budget, document,
             weakly(self._scalar_part), weakly(self.use),
         )  # fmt: skip
 
@@ -415,62 +377,14 @@ class Writer:
         called = {each.nonterminal for body in bodies.values() for each in calls(body)}
         return ir.Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
 
-    def keys(self, above: str) -> dict[int, tuple[Key, str]]:
-        """Return the keys of the schemas below a pointer that are parts, and names of rules."""
-        return {
-            int(expression.pointer[len(above) :]): (self._keys[name], name)
-            for expression, name in self._known.items()
-            if name in self._keys and isinstance(expression, Ref)
-            if expression.pointer.startswith(above) and expression.pointer[len(above) :].isdigit()
-        }
-
-    def use_known(self, parts: Iterable[ir.Part]) -> None:
-        """Add the rules of parts that are known."""
-        shared: dict[str, None] = {}
-        work = 0
-        for part in parts:
-            work += part.work
-            shared.update(dict.fromkeys(part.shared))
-            self.bodies.update(part.bodies)
-            self._wholes.setdefault(part.start, part)
-        self.schemas.budget.spend(work)
-        self._use_shared(shared)
-        self._check_count()
-
-    def use(self, part: ir.Part, key: Key | None = None) -> None:
-        """Add the rules of a part, which is known by a key."""
-        if key is not None:
-            self._keys[part.start] = key
-            if self._parts_known is not None:
-                self._parts_known.use(key, part)
-        self._use_shared(part.shared)
-        self.bodies.update(part.bodies)
-        self._wholes.setdefault(part.start, part)
-        self._check_count()
-
-    def _use_shared(self, names: Collection[str]) -> None:
-        """Add rules of the prelude."""
-        if not self._shared.issuperset(names):
-            self._shared.update(names)
-            for name in names:
+    def use(self, part: ir.Part) -> None:
+        """Add the rules of a part."""
+        if not self._shared.issuperset(part.shared):
+            self._shared.update(part.shared)
+            for name in part.shared:
                 self.prelude.use(name)
-
-    def write_simply(self, keyword: str, count: int) -> list[str] | None:
-        """Write the schemas in a list of the document, and return the names of their rules.
-
-        None where one of them is no simple object: it is to be written as part of the whole.
-        """
-        document = self.schemas.document
-        root = document.place(cast(Ref, document.root()))
-        names: list[str] = []
-        for number in range(count):
-            each = document.inside(root, keyword, str(number))
-            if not isinstance(each, Ref) or document.place(each).contents.get("type") != "object":
-                return None
-            if self._simply(each) is None:
-                return None
-            names.append(self._known[each])
-        return names
+        self.bodies.update(part.bodies)
+        self._check_count()
 
     def _simply(self, expression: Expression) -> Form | None:
         """Return a call of the rule of a simple object; None for all else."""
@@ -485,57 +399,6 @@ class Writer:
     @cached_property
     def _settings(self) -> str:
         return f"{self.prelude.said} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
-
-    def _alternative(self, expression: Expression, hint: str) -> Form | None:
-        parts, key = self._parts_known, None
-        is_new = isinstance(expression, Ref) and expression not in self._known
-        if is_new and (form := self._simply(expression)) is not None:
-            return form
-        if parts and self._is_whole and isinstance(expression, Ref) and is_new:
-            expression = self._referred(expression)
-            key = key_of(expression, self.schemas.document, self._settings)
-        if parts is None or key is None or expression in self._known:
-            return self.place(expression, hint)
-        part = parts.find(key)
-        if part is None:
-            part = self._part_of(expression, prefix_of(key))
-            if part is None:
-                return self.place(expression, hint)
-            parts.keep(key, part)
-        else:
-            self.schemas.budget.spend(part.work)
-        self.use(part, key)
-        self._known[expression] = part.start
-        return call(part.start)
-
-    def _referred(self, at: Ref) -> Ref:
-        """Return what a schema that says nothing else refers to."""
-        if self.schemas.document.place(at).contents.keys() == {"$ref"}:
-            alias = self.schemas.alias(at)
-            return alias if isinstance(alias, Ref) else at
-        return at
-
-    def _part_of(self, expression: Expression, prefix: str) -> ir.Part | None:
-        """Return the rules of a schema; None where something is to be said of it."""
-        schemas = self.schemas
-        before = schemas.budget.spent
-        if is_unsatisfiable(schemas, expression):
-            return None
-        parts = self._parts_known
-        writer = Writer(schemas.document, self.options, prefix, parts, schemas, self.prelude)
-        try:
-            start = writer.write_all(expression)
-        except ProblemError:
-            return None
-        if not writer._is_shareable or schemas.losses or schemas.notes or schemas.document.ignored:
-            return None
-        try:
-            bodies = writer._meanings(reachable(start, writer.forms)) | writer.bodies
-        except ProblemError:
-            return None
-        called = dict.fromkeys(each.nonterminal for body in bodies.values() for each in calls(body))
-        shared = tuple(name for name in called if name not in bodies)
-        return ir.Part(start, bodies, shared, schemas.budget.spent - before)
 
     def _rule(self, expression: Expression, hint: str) -> Form:
         name = self._known[expression] = self._names.fresh(hint)

@@ -16,7 +16,6 @@ from typing import Any
 from kbnf_core.ir import Grammar, Node, calls
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
-from kbnf_core.languages.json_schema.alternatives import alternatives_of
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.lint import lint_schema
@@ -218,7 +217,7 @@ def _whole(listed: _List) -> SchemaText:
         for pair in _moves(f"/anyOf/{number}", tool)
     )
     whole, options = {**head, "anyOf": schemas}, guided({}, listed.options)
-    return SchemaText(listed.source, whole, options, moved, alternatives_of(whole))
+    return SchemaText(listed.source, whole, options, moved)
 
 
 def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:

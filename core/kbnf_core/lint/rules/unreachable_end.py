@@ -23,6 +23,7 @@ NEEDS = Needs.TABLES
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding if no row of tokens is a complete text, or none can be ended."""
     from kbnf_core.mask.completion import MAX_WORK, shortest_completion
+    from kbnf_core.mask.nearest_end import MOST_REACHED, MOST_VISITED
 
     if subject.options.vocabulary is None:
         return
@@ -53,7 +54,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     except EngineError as error:
         subject.stop("E601", str(error), start)
         return
-    if completion.tokens is None and completion.is_fewest:
+    if completion.tokens is None and automaton.nearest_end.has_none(automaton.beginning):
         yield reading.finding(
             "E601",
             f"no tokens of {name} complete `{reading.start}`",
@@ -61,7 +62,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             notes=(*describe(completion, vocabulary), _reason(subject, completion.data)),
         )
     elif completion.tokens is None:
-        subject.stop("E601", f"the search took {budget.limit:,} steps", start)
+        why = (
+            f"the search for a complete text met {MOST_REACHED:,} states or {MOST_VISITED:,} nodes"
+        )
+        subject.stop("E601", why, start)
 
 
 _FAR = 1_000

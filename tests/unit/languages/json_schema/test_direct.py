@@ -81,7 +81,7 @@ def test_explanations_are_of_the_language_that_is_run(name: str) -> None:
     rules = grammar.reading.explained
     assert rules is not None
     assert rules.rules is not grammar.rules.rules
-    explained = Grammar.of(replace(grammar.reading, grammar=rules, analysed=analyse(rules)))
+    explained = Grammar.of(replace(grammar.reading, grammar=rules, analysis=analyse(rules)))
     assert [masks_differ(grammar, explained, seed) for seed in range(10)] == [None] * 10
 
 

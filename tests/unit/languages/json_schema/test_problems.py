@@ -34,7 +34,7 @@ PROBLEMS: list[tuple[Any, str, str]] = [
     ({"anyOf": [{"$ref": "#"}]}, "E803", "the whole schema"),
     ({"properties": {"a": {"$ref": "#/properties/a"}}}, "E803", "/properties/a"),
     ({"items": {"anyOf": [{"$ref": "#/items"}, {"type": "null"}]}}, "E803", "/items"),
-    ({"anyOf": [{"$ref": "#/anyOf/1"}, {"$ref": "#/anyOf/0"}]}, "E803", "/anyOf/1"),
+    ({"anyOf": [{"$ref": "#/anyOf/1"}, {"$ref": "#/anyOf/0"}]}, "E803", "/anyOf/0"),
     ({"type": "integer", "minimum": 3, "maximum": 2}, "E803", "the whole schema"),
     ({"type": "array", "minItems": 2, "maxItems": 1}, "E803", "the whole schema"),
     ({"type": "object", "required": ["a"], "properties": {"a": False}}, "E803", "/required/0"),

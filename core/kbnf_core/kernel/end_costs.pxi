@@ -1,0 +1,691 @@
+# What positions cost to the end of their nonterminals, in bytes or in tokens.
+#
+# The cost of a position is that of one way to the end, so it is an upper bound that some text attains.
+# All costs are found together, callees first (Knuth, "A Generalization of Dijkstra's Algorithm", 1977).
+# A way begins with a *text*: a byte, and then the text of the position after it, up to an *anchor*:
+# acceptance, a call, a token terminal, the end of one repetition. To the cost of the text is added the
+# cost of what follows the anchor:
+#
+# - in bytes, a text costs its length, so that all costs are exact;
+# - in tokens, it costs the fewest that spell it. No token crosses an anchor; only so do costs add up.
+#
+# The texts form trees, so what is left of a text is the text of the position where it begins. So where
+# a cost is finite and not 0, the first token of the text leads to a position that costs one less.
+#
+# **Counts.** A row of a loop (``lower.counts``) costs the way to the end of its repetition, then the
+# repetitions that must still come, then what comes after the last one. Where one token spells as many
+# as k repetitions, n = k * q + r of them cost q and what r cost.
+
+cdef int64_t _NEVER = <int64_t> 1 << 60
+
+NEVER = _NEVER
+
+ctypedef pair[int64_t, pair[int64_t, int64_t]] _Rank  # cost, length, number; negated
+
+
+cdef inline int64_t _sum(int64_t one, int64_t other) noexcept nogil:
+    return min(one + other, _NEVER)
+
+
+cdef inline int32_t _child(_Part trie, int32_t node, uint8_t byte) noexcept:
+    """The child of a node on a byte, 0 if there is none."""
+    cdef int32_t first = trie.child_start[node], end = trie.child_start[node + 1], middle
+    while first < end:
+        middle = (first + end) // 2
+        if trie.child_byte[middle] < byte:
+            first = middle + 1
+        else:
+            end = middle
+    if first < trie.child_start[node + 1] and trie.child_byte[first] == byte:
+        return trie.child[first]
+    return 0
+
+
+cdef struct Way:
+    # From a node: a byte and the next node, -1 at an anchor. The costs of the text and of what follows
+    # it, and its length in bytes.
+    int64_t text
+    int64_t rest
+    int64_t length
+    int32_t node
+    int32_t next
+    uint8_t byte
+
+
+cdef struct _Anchor:
+    # The way of a node that costs ``extra`` and what its terms do, and so many repetitions of a loop.
+    int64_t extra
+    int32_t node
+    int32_t first
+    int32_t second
+    int32_t loop
+    int32_t missing
+    int32_t waiting
+
+
+cdef class _Grouped:
+    """Pairs by a key, in one array."""
+
+    cdef vector[int32_t] keys
+    cdef vector[Pair] pairs
+    cdef vector[int32_t] start
+    cdef vector[int32_t] order
+
+    cdef void add(self, int32_t key, int32_t one, int32_t other):
+        self.keys.push_back(key)
+        self.pairs.push_back(Pair(one, other))
+
+    cdef int group(self, int32_t count) except -1:
+        cdef size_t i
+        cdef vector[int32_t] at
+        self.start.assign(count + 1, 0)
+        for i in range(self.keys.size()):
+            self.start[self.keys[i] + 1] += 1
+        for i in range(<size_t> count):
+            self.start[i + 1] += self.start[i]
+        at = self.start
+        self.order.resize(self.keys.size())
+        for i in range(self.keys.size()):
+            self.order[at[self.keys[i]]] = <int32_t> i
+            at[self.keys[i]] += 1
+        return 0
+
+
+cdef class EndCosts:
+    """The costs of the nodes of some tables.
+
+    ``parts``: the vocabulary, of whose tokens those of at most ``longest`` bytes spell texts; None
+    for costs in bytes. ``terminals``: int64[token terminals], what a token of each costs.
+
+    Nodes are positions; then nonterminals, each as its nonempty text; then by loop one repetition, and
+    what comes after the last; then positions at which a first repetition has begun, each with all that
+    follows.
+    """
+
+    cdef _Part trie
+    cdef readonly int32_t longest
+    cdef int32_t positions
+    cdef int32_t names
+    cdef int32_t loops
+    cdef int32_t nodes
+    cdef const int32_t[::1] edge_start
+    cdef const int32_t[::1] edge_class
+    cdef const int32_t[::1] edge_target
+    cdef const int32_t[::1] call_start
+    cdef const int32_t[::1] call_nonterminal
+    cdef const int32_t[::1] call_return
+    cdef const uint8_t[::1] call_tail
+    cdef const int32_t[::1] token_start
+    cdef const int32_t[::1] token_terminal
+    cdef const int32_t[::1] token_target
+    cdef const int32_t[::1] entry
+    cdef const uint8_t[::1] accepting
+    cdef const uint8_t[::1] classes
+    cdef const int32_t[::1] loop_of
+    cdef const int32_t[::1] loop_row
+    cdef const int32_t[::1] loop_twin
+    cdef const int32_t[::1] loop_last
+    cdef const uint8_t[::1] loop_begins
+    cdef const uint8_t[::1] loop_below
+    cdef const int32_t[::1] loop_low
+    cdef const int64_t[::1] terminals
+    # By class: the byte that spells it.
+    cdef vector[uint8_t] byte_of
+    # By position: the node that an edge from outside leads to. By nonterminal: the next one with the
+    # same entry, -1 without one; by position: the first one that is entered there.
+    cdef vector[int32_t] entered
+    cdef vector[int32_t] next_name
+    cdef vector[int32_t] first_name
+    cdef vector[uint8_t] ends_repetition
+    # By node, valid where ``is_known``.
+    cdef vector[Way] ways
+    cdef vector[uint8_t] is_known
+    # By loop: what so many repetitions cost, for fewer than one token spells; empty where none does.
+    cdef vector[vector[int64_t]] few
+    # See ``most``; empty before it is asked for.
+    cdef vector[int64_t] most_after
+    cdef int64_t most_opened
+    cdef int64_t most_called
+
+    def __init__(self, tables, Parts parts, int32_t longest, const int64_t[::1] terminals):
+        cdef _Grouped edges = _Grouped(), terms = _Grouped()
+        cdef vector[_Anchor] anchors
+        self.trie = None if parts is None else parts.whole
+        self.longest = longest
+        self.terminals = terminals
+        self._lay_out(tables, tables.loops)
+        self._choose_bytes()
+        self._number_nodes(anchors)
+        self._collect(edges, anchors)
+        self._find(edges, terms, anchors)
+
+    def costs(self):
+        """Return the costs of positions and, behind them, of nonterminals: float64[n], inf for none."""
+        cdef cnp.npy_intp count = self.positions + self.names
+        cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &count, cnp.NPY_FLOAT64, 0)
+        cdef double* out = <double*> cnp.PyArray_DATA(found)
+        cdef int64_t cost
+        cdef int32_t node
+        for node in range(<int32_t> count):
+            cost = self.cost(node)
+            out[node] = INFINITY if cost == _NEVER else cost
+        return found
+
+    @property
+    def bytes(self):
+        """The size of what is kept, in bytes."""
+        return self.nodes * (sizeof(Way) + 1) + self.positions * 25 + 8 * self.most_after.size()
+
+    cdef int _lay_out(self, tables, loops) except -1:
+        self.edge_start, self.edge_class = tables.edge_start, tables.edge_class
+        self.edge_target = tables.edge_target
+        self.call_start, self.call_nonterminal = tables.call_start, tables.call_nonterminal
+        self.call_return, self.call_tail = tables.call_return, tables.call_tail.view("uint8")
+        self.token_start, self.token_terminal = tables.token_start, tables.token_terminal
+        self.token_target, self.entry = tables.token_target, tables.entry
+        self.accepting, self.classes = tables.accepting.view("uint8"), tables.classes
+        self.loop_of, self.loop_row, self.loop_twin = loops.of, loops.row, loops.twin
+        self.loop_last, self.loop_begins = loops.last, loops.begins
+        self.loop_below, self.loop_low = loops.is_below, loops.low
+        self.positions = <int32_t> self.accepting.shape[0]
+        self.names = <int32_t> self.entry.shape[0]
+        self.loops = <int32_t> self.loop_low.shape[0]
+        return 0
+
+    cdef int _choose_bytes(self) except -1:
+        """Of each class choose the byte that most tokens spell many times, or just once."""
+        cdef int32_t byte, byte_class, run
+        cdef vector[int32_t] best
+        best.assign(256, -1)
+        self.byte_of.assign(256, 0)
+        for byte in range(256):
+            byte_class = self.classes[byte]
+            run = self._run(byte)
+            if run > best[byte_class]:
+                best[byte_class] = run
+                self.byte_of[byte_class] = byte
+        return 0
+
+    cdef int32_t _run(self, uint8_t byte) noexcept:
+        """How often the longest token of one byte has it; 0 where that byte alone is no token."""
+        cdef int32_t node = 0, length = 0, found = 0
+        if self.trie is None:
+            return 1
+        while length < self.longest:
+            node = _child(self.trie, node, byte)
+            if node == 0:
+                break
+            length += 1
+            if self.trie.token_start[node] < self.trie.token_start[node + 1]:
+                found = length
+            elif length == 1:
+                break
+        return found
+
+    cdef int _number_nodes(self, vector[_Anchor]& anchors) except -1:
+        cdef int32_t name, position, loop, missing
+        self.first_name.assign(self.positions, -1)
+        self.next_name.assign(self.names, -1)
+        for name in range(self.names):
+            self.next_name[name] = self.first_name[self.entry[name]]
+            self.first_name[self.entry[name]] = name
+        self.nodes = self.positions + self.names + 2 * self.loops
+        self.ends_repetition.assign(self.positions, False)
+        for position in range(self.positions):
+            self.entered.push_back(position)
+        for position in range(self.positions if self.loops else 0):
+            if self.loop_begins[position] and not self.loop_below[self.loop_row[position]]:
+                loop = self.loop_of[position]
+                missing = max(0, self.loop_low[loop] - 1)
+                anchors.push_back(
+                    _Anchor(
+                        0, self.nodes, self.loop_row[position], self.behind(loop), loop, missing, 0
+                    )
+                )
+                self.entered[position] = self.nodes
+                self.nodes += 1
+        self.few.resize(self.loops)
+        self.is_known.assign(self.nodes, False)
+        self.ways.resize(self.nodes)
+        return 0
+
+    cdef inline int32_t again(self, int32_t loop) noexcept:
+        return self.positions + self.names + loop
+
+    cdef inline int32_t behind(self, int32_t loop) noexcept:
+        return self.positions + self.names + self.loops + loop
+
+    cdef int _collect(self, _Grouped edges, vector[_Anchor]& anchors) except -1:
+        """Collect edges of bytes by target, and the sums that other edges make."""
+        cdef vector[int32_t] sources
+        cdef int64_t cost
+        cdef int32_t position, edge, target, source
+        for position in range(self.positions):
+            for edge in range(self.edge_start[position], self.edge_start[position + 1]):
+                target = self._join(position, self.edge_target[edge], sources)
+                for source in sources:
+                    edges.add(target, source, self.edge_class[edge])
+            for edge in range(self.call_start[position], self.call_start[position + 1]):
+                target = self._join(position, self.call_return[edge], sources)
+                for source in sources:
+                    anchors.push_back(
+                        _Anchor(
+                            0,
+                            source,
+                            self.positions + self.call_nonterminal[edge],
+                            target,
+                            -1,
+                            0,
+                            0,
+                        )
+                    )
+            for edge in range(self.token_start[position], self.token_start[position + 1]):
+                target = self._join(position, self.token_target[edge], sources)
+                cost = self.terminals[self.token_terminal[edge]]
+                for source in sources:
+                    anchors.push_back(_Anchor(cost, source, target, -1, -1, 0, 0))
+        return 0
+
+    cdef int32_t _join(self, int32_t source, int32_t target, vector[int32_t]& sources) except -1:
+        """Return the node that an edge leads to, and collect those from which it does."""
+        cdef int32_t name
+        sources.clear()
+        if self.loops == 0 or self.loop_of[source] < 0:
+            sources.push_back(source)
+            name = self.first_name[source]
+            while name >= 0:
+                sources.push_back(self.positions + name)
+                name = self.next_name[name]
+            return self.entered[target]
+        if self.loop_of[target] != self.loop_of[source]:
+            if not self.loop_below[self.loop_row[source]]:
+                sources.push_back(self.behind(self.loop_of[source]))
+            return self.entered[target]
+        if not self.loop_begins[target]:
+            sources.push_back(source)
+        else:
+            self.ends_repetition[source] = True
+            if not self.loop_below[self.loop_row[source]]:
+                sources.push_back(self.again(self.loop_of[source]))
+        return target
+
+    cdef int _find(self, _Grouped edges, _Grouped terms, vector[_Anchor]& anchors) except -1:
+        cdef priority_queue[_Rank] front
+        cdef vector[Way] found
+        cdef Way way
+        cdef int32_t position, node, i, k, source
+        for i in range(<int32_t> anchors.size()):
+            self._wait_for(terms, anchors[i], i)
+        edges.group(self.nodes)
+        terms.group(self.nodes)
+        for position in range(self.positions):
+            self._begin_at(position, front, found)
+        while not front.empty():
+            way = found[-front.top().second.second]
+            front.pop()
+            node = way.node
+            if self.is_known[node]:
+                continue
+            self.is_known[node] = True
+            self.ways[node] = way
+            if 0 <= node - self.again(0) < self.loops:
+                self._count_tokens(node - self.again(0))
+            for k in range(edges.start[node], edges.start[node + 1]):
+                i = edges.order[k]
+                source = edges.pairs[i].first
+                if not self.is_known[source]:
+                    self._offer(
+                        self._longer(source, self.byte_of[edges.pairs[i].second], node),
+                        front,
+                        found,
+                    )
+            for k in range(terms.start[node], terms.start[node + 1]):
+                i = terms.pairs[terms.order[k]].first
+                anchors[i].waiting -= 1
+                if anchors[i].waiting == 0 and not self.is_known[anchors[i].node]:
+                    self._offer(
+                        Way(0, self._cost_at(anchors[i]), 0, anchors[i].node, -1, 0), front, found
+                    )
+        return 0
+
+    cdef int _wait_for(self, _Grouped terms, _Anchor& anchor, int32_t number) except -1:
+        terms.add(anchor.first, number, 0)
+        anchor.waiting = 1
+        if anchor.second >= 0:
+            terms.add(anchor.second, number, 0)
+            anchor.waiting += 1
+        if anchor.missing:
+            terms.add(self.again(anchor.loop), number, 0)
+            anchor.waiting += 1
+        return 0
+
+    cdef int _begin_at(
+        self, int32_t position, priority_queue[_Rank]& front, vector[Way]& found
+    ) except -1:
+        """Offer the ways of no length: what accepts, and where repetitions end."""
+        cdef int32_t loop = self.loop_of[position] if self.loops else -1
+        if loop < 0:
+            if self.accepting[position]:
+                self._offer(Way(0, 0, 0, position, -1, 0), front, found)
+        elif self.ends_repetition[position]:
+            self._offer(Way(0, 0, 0, position, -1, 0), front, found)
+            if self.accepting[position] and not self.loop_below[self.loop_row[position]]:
+                self._offer(Way(0, 0, 0, self.behind(loop), -1, 0), front, found)
+        return 0
+
+    cdef int _offer(self, Way way, priority_queue[_Rank]& front, vector[Way]& found) except -1:
+        cdef pair[int64_t, int64_t] tie = pair[int64_t, int64_t](
+            -way.length, -<int64_t> found.size()
+        )
+        if way.rest < _NEVER:
+            front.push(_Rank(-_sum(way.text, way.rest), tie))
+            found.push_back(way)
+        return 0
+
+    cdef int64_t _cost_at(self, _Anchor& anchor) noexcept:
+        cdef int64_t cost = _sum(anchor.extra, self.cost(anchor.first))
+        if anchor.second >= 0:
+            cost = _sum(cost, self.cost(anchor.second))
+        return _sum(cost, self.repeated(anchor.loop, anchor.missing)) if anchor.missing else cost
+
+    cdef inline int64_t cost(self, int32_t node) noexcept:
+        """The cost of a node."""
+        if not self.is_known[node]:
+            return _NEVER
+        return _sum(self.ways[node].text, self.ways[node].rest)
+
+    cdef Way _longer(self, int32_t source, uint8_t byte, int32_t node) noexcept:
+        """The way by a byte and then the text of a node."""
+        return Way(
+            self._fewest(byte, node),
+            self.ways[node].rest,
+            self.ways[node].length + 1,
+            source,
+            node,
+            byte,
+        )
+
+    cdef int64_t _fewest(self, uint8_t byte, int32_t node) noexcept:
+        """The cost of a text: a byte, and the text of a node."""
+        cdef int64_t fewest = _NEVER
+        cdef int32_t at = 0, length = 0
+        if self.trie is None:
+            return self.ways[node].text + 1
+        while length < self.longest:
+            at = _child(self.trie, at, byte)
+            if at == 0:
+                break
+            length += 1
+            if self.trie.token_start[at] < self.trie.token_start[at + 1]:
+                fewest = min(fewest, _sum(self.ways[node].text, 1))
+            if self.ways[node].next < 0:
+                break
+            byte, node = self.ways[node].byte, self.ways[node].next
+        return fewest
+
+    cdef int _count_tokens(self, int32_t loop) except -1:
+        """Find the tokens that are repetitions of a loop, as it is read on the way chosen."""
+        cdef vector[uint8_t] text
+        cdef vector[int64_t] spelled
+        cdef int32_t node = self.again(loop), at = 0, count = 0, k, j
+        cdef size_t i
+        if self.trie is None or self.ways[node].rest:
+            return 0
+        if self.ways[node].length > self.longest:
+            return 0
+        while self.ways[node].next >= 0:
+            text.push_back(self.ways[node].byte)
+            node = self.ways[node].next
+        while True:
+            for i in range(text.size()):
+                at = _child(self.trie, at, text[i])
+                if at == 0:
+                    break
+            if at == 0 or self.trie.depth[at] > self.longest:
+                break
+            count += 1
+            if self.trie.token_start[at] < self.trie.token_start[at + 1]:
+                spelled.push_back(count)
+        if spelled.empty():
+            return 0
+        self.few[loop].push_back(0)
+        for k in range(1, <int32_t> spelled.back()):
+            self.few[loop].push_back(
+                _sum(self.few[loop].back(), self.ways[self.again(loop)].text)
+            )
+            for i in range(spelled.size()):
+                j = <int32_t> spelled[i]
+                if j <= k:
+                    self.few[loop][k] = min(self.few[loop][k], _sum(self.few[loop][k - j], 1))
+        return 0
+
+    cdef int32_t first_of(self, int32_t node) noexcept:
+        """The first token of the text of a node."""
+        cdef int64_t text = self.ways[node].text
+        cdef int32_t at = 0, found = UNKNOWN
+        while self.ways[node].next >= 0:
+            at = _child(self.trie, at, self.ways[node].byte)
+            if at == 0:
+                break
+            node = self.ways[node].next
+            if (
+                self.trie.token_start[at] < self.trie.token_start[at + 1]
+                and self.ways[node].text + 1 == text
+            ):
+                found = self.trie.token_ids[self.trie.token_start[at]]
+        return found
+
+    cdef int32_t first_repeated(self, int32_t loop, int64_t missing) noexcept:
+        """The first token of so many repetitions of a loop."""
+        cdef int64_t k = <int64_t> self.few[loop].size(), count = 0, rest
+        cdef int32_t node = self.again(loop), at = 0
+        while count < min(k, missing):
+            node = self.again(loop)
+            while self.ways[node].next >= 0:
+                at = _child(self.trie, at, self.ways[node].byte)
+                node = self.ways[node].next
+            count += 1
+            rest = missing - count
+            if self.trie.token_start[at] < self.trie.token_start[at + 1] and (
+                count == k if missing >= k else self.few[loop][rest] + 1 == self.few[loop][missing]
+            ):
+                return self.trie.token_ids[self.trie.token_start[at]]
+        return self.first_of(self.again(loop))
+
+    cdef int64_t repeated(self, int32_t loop, int64_t missing) noexcept:
+        """What so many repetitions of a loop cost."""
+        cdef int64_t one, k = <int64_t> self.few[loop].size()
+        if missing == 0:
+            return 0
+        if k:
+            return _sum(missing // k, self.few[loop][missing % k])
+        one = self.cost(self.again(loop))
+        return _NEVER if one >= _NEVER // missing else one * missing
+
+    cdef int64_t of_row(self, int32_t position, int64_t count) noexcept:
+        """The cost of a position; ``count``: of a row of a loop, how many repetitions have begun."""
+        cdef int32_t loop = self.loop_of[position] if self.loops else -1
+        cdef int64_t missing
+        if loop < 0:
+            return self.cost(position)
+        missing = max(<int64_t> 0, self.loop_low[loop] - count)
+        return _sum(
+            _sum(self.cost(position), self.repeated(loop, missing)), self.cost(self.behind(loop))
+        )
+
+    # How much a token can add to what a text costs: of what is below it in the stack nothing, and of
+    # what it opens as much as its bytes can open.
+
+    cdef int64_t most(self, int32_t position) except -1:
+        """The most that any position costs which can be reached within the nonterminal."""
+        if self.most_after.empty():
+            self._find_most()
+        return self.most_after[position]
+
+    cdef int64_t most_of_opened(self) except -2:
+        """A bound of what the stack costs above the frame in which a token has opened something.
+
+        -1 where no token opens anything.
+        """
+        if self.most_after.empty():
+            self._find_most()
+        return self.most_opened
+
+    cdef int64_t _most_at(self, int32_t position) noexcept:
+        """The most that a position costs, whatever was counted."""
+        cdef int32_t loop = self.loop_of[position] if self.loops else -1
+        cdef int64_t times, cost
+        cdef size_t r
+        if loop < 0:
+            return self.cost(position)
+        times = self.repeated(loop, self.loop_low[loop])
+        for r in range(self.few[loop].size()):
+            cost = _sum(self.loop_low[loop] // <int64_t> self.few[loop].size(), self.few[loop][r])
+            times = max(times, cost)
+        return _sum(_sum(self.cost(position), times), self.cost(self.behind(loop)))
+
+    cdef int _find_most(self) except -1:
+        """Spread the most backwards along edges, from the positions that cost most."""
+        cdef _Grouped before = _Grouped()
+        cdef vector[pair[int64_t, int32_t]] order
+        cdef vector[int32_t] work
+        cdef int32_t position, edge, row, k
+        cdef int64_t cost
+        for position in range(self.positions):
+            order.push_back(pair[int64_t, int32_t](-self._most_at(position), position))
+            for edge in range(self.edge_start[position], self.edge_start[position + 1]):
+                before.add(self.edge_target[edge], position, 0)
+            for edge in range(self.token_start[position], self.token_start[position + 1]):
+                before.add(self.token_target[edge], position, 0)
+            for edge in range(self.call_start[position], self.call_start[position + 1]):
+                before.add(self.call_return[edge], position, 0)
+                if self.call_tail[edge]:
+                    before.add(self.entry[self.call_nonterminal[edge]], position, 0)
+            if self.loops and self.loop_of[position] >= 0:
+                row = self.loop_row[position]
+                before.add(row, position, 0)
+                if self.loop_twin[row] >= 0:
+                    before.add(self.loop_twin[row], position, 0)
+                if self.loop_last[row] >= 0:
+                    before.add(self.loop_last[row], position, 0)
+        before.group(self.positions)
+        sort(order.begin(), order.end())
+        self.most_after.assign(self.positions, -1)
+        for k in range(<int32_t> order.size()):
+            cost = -order[k].first
+            if self.most_after[order[k].second] >= 0:
+                continue
+            self.most_after[order[k].second] = cost
+            work.push_back(order[k].second)
+            while not work.empty():
+                position = work.back()
+                work.pop_back()
+                for edge in range(before.start[position], before.start[position + 1]):
+                    row = before.pairs[before.order[edge]].first
+                    if self.most_after[row] < 0:
+                        self.most_after[row] = cost
+                        work.push_back(row)
+        self.most_opened = self._find_opened()
+        return 0
+
+    cdef int64_t _find_opened(self) except -2:
+        """See ``most_of_opened``."""
+        cdef vector[int64_t] behind = vector[int64_t](self.names, -1)
+        cdef vector[int64_t] by_class = vector[int64_t](256, 0)
+        cdef vector[int64_t] path
+        cdef int64_t called = 0, most = 0
+        cdef int32_t position, edge, name, node
+        cdef bint opens = False
+        for position in range(self.positions):
+            for edge in range(self.call_start[position], self.call_start[position + 1]):
+                name = self.call_nonterminal[edge]
+                called = max(called, self.most_after[self.entry[name]])
+                if not self.call_tail[edge]:
+                    opens = True
+                    behind[name] = max(behind[name], self._most_at(self.call_return[edge]))
+        if not opens or self.trie is None:
+            return -1
+        self._spread_opened(behind, by_class)
+        path.assign(self.longest + 1, 0)
+        for node in range(1, <int32_t> self.trie.byte.shape[0]):
+            if self.trie.depth[node] > self.longest:
+                continue
+            path[self.trie.depth[node]] = _sum(
+                path[self.trie.depth[node] - 1], by_class[self.classes[self.trie.byte[node]]]
+            )
+            most = max(most, path[self.trie.depth[node]])
+        return _sum(most, called)
+
+    cdef int _spread_opened(self, vector[int64_t]& behind, vector[int64_t]& by_class) except -1:
+        """Find the most that a byte of each class opens, where it is the first of nonterminals.
+
+        A nonterminal that begins with others opens them at once. Those that begin with each other
+        are taken together.
+        """
+        cdef _Grouped callers = _Grouped()
+        cdef vector[int32_t] waiting = vector[int32_t](self.names, 0)
+        cdef vector[int64_t] depth = vector[int64_t](self.names, 0)
+        cdef vector[int32_t] order
+        cdef vector[uint8_t] first = vector[uint8_t](self.names * 256, False)
+        cdef int64_t together = 0
+        cdef int32_t name, edge, callee, k, byte_class
+        cdef size_t i
+        cdef bint changed = True
+        for name in range(self.names):
+            for edge in range(
+                self.edge_start[self.entry[name]], self.edge_start[self.entry[name] + 1]
+            ):
+                first[name * 256 + self.edge_class[edge]] = True
+            for edge in range(
+                self.call_start[self.entry[name]], self.call_start[self.entry[name] + 1]
+            ):
+                callers.add(self.call_nonterminal[edge], name, 0)
+                waiting[name] += 1
+        callers.group(self.names)
+        for name in range(self.names):
+            if waiting[name] == 0:
+                order.push_back(name)
+        i = 0
+        while i < order.size():
+            callee = order[i]
+            depth[callee] = _sum(depth[callee], max(<int64_t> 0, behind[callee]))
+            for k in range(callers.start[callee], callers.start[callee + 1]):
+                name = callers.pairs[callers.order[k]].first
+                _unite_flags(&first[256 * callee], &first[256 * name])
+                depth[name] = max(depth[name], depth[callee])
+                waiting[name] -= 1
+                if waiting[name] == 0:
+                    order.push_back(name)
+            i += 1
+        for name in range(self.names):
+            if waiting[name] > 0:
+                together = max(together, depth[name])
+        for name in range(self.names):
+            if waiting[name] > 0:
+                together = _sum(together, max(<int64_t> 0, behind[name]))
+        for name in range(self.names):
+            if waiting[name] > 0:
+                depth[name] = together
+        while changed:
+            changed = False
+            for callee in range(self.names):
+                if waiting[callee] > 0:
+                    for k in range(callers.start[callee], callers.start[callee + 1]):
+                        name = callers.pairs[callers.order[k]].first
+                        if _unite_flags(&first[256 * callee], &first[256 * name]):
+                            changed = True
+        for name in range(self.names):
+            for byte_class in range(256):
+                if first[name * 256 + byte_class]:
+                    by_class[byte_class] = max(by_class[byte_class], depth[name])
+        return 0
+
+
+cdef bint _unite_flags(const uint8_t* these, uint8_t* others) noexcept nogil:
+    """Set in ``others`` what is set in ``these``, 256 flags; tell whether that changed any."""
+    cdef bint changed = False
+    cdef int i
+    for i in range(256):
+        if these[i] and not others[i]:
+            others[i] = changed = True
+    return changed
