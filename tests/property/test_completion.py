@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from kbnf_core import Config, Engine, Vocabulary
+from kbnf_core import Config, Engine, Finish, Vocabulary
 from kbnf_testing import grammar as g
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
@@ -93,7 +93,7 @@ def test_the_tokens_end_a_text_and_none_do_where_there_are_none(seed: int) -> No
         assert _fewest_tokens(drawn, most=4) is None
     else:
         least = drawn.engine._automaton.nearest_end.least(drawn.engine._position)
-        ends_by_token = drawn.engine.finish == "eos" and drawn.engine.vocabulary.eos_token_ids
+        ends_by_token = drawn.engine.finish is Finish.EOS and drawn.tokens.eos
         assert len(completion.tokens) <= least - bool(ends_by_token)
         for token_id in completion.tokens:
             assert not drawn.engine.can_finish()

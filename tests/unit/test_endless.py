@@ -67,7 +67,7 @@ def test_nothing_goes_on(grammar: str) -> None:
 
 def test_there_is_no_end() -> None:
     engine = Engine("start ::= 'ab' start;", _BYTES, Config(finish="eos"))
-    assert engine.shortest_completion() == Completion(None, None, True)
+    assert engine.shortest_completion() == Completion(None, None)
     assert engine.forced_bytes(5) == b"ababa"
     assert not engine.can_finish()
 

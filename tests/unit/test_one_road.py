@@ -12,7 +12,7 @@ import pytest
 from kbnf_cli.inputs import open_any_grammar
 from kbnf_core import Grammar
 from kbnf_core.languages import ABNF, BNF, GBNF, JSON_SCHEMA, KBNF, LARK, Language
-from kbnf_core.lower import build, facts, known, translate
+from kbnf_core.lower import build, facts, translate
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -58,7 +58,6 @@ def test_reading_translating_and_analysing_happen_once(
     count(translate, "translate")
     count(facts, "analyse")
     count(build, "analyse")
-    count(known, "analyse")
     assert make(text).tables.state_count > 1
     has_rules = language is not JSON_SCHEMA
     assert calls["parse"] == calls["analyse"] == 1

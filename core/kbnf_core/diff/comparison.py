@@ -69,7 +69,7 @@ def _of_prefixes(grammar: Grammar) -> Grammar:
         replace(
             reading,
             grammar=rules,
-            analysed=None,
+            analysis=None,
             start=rules.start,
             finish=Finish.EOS,
             meaning=None,

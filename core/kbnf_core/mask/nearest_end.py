@@ -190,7 +190,7 @@ class NearestEnd:
         if found >= 0:
             return found
         named = self._masks.terminals.mask(frozenset((-2 - found,)))
-        return ids_of(named, self._masks.vocabulary.size).tolist()[0]
+        return int(ids_of(named, self._masks.vocabulary.size)[0])
 
     def _terminals_of(self, state: int) -> frozenset[int]:
         masks = self._masks

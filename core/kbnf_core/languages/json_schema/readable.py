@@ -115,11 +115,11 @@ class ReadableWriter(Writer):
         form = super().place(expression, hint)
         return None if form is None else placed(form, self._span(expression))
 
-    def _alternative(self, expression: Expression, hint: str) -> Form | None:
+    def _hint(self, expression: Expression, hint: str) -> str:
         place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
         title = None if place is None else place.contents.get("title")
         is_name = isinstance(title, str) and _NAME.fullmatch(title)
-        return super()._alternative(expression, str(title) if is_name else hint)
+        return str(title) if is_name else hint
 
     def _span(self, expression: Expression) -> Span:
         """Return the place of a schema; what several say together has none of its own."""

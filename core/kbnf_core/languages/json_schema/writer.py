@@ -117,10 +117,11 @@ class Writer:
         options: Options,
         prefix: str = "",
         remembers: bool = False,
+        schemas: Schemas | None = None,
     ) -> None:
         self.options = options
         self.limits = options.limits
-        self.schemas = Schemas(document, options)
+        self.schemas = schemas or Schemas(document, options)
         self.prelude = Prelude(options, prefix, has_whole_fractions=document.has_whole_fractions)
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
@@ -327,8 +328,14 @@ class Writer:
             self._passed.remove(at)
 
     def _either(self, parts: Iterable[Expression], hint: str) -> Form | None:
-        forms = [form for part in parts if (form := self.place(part, hint)) is not None]
+        written = (self.place(part, self._hint(part, hint)) for part in parts)
+        forms = [form for form in written if form is not None]
         return alternation(dict.fromkeys(forms)) if forms else None
+
+    def _hint(self, expression: Expression, hint: str) -> str:
+        """Return the name hint of an alternative; ``expression`` is for writers that read it."""
+        del expression
+        return hint
 
     @cached_property
     def _simple(self) -> SimpleSchemas | None:
