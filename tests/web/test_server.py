@@ -308,7 +308,8 @@ def test_a_text_that_takes_too_long_keeps_the_findings(
         ask(impatient, grammar=SUM)
         monkeypatch.setattr(desk._worker, "patience", 2.0)
         monkeypatch.setattr(desk._worker, "turn", 2.0)
-        found = ask(impatient, grammar=HARD, show="texts", texts=["a" * 700] * 90)
+        # Each takes half a second, and less work than one text may.
+        found = ask(impatient, grammar=HARD, show="texts", texts=["a" * 28] * 90)
         assert "seconds" in found["trouble"]
         assert ([each["name"] for each in found["rules"]], found["is_checked"]) == (
             ["start", "s"],

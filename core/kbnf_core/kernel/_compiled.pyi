@@ -18,7 +18,6 @@ Walked = tuple[int, tuple[tuple[int, int], ...]]
 _S = TypeVar("_S", np.int32, np.uint32)
 
 ARRAY_BYTES: int
-NO_COST: int
 
 class ItemSets:
     size: int
