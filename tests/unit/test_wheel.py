@@ -135,9 +135,10 @@ def test_the_command_finds_them(
 ) -> None:
     installed = tmp_path / "installed"
     wheel.extractall(installed)
-    # The wheel was built without it.
-    compiled = Path(import_module("kbnf_core.kernel._compiled").__file__ or "")
-    shutil.copy(compiled, installed / "kbnf_core/kernel")
+    # The wheel was built without them.
+    for name in ("automata._automata", "kernel._compiled", "lower._lowering"):
+        compiled = Path(import_module(f"kbnf_core.{name}").__file__ or "")
+        shutil.copy(compiled, installed / "kbnf_core" / name.partition(".")[0])
     done = subprocess.run(
         [sys.executable, "-m", "kbnf_cli", *arguments],
         cwd=tmp_path,
