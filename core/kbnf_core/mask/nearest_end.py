@@ -87,7 +87,8 @@ class NearestEnd:
         # only bytes count as tokens.
         reads_on = rule.ends_at_bytes and not _is_prefix_free(masks.states.tables)
         longest = 1 if reads_on else masks.vocabulary.trie.max_depth
-        self._ends = Ends(masks.states, _costs_of(masks, longest))
+        self._costs = _costs_of(masks, longest)
+        self._ends = Ends(masks.states, self._costs)
         self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
         groups = _groups_of(masks.vocabulary)
         self._walker = EndWalker(self._ends, groups, rule.ends_at_bytes, self._end_cost)
@@ -100,7 +101,8 @@ class NearestEnd:
     @property
     def known_bytes(self) -> int:
         """The estimated size of what is remembered, in bytes."""
-        return self._ends.bytes + self._walker.bytes + 128 * len(self._ways)
+        known = self._costs.bytes + self._ends.bytes + self._walker.bytes
+        return known + 128 * len(self._ways)
 
     def least(self, position: int) -> float:
         """Return a number of tokens in which a text can be over; infinite where none was found."""
