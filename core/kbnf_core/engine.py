@@ -99,8 +99,8 @@ class Engine(EngineCore):
     for copies, ``rollback`` and drafts.
 
     ``budget`` is a number of tokens in which the text is over, those that end the sequence among
-    them and those before the grammar (``after``) not: no token is allowed after which it could not
-    be. ``remaining`` tells how many are left. It counts tokens only: to end in time, a JSON text
+    them and those before the grammar (``after``) not: a token is allowed only if a way to the end
+    is known that is short enough after it. ``remaining`` tells how many are left. It counts tokens only: to end in time, a JSON text
     may repeat a name.
 
     ``ahead``: let a thread of the process make the masks that are likely to come next, while the
@@ -119,7 +119,7 @@ class Engine(EngineCore):
 
     Raises ``GrammarError`` for a grammar that cannot be used, ``VocabularyError`` where it names
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting; where that
-    is the ``budget`` it names the least.
+    is the ``budget`` it names one that is enough.
     """
 
     _defaults: ClassVar[Defaults] = NO_DEFAULTS
