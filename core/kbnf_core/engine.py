@@ -100,8 +100,8 @@ class Engine(EngineCore):
 
     ``budget`` is a number of tokens in which the text is over, those that end the sequence among
     them and those before the grammar (``after``) not: a token is allowed only if a way to the end
-    is known that is short enough after it. ``remaining`` tells how many are left. It counts tokens only: to end in time, a JSON text
-    may repeat a name.
+    is known that is short enough after it. ``remaining`` tells how many are left. It counts tokens
+    only: to end in time, a JSON text may repeat a name.
 
     ``ahead``: let a thread of the process make the masks that are likely to come next, while the
     model computes (``mask.ahead``); an ``Ahead`` counts for several engines. By default engines do
