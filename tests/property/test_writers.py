@@ -49,7 +49,7 @@ def test_what_is_written_is_read_as_the_same(source: Language, target: Language,
     try:
         written = convert(text, source, target)
     except GrammarError as error:
-        # Nothing is kept, and what was lost is said; or nothing ever ends.
+        # Nothing is kept, and what was lost is said; or what never ends loops before a dead end.
         first, *lost = error.diagnostics
         if first.code == "E105" and (lost or original.reading.is_endless):
             return

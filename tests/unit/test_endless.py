@@ -156,6 +156,32 @@ def test_gbnf_keeps_it(grammar: str, gbnf: str | None) -> None:
     assert (found.relation, found.of_prefixes) == (EQUAL, True)
 
 
+@pytest.mark.parametrize(
+    ("grammar", "lark"),
+    [
+        ("start ::= 'a' start;", 'start: "a" start\n'),
+        ("start ::= 'ab' start | 'c' start;", 'start: "ab" start | "c" start\n'),
+        ("start ::= {'a'} dead; dead ::= dead 'b';", None),
+        ("start ::= 'x' list dead; list ::= 'a' list | 'b'; dead ::= dead;", None),
+        ("start ::= list start; list ::= 'a' list | 'b';", None),
+        ("start ::= 'ab' tail; tail ::= 'c'+ tail;", None),
+        ("start ::= #'[a-z]+' ' ' start;", '%llguidance {}\nstart: /[a-z]+/ " " start\n'),
+    ],
+    ids=repr,
+)
+def test_lark_keeps_it(grammar: str, lark: str | None) -> None:
+    converted = convert.to_lark(grammar)
+    assert converted.exact
+    assert lark in (None, converted.text)
+    found = compare(Grammar(grammar), Grammar.from_lark(converted.text))
+    assert (found.relation, found.of_prefixes) == (EQUAL, True)
+
+
+def test_a_pattern_that_loops_before_a_dead_end_is_no_lark() -> None:
+    with pytest.raises(GrammarError, match=r"E105.* can be written in Lark"):
+        convert.to_lark("start ::= #'a*b' dead; dead ::= dead 'b';")
+
+
 def test_what_loops_before_a_dead_end_is_refused() -> None:
     with pytest.raises(GrammarError, match=r"E105.* can be written in GBNF"):
         convert.to_gbnf("start ::= {'a'} dead; dead ::= dead 'b';")

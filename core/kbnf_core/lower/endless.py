@@ -11,7 +11,7 @@ come so far, and then ``NEVER``, a terminal that matches no token. A text is via
 of those; and as nothing matches ``NEVER``, none is ever complete.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from kbnf_core.automata import operations
@@ -30,6 +30,7 @@ from kbnf_core.ir import (
     Sequence,
     Token,
     children,
+    rebuild,
 )
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.lower.facts import Analysis, Facts, analyse
@@ -91,6 +92,36 @@ def _prefixes_within(
 
 def _all_accepting(dfa: Dfa) -> Dfa:
     return from_symbols(SymbolDfa(dfa.rows, [ACCEPT] * dfa.state_count, [0]), dfa.classes)
+
+
+def infinite_texts(grammar: Grammar) -> Grammar | None:
+    """Return rules of the infinite texts that a grammar from ``endless_grammar`` begins.
+
+    In place of ``NEVER`` they call themselves again and again, as other languages need it. None
+    where a regular expression loops at the end of such a text.
+    """
+    rules: dict[str, Node] = {}
+
+    def combine(node: Node, parts: list[Node | None]) -> Node | None:
+        match node:
+            case Sequence((Repeat(body, _, None, span), Token(terminal))) if terminal is NEVER:
+                name = f"{_SUFFIX}{len(rules)}"
+                rules[name] = Sequence((body, Call(name, span)), span)
+                return Call(name, span)
+            case Choice(_, span):
+                return _choice(parts, span)
+            case Token(terminal) if terminal is NEVER:
+                return None
+            case _:
+                some = [part for part in parts if part]
+                return rebuild(node, some) if len(some) == len(parts) else None
+
+    for name, body in grammar.rules.items():
+        infinite = fold(body, children, combine)
+        if infinite is None:
+            return None
+        rules[name] = infinite
+    return Grammar(grammar.start, rules)
 
 
 class _Endless:
@@ -190,7 +221,7 @@ class _Endless:
             case Choice(_, span):
                 return _choice(parts, span)
             case Sequence():
-                return _in_sequence(node, parts, facts)
+                return _in_sequence(node, parts, facts, _without_loops)
             case Repeat(body, _, high, span) if high != 0:
                 turns = Repeat(body, 0, None if high is None else high - 1, span)
                 ways = [parts[0] and Sequence((turns, parts[0]), span)]
@@ -239,13 +270,19 @@ def _up_to_cycles(dfa: Dfa) -> Dfa | None:
 
 def _choice(ways: Iterable[Node | None], span: Span) -> Node | None:
     some = tuple(way for way in ways if way is not None)
-    return Choice(some, span) if some else None
+    return Choice(some, span) if len(some) > 1 else some[0] if some else None
 
 
 def _in_sequence(
-    node: Sequence[Node], endless: list[Node | None], facts: Mapping[int, Facts]
+    node: Sequence[Node],
+    endless: list[Node | None],
+    facts: Mapping[int, Facts],
+    before_others: Callable[[Node, Node | None], Node | None] = lambda part, way: way,
 ) -> Node | None:
-    """Return the ways to begin an infinite text: in any part after those that are finite."""
+    """Return the ways to begin an infinite text: in any part after those that are finite.
+
+    ``before_others`` returns what counts of a part's ways where a later part has some, too.
+    """
     last = next(
         (i for i, part in enumerate(node.parts) if not facts[id(part)].productive),
         len(node.parts) - 1,
@@ -254,6 +291,24 @@ def _in_sequence(
     for part, way in zip(
         reversed(node.parts[: last + 1]), reversed(endless[: last + 1]), strict=True
     ):
-        behind = rest and Sequence((part, rest), node.span)
-        rest = _choice((way, behind), node.span)
+        after = rest.parts if isinstance(rest, Sequence) else (rest,)
+        behind = rest and Sequence((part, *after), node.span)
+        here = before_others(part, way) if rest else way
+        rest = _choice((here, behind), node.span)
     return rest
+
+
+def _without_loops(part: Node, way: Node | None) -> Node | None:
+    """Return the infinite texts of a part without those that its finite ones begin, too."""
+    match part:
+        case Regular():
+            return None
+        case Repeat():
+            ways = way.branches if isinstance(way, Choice) else (way,)
+            return _choice((each for each in ways if not _is_loop(each)), part.span)
+    return way
+
+
+def _is_loop(way: Node | None) -> bool:
+    """Tell whether a way goes round in a part that can end after each turn."""
+    return isinstance(way, Sequence) and isinstance(way.parts[-1], Token)

@@ -49,6 +49,7 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Terminal,
 )
+from kbnf_core.lower.endless import infinite_texts
 from kbnf_core.lower.facts import analyse as facts_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
@@ -274,16 +275,17 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
     """
     if reading.grammar is None:
         raise GrammarError(reading.diagnostics)
-    if reading.is_endless:
+    grammar = infinite_texts(reading.grammar) if reading.is_endless else reading.grammar
+    if grammar is None:
         raise GrammarError(nothing_kept(reading, (), lark))
-    writer = _Writer(reading, reading.grammar, lark, limits)
+    writer = _Writer(reading, grammar, lark, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)
 
 
 def _finish(reading: Reading) -> list[Loss]:
-    if reading.finish is Finish.EOS or reading.grammar is None:
+    if reading.finish is Finish.EOS or reading.grammar is None or reading.is_endless:
         return []
     found = going_on(reading.grammar)
     if not found.may_be:
@@ -316,8 +318,8 @@ class _Writer:
                     lost |= {id(node)} if self._texts[id(node)].is_empty else set()
                 elif isinstance(node, ir.Token) and not self._has_form(node):
                     lost.add(id(node))
-        self._grammar = _productive(grammar, lost)
-        if not self._has_texts():
+        self._grammar = _useful(grammar, lost, endless=reading.is_endless)
+        if not (grammar.start in self._grammar.rules if reading.is_endless else self._has_texts()):
             raise GrammarError(nothing_kept(reading, self.losses, lark))
         grammar = self._grammar
         self._patterns = {
@@ -482,18 +484,19 @@ def _token(terminal: ir.TokenTerminal) -> str:
     return f"<[{'^' if terminal.negated else ''}{ids}]>"
 
 
-def _productive(grammar: ir.Grammar, lost: Set[int]) -> ir.Grammar:
+def _useful(grammar: ir.Grammar, lost: Set[int], *, endless: bool) -> ir.Grammar:
     """Return the rules that have texts, without what has none; the leaves ``lost`` have none.
 
     In LLGuidance nothing says that a part matches nothing, and that so no other text begins there.
+    With ``endless``, texts that never end are some, too.
     """
 
-    def kept(name: str, known: Mapping[str, bool]) -> ir.Node | None:
+    def kept(name: str, changed: Mapping[str, bool]) -> ir.Node | None:
         def combine(node: ir.Node, parts: list[ir.Node | None]) -> ir.Node | None:
             some = [part for part in parts if part is not None]
             match node:
                 case ir.Call(callee):
-                    return node if known.get(callee) else None
+                    return node if changed.get(callee) is not endless else None
                 case Choice():
                     return ir.rebuild(node, some) if some else None
                 case Repeat(_, low, _, span):
@@ -506,8 +509,9 @@ def _productive(grammar: ir.Grammar, lost: Set[int]) -> ir.Grammar:
         return fold(grammar.rules[name], ir.children, combine)
 
     graph = {name: [c.nonterminal for c in ir.calls(body)] for name, body in grammar.rules.items()}
-    known = fixpoint(graph, False, lambda name, values: kept(name, values) is not None)
-    bodies = {name: kept(name, known) for name in grammar.rules}
+    # From rules that all have none, or from rules that all have some, up to those that differ.
+    changed = fixpoint(graph, False, lambda name, known: (kept(name, known) is None) is endless)
+    bodies = {name: kept(name, changed) for name in grammar.rules}
     return ir.Grammar(grammar.start, {name: body for name, body in bodies.items() if body})
 
 
