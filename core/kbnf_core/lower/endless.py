@@ -277,7 +277,7 @@ def _in_sequence(
     node: Sequence[Node],
     endless: list[Node | None],
     facts: Mapping[int, Facts],
-    before_others: Callable[[Node, Node | None], Node | None] = lambda part, way: way,
+    before_others: Callable[[Node, Node | None], Node | None] = lambda _, way: way,
 ) -> Node | None:
     """Return the ways to begin an infinite text: in any part after those that are finite.
 
