@@ -127,10 +127,12 @@ _LISTS = frozenset({"const", "enum"})
 class _Reading:
     """A schema as it was read: its own restrictions, and the expressions of its applicators.
 
-    ``parts`` holds them in the order in which their keywords are.
+    ``parts`` holds them in the order in which their keywords are. Where a keyword was dropped,
+    ``is_weak``, they allow more than the schema.
     """
 
     parts: list["NormalForm | Expression"] = field(default_factory=list)
+    is_weak: bool = False
 
 
 _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
@@ -250,7 +252,7 @@ class Schemas:
                 return self._narrowly(
                     [p if isinstance(p, Mapping) else self.some(p) for p in parts]
                 )
-            case Not(Ref() as at):
+            case Not(Ref() as at) if not self._is_weak(at):
                 return normal_form.union(map(self._refused_by, self._read(at).parts))
             case _:
                 return self.shape(expression)
@@ -276,7 +278,8 @@ class Schemas:
             case AnyOf(members):
                 return normal_form.union(self.shape(part) for part in members)
             case Not(part):
-                return self._products().complement(self.shape(part))
+                shape = self.shape(part)
+                return ANY_SHAPE if self._is_weak(part) else self._products().complement(shape)
             case WithoutProperty(name):
                 return {**ANY_SHAPE, Type.OBJECT: (Objects(((name, NOTHING),)),)}
             case Others(names, patterns, value):
@@ -365,12 +368,33 @@ class Schemas:
             place = self.document.place(at)
             alone = _FORMS_OF_TYPES.get(place.type_alone or "")
             parts: list[NormalForm | Expression] = []
+            lost = len(self.losses)
             if alone is None:
                 parts += Reader(self, place, self.options).read()
             else:
                 parts.append(alone)
-            known = self._readings[at] = _Reading(parts)
+            known = self._readings[at] = _Reading(parts, len(self.losses) > lost)
         return known
+
+    def _is_weak(self, expression: Expression) -> bool:
+        """Tell whether an expression of known shape allows more than its schemas, some dropped."""
+        pending, seen = [expression], set[Expression]()
+        while self.losses and pending:
+            one = pending.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            match one:
+                case Ref():
+                    reading = self._read(one)
+                    if reading.is_weak:
+                        return True
+                    pending += (part for part in reading.parts if not isinstance(part, Mapping))
+                case AllOf(parts) | AnyOf(parts):
+                    pending += parts
+                case Not(part):
+                    pending.append(part)
+        return False
 
 
 def _pointer_of(expression: Expression) -> str:
