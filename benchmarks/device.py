@@ -204,10 +204,6 @@ def print_masking(table: TokenTable, device: str) -> None:
         ways["packed bitmask, XGrammar"] = lambda: (apply(logits, bits), wait())
     except ImportError:
         print("- xgrammar is not installed")
-    if device == "cuda":
-        from kbnf_core.device.in_triton import mask_logits_
-
-        ways["table, Triton"] = lambda: (mask_logits_(group, logits, state), wait())
     print(f"\n## Masking {BATCH} x {width:,} float32 on {device}, ms\n")
     for name, found in zip(ways, median_ms(list(ways.values())), strict=True):
         print(f"- {name}: {found:.2f} ({BATCH / found * 1e3:,.0f} masks a second)")
