@@ -9,14 +9,12 @@ compiled modules, and the log of the build says so; with ``CXX=false`` nothing i
 ``bounds`` checks every index (Cython's and the C++ library's), ``asan`` is for AddressSanitizer.
 """
 
-import gzip
 import os
 import platform
 import shlex
 import shutil
 import sys
 import sysconfig
-import tarfile
 from glob import glob
 from importlib.util import find_spec
 from pathlib import Path
@@ -27,10 +25,6 @@ from setuptools import Extension, build_meta, setup
 from setuptools.build_meta import *  # noqa: F403 - the other hooks are as they are
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
-from setuptools.command.sdist import sdist
-
-# Files in a wheel have the modes that they get here, which are not to be the builder's choice.
-os.umask(0o022)
 
 KERNELS = ("automata._automata", "kernel._compiled", "lower._lowering")
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
@@ -123,36 +117,6 @@ class BuildKernels(build_ext):
         return Path(self.build_lib, self.get_ext_filename(extension.name)).exists()
 
 
-class SourceArchive(sdist):
-    """Writes the same bytes of the same files, wherever and whenever it does.
-
-    Wheels are that already, with ``SOURCE_DATE_EPOCH`` for the time.
-    """
-
-    def make_archive(self, base_name: str, format: str, **options: str | None) -> str:  # noqa: A002
-        """Write one archive; a ``gztar`` has no time but the chosen one, and no owner."""
-        chosen = os.environ.get("SOURCE_DATE_EPOCH")
-        if format != "gztar" or chosen is None:
-            return str(super().make_archive(base_name, format, **options))
-        folder, time = Path(str(options["base_dir"])), int(chosen)
-
-        def plain(member: tarfile.TarInfo) -> tarfile.TarInfo:
-            executable = member.isdir() or member.mode & 0o100
-            member.mode = 0o755 if executable else 0o644
-            member.mtime, member.uid, member.gid, member.uname, member.gname = time, 0, 0, "", ""
-            return member
-
-        name = f"{base_name}.tar.gz"
-        with (
-            open(name, "wb") as file,
-            gzip.GzipFile("", "wb", fileobj=file, mtime=time) as packed,
-            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
-        ):
-            for member in (folder, *sorted(folder.rglob("*"))):
-                archive.add(member, recursive=False, filter=plain)
-        return name
-
-
 def kernel(name: str) -> Extension:
     """Return the extension of one file of the kernel."""
     source = f"core/kbnf_core/{name.replace('.', '/')}.pyx"
@@ -195,7 +159,7 @@ def main() -> None:
     kernels = translated([kernel(name) for name in KERNELS])
     setup(
         ext_modules=kernels,
-        cmdclass={"build_ext": BuildKernels, "build_py": BuildPackages, "sdist": SourceArchive},
+        cmdclass={"build_ext": BuildKernels, "build_py": BuildPackages},
         data_files=[
             *((f"share/man/man{n}", sorted(glob(f"man/*.{n}"))) for n in (1, 5, 7)),
             # Each where its shell looks, by the name that it looks for.

@@ -274,7 +274,7 @@ def test_sglang_waits_for_the_end_of_reasoning(
     monkeypatch.setattr(servers.SERVING, "reasoning_parser", "some")
     monkeypatch.setattr(servers.SERVING, "enable_strict_thinking", strict)
     monkeypatch.setattr(servers.Detector, "think_excluded_tokens", ("a",))
-    servers.REGISTRY["kbnf"] = importlib.import_module("kbnf_sglang.backend").create
+    servers.REGISTRY["kbnf"] = importlib.import_module("kbnf_sglang.server").create
     base = importlib.import_module("sglang.srt.constrained.base_grammar_backend")
     base.GRAMMAR_BACKEND_REGISTRY.update(servers.REGISTRY)
     manager = sglang_manager()
@@ -304,7 +304,7 @@ def test_sglang_keeps_no_books_of_reasoning_where_the_engine_does(
     own = importlib.import_module("kbnf_sglang.reasoning")
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=TOKENIZER)
     tokenizer.token_to_id = TOKENIZER.token_to_id
-    backend = importlib.import_module("kbnf_sglang.backend").create(None, tokenizer, WIDTH, {EOS})
+    backend = importlib.import_module("kbnf_sglang.server").create(None, tokenizer, WIDTH, {EOS})
     key = ("regex", PATTERN)
     backend.set_cache(key, backend._init_value_dispatch(key, not reasoning))
     grammar, is_known = backend.get_cached_or_future_value(key, reasoning)

@@ -175,7 +175,7 @@ def test_what_is_changed_in_vllm_is_there() -> None:
 
 @pytest.fixture
 def sglang(host: None) -> Iterator[Any]:
-    module = importlib.import_module("kbnf_sglang.backend")
+    module = importlib.import_module("kbnf_sglang.server")
     backend = module.create(None, TOKENIZER, WIDTH, {EOS, STOP})
     yield backend
     backend._compiler.close()
@@ -237,7 +237,7 @@ def test_sglang_jumps_by_tokens(sglang: Any) -> None:
 def test_sglang_waits_for_the_end_of_reasoning_where_there_is_some(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    module = importlib.import_module("kbnf_sglang.backend")
+    module = importlib.import_module("kbnf_sglang.server")
     monkeypatch.setattr(servers.SERVING, "reasoning_parser", "deepseek-r1")
     backend = module.create(None, TOKENIZER, WIDTH, None)
     assert isinstance(backend.grammar_backend, module.KbnfBackend)

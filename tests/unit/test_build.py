@@ -29,9 +29,7 @@ def backend() -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    umask = os.umask(0)
     spec.loader.exec_module(module)
-    os.umask(umask)
     return module
 
 

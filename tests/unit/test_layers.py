@@ -12,6 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core" / "kbnf_core"
 CLI = ROOT / "kbnf_cli"
+INTEGRATIONS = [path.parent for path in sorted((ROOT / "integrations").glob("*/*/__init__.py"))]
+"""Packages of their own, for servers and under another engine's name."""
 
 BASE = {"text", "version"}
 RULES = {"automata", "ir", "lower"}
@@ -162,7 +164,8 @@ def imported(path: Path) -> list[str]:
 
 def name_of(path: Path) -> str:
     """Return the name of a module by its file."""
-    parts = path.relative_to(CLI.parent if path.is_relative_to(CLI) else CORE.parent)
+    tops = [CORE, CLI, *INTEGRATIONS]
+    parts = path.relative_to(next(top.parent for top in tops if path.is_relative_to(top)))
     return ".".join(parts.with_suffix("").parts).removesuffix(".__init__")
 
 
@@ -195,8 +198,9 @@ def test_rooms_form_no_circle() -> None:
 
 
 def imports_of_files() -> dict[str, set[str]]:
-    """Return the modules of core and the command line, each with those that it imports."""
-    paths = {name_of(path): path for top in (CORE, CLI) for path in top.rglob("*.py")}
+    """Return the modules of all packages, each with those that it imports."""
+    tops = (CORE, CLI, *INTEGRATIONS)
+    paths = {name_of(path): path for top in tops for path in top.rglob("*.py")}
     found: dict[str, set[str]] = {}
     for name, path in paths.items():
         files = (longest_in(paths, module) for module in imported(path))
@@ -263,6 +267,22 @@ def test_a_module_named_in_a_string_counts_as_imported(tmp_path: Path) -> None:
         encoding="utf-8",
     )
     assert imported(file) == ["kbnf_core.languages.lark.check", "kbnf_core.kernel"]
+
+
+def test_integrations_are_below_nothing_and_know_no_terminal() -> None:
+    names = {top.name for top in INTEGRATIONS}
+    assert names >= {"kbnf_sglang", "kbnf_vllm"}
+    users = {
+        path: known
+        for top in (CORE, CLI)
+        for path in top.rglob("*.py")
+        if (known := {n.split(".")[0] for n in imported(path)} & (names - {"kbnf"}))
+    }
+    assert users == {}
+    for top in INTEGRATIONS:
+        others = names - {top.name, "kbnf"} | {"kbnf_cli", "click", "rich"}
+        for path in top.rglob("*.py"):
+            assert {n.split(".")[0] for n in imported(path)}.isdisjoint(others), path
 
 
 def test_core_neither_prints_nor_knows_the_terminal() -> None:

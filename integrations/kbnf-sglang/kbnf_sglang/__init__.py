@@ -26,7 +26,7 @@ def register() -> None:
         from sglang.srt.arg_groups.choices import add_grammar_backend_choices
         from sglang.srt.constrained.base_grammar_backend import register_grammar_backend
 
-        from kbnf_sglang.backend import create
+        from kbnf_sglang.server import create
     except ImportError:
         _logger.exception("kbnf-sglang cannot be imported: no backend is added")
         return

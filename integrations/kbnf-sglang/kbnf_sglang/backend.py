@@ -1,7 +1,6 @@
 """SGLang's grammar backend and grammar object over an engine."""
 
 import logging
-from collections.abc import Collection
 from copy import copy
 from typing import Any
 
@@ -14,7 +13,6 @@ from sglang.srt.constrained.base_grammar_backend import (
     InvalidGrammarObject,
     register_vocab_mask_buffer,
 )
-from sglang.srt.runtime_context import get_serving
 
 from kbnf_core import (
     Ahead,
@@ -213,30 +211,3 @@ class KbnfBackend(BaseGrammarBackend):  # type: ignore[misc] # the host is not t
             # Whatever went wrong, a dead process among it: refused, and never unconstrained.
             _logger.warning("refused: %s", error)
             return InvalidGrammarObject(str(error))
-
-
-def create(
-    server_args: Any, tokenizer: Any, vocab_size: int, eos_token_ids: Collection[int] | None = None
-) -> BaseGrammarBackend:
-    """Return the backend of a server, which waits for the end of reasoning where there is some."""
-    del server_args
-    serving = get_serving()
-    if serving.constrained_json_whitespace_pattern:
-        raise ValueError("the backend kbnf has no --constrained-json-whitespace-pattern")
-    compact = serving.constrained_json_disable_any_whitespace
-    eos = sorted(eos_token_ids) if eos_token_ids else None
-    vocabulary = Vocabulary.of(tokenizer, size=vocab_size, eos=eos)
-    backend = KbnfBackend(vocabulary, "compact" if compact else None)
-    if not serving.reasoning_parser:
-        return backend
-    # SGLang wraps its own backends so, and leaves it to others to do the same.
-    from sglang.srt.parser.reasoning_parser import ReasoningParser
-
-    from kbnf_sglang.reasoning import WaitingBackend
-
-    parser = ReasoningParser(
-        model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer
-    )
-    return WaitingBackend(
-        backend, parser, tokenizer, enable_strict_thinking=serving.enable_strict_thinking
-    )
