@@ -166,6 +166,6 @@ def test_many_files_are_checked_alike_by_one_process_and_by_several(
 
 def test_where_the_search_for_cut_texts_ended_is_said_with_v_only(kbnf: Kbnf, write: Write) -> None:
     # One character does not tell how its texts go on, and its places have no end.
-    grammar = write("a.kbnf", (GRAMMARS / "sql_select.kbnf").read_bytes())
+    grammar = write("a.kbnf", (GRAMMARS / "reasoned_answer.kbnf").read_bytes())
     assert "I901" not in kbnf("check", grammar).out
     assert "I901" in kbnf("check", "-v", grammar).out

@@ -18,7 +18,7 @@ GRAMMARS = Path(__file__).resolve().parents[2] / "grammars"
         ("json", "eos", '{"a": [1, "x'),
         ("json", "eager", "[[1], {"),
         ("json", "token", '{"a": 1'),
-        ("sql_select", None, "SELECT a"),
+        ("sql", None, "SELECT a"),
         ("cjk_sentences", None, "你"),
         ("reasoned_answer", None, "<think>so"),
     ],
