@@ -1,4 +1,4 @@
-"""The shipped grammar of SQL beside SQLite itself: everyday statements, and texts of the grammar."""
+"""The shipped grammar of SQL beside SQLite: everyday statements, and texts of the grammar."""
 
 import re
 import sqlite3
@@ -61,7 +61,7 @@ OTHERS = (
 
 def statements() -> Iterator[str]:
     for outputs, source, condition, end in product(OUTPUTS, SOURCES, CONDITIONS, ENDS):
-        yield f"SELECT {outputs} FROM {source}{condition}{end}"
+        yield "".join(("SELECT ", outputs, " FROM ", source, condition, end))
     yield from OTHERS
 
 
