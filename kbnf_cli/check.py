@@ -72,12 +72,12 @@ run_options = together(
     ),
     jobs_option("Files to check at the same time, if there are many."),
     watch_option("Check"),
-    click.option("--statistics", is_flag=True, help="Show how often each code was found instead."),
+    click.option("--statistics", is_flag=True, help="Show counts per code instead of findings."),
     click.option(
-        "--show-settings", is_flag=True, help="Show the settings of the first file, and end."
+        "--show-settings", is_flag=True, help="Print the settings of the first file and exit."
     ),
-    click.option("--show-files", is_flag=True, help="List the files to check, and end."),
-    click.option("--no-cache", is_flag=True, help="Check everything, and keep nothing of it."),
+    click.option("--show-files", is_flag=True, help="List the files to check and exit."),
+    click.option("--no-cache", is_flag=True, help="Do not use the cache."),
     click.option(
         "--cache-dir",
         metavar="FOLDER",
@@ -102,14 +102,14 @@ selection_options = together(
         help="Report nothing that FILE, written by --write-baseline, contains.",
     ),
     _selecting("--select", "Report these only; prefixes work."),
-    _selecting("--ignore", "Not these; a longer prefix wins."),
+    _selecting("--ignore", "Do not report these; the most specific prefix wins."),
     _selecting("--extend-select", "Report these codes as well."),
     click.option(
         "--fail-on",
         type=click.Choice(list(SEVERITIES)),
         help="Exit with 1 for findings of at least this severity.  [default: error]",
     ),
-    click.option("--exit-zero", is_flag=True, help="Exit with 0 whatever is found."),
+    click.option("--exit-zero", is_flag=True, help="Always exit with 0."),
 )
 """The options that say which findings are shown, and which count."""
 

@@ -60,7 +60,7 @@ def fmt(
     show_diff: bool,
     stdin_filename: Path | None,
 ) -> int:
-    """Lay out grammars.
+    """Format grammars.
 
     PATH is a KBNF file, a directory to search for *.kbnf, or `-` for stdin, whose layout goes to
     stdout; without one, the current directory is searched. Comments and pragmas stay where they

@@ -165,7 +165,7 @@ stdin_option = click.option(
     "--stdin-filename",
     metavar="NAME",
     type=click.Path(path_type=Path),
-    help="What to call stdin; decides which configuration applies.",
+    help="File name to assume for stdin; decides which configuration applies.",
 )
 
 eos_option = click.option(

@@ -92,9 +92,9 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     """Print random texts of a grammar's language.
 
     The texts are distinct. Alternatives of the grammar are equally likely, then the characters
-    allowed there; optional parts are written every other time. GRAMMAR is a file in any supported
-    language, an artifact, the name of a shipped grammar, or `-` for stdin. Exits with status 1 if
-    there is no text.
+    allowed there; optional parts are written with probability 1/2. GRAMMAR is a file in any
+    supported language, an artifact, the name of a shipped grammar, or `-` for stdin. Exits with
+    status 1 if there is no text.
     """
     if wish.shortest and wish.max_tokens is not None:
         raise click.UsageError("--shortest and --max-tokens exclude each other")

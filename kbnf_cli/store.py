@@ -218,14 +218,16 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
     metavar="HOURS",
     type=click.FloatRange(min=0),
     default=24.0,
-    help="What `gc` leaves alone because it is younger.  [default: 24]",
+    help="Minimum age of what `gc` removes, in hours.  [default: 24]",
 )
 @common_options
 @click.pass_obj
 def store(
     console: Console, action: str, url: str, keys: tuple[str, ...], remove: bool, age: float
 ) -> int:
-    """Manage a store of artifacts, which `kbnf compile --store` fills.
+    """Manage a store of artifacts.
+
+    `kbnf compile --store` fills it.
 
     `ls` lists the keys, each with the digest of its artifact, and the sources that were refused;
     `info` counts what is in the store, or describes the artifacts of KEYS; `verify` reads

@@ -15,7 +15,9 @@ from kbnf_core.text.errors import MissingExtraError
 @common_options
 @click.pass_obj
 def lsp(console: Console) -> int:
-    """Serve editors: findings while typing, fixes, navigation, formatting.
+    """Run the language server for editors.
+
+    It offers findings while typing, fixes, navigation and formatting.
 
     An editor starts this command and speaks the Language Server Protocol with it on stdin and
     stdout; messages for people go to stderr. Reads KBNF, GBNF, Lark, BNF and ABNF. Other files are

@@ -96,7 +96,7 @@ def play(
     also_vocab: tuple[str, ...],
     host: str | None,
 ) -> int:
-    """Type tokens at a grammar.
+    """Step through a grammar token by token.
 
     On a terminal it is a console: each line is one token, `:help` lists the commands. Elsewhere
     stdin is a script with one token or command a line, and the first one that fails ends it. With

@@ -81,8 +81,8 @@ def test_grammars_are_files_and_what_is_shipped(environment: dict[str, str]) -> 
 @pytest.mark.parametrize(
     ("shell", "sign", "answer"),
     [
-        ("zsh", "#compdef kbnf", "plain\nfmt\nLay out grammars."),
-        ("fish", "complete --no-files --command kbnf", "plain,fmt\tLay out grammars."),
+        ("zsh", "#compdef kbnf", "plain\nfmt\nFormat grammars."),
+        ("fish", "complete --no-files --command kbnf", "plain,fmt\tFormat grammars."),
     ],
 )
 def test_other_shells(environment: dict[str, str], shell: str, sign: str, answer: str) -> None:
@@ -99,7 +99,7 @@ def test_other_shells(environment: dict[str, str], shell: str, sign: str, answer
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("kbnf fm", ["fmt\tLay out grammars."]),
+        ("kbnf fm", ["fmt\tFormat grammars."]),
         ("kbnf fmt --dif", ["--diff\tShow what would change; otherwise like --check."]),
         ("kbnf mask --finish e", ["eager", "eos"]),
     ],

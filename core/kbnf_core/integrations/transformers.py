@@ -171,7 +171,9 @@ class KbnfLogitsProcessor(LogitsProcessor):
         """Return the texts of the rows; those of one prompt are together."""
         count = len(self._beginnings)
         if len(rows) % count:
-            raise ConfigError(f"{count} grammars are for as many prompts, not for {len(rows)} rows")
+            raise ConfigError(
+                f"got {count} grammars for {len(rows)} rows; it is one for each prompt"
+            )
         share = len(rows) // count
         keys = [(place // share, *row) for place, row in enumerate(rows)]
         found = [self._find(key) for key in keys]

@@ -56,7 +56,7 @@ class RowsOnDevice:
         """Return the scores, those of tokens that cannot come at minus infinity."""
         prompts, rows = len(self.taken), len(input_ids)
         if rows % prompts:
-            raise ConfigError(f"{prompts} grammars are for as many prompts, not for {rows} rows")
+            raise ConfigError(f"got {prompts} grammars for {rows} rows; it is one for each prompt")
         if not self._tables:
             return scores
         group = self._on(scores)
