@@ -17,6 +17,7 @@ from kbnf_cli.inputs import GRAMMAR
 from kbnf_cli.jobs import jobs_option, run_jobs
 from kbnf_cli.models import is_class
 from kbnf_cli.options import (
+    SharedOption,
     as_value,
     common_options,
     config_options,
@@ -64,25 +65,34 @@ def _complete_codes(_: click.Context, __: click.Parameter, incomplete: str) -> l
 run_options = together(
     format_option(FORMATS, "How to show what was found."),
     click.option(
-        "--output-file",
         "-o",
+        "--output",
+        "--output-file",
+        "output_file",
         metavar="FILE",
         type=_FILE,
-        help="Write what was found to FILE rather than to stdout.",
+        help="Write the findings to FILE.",
     ),
-    jobs_option("Files to check at the same time, if there are many."),
+    jobs_option("Files at the same time."),
     watch_option("Check"),
     click.option("--statistics", is_flag=True, help="Show counts per code instead of findings."),
-    click.option(
-        "--show-settings", is_flag=True, help="Print the settings of the first file and exit."
-    ),
+    click.option("--show-settings", is_flag=True, help="Print the settings and exit."),
     click.option("--show-files", is_flag=True, help="List the files to check and exit."),
-    click.option("--no-cache", is_flag=True, help="Do not use the cache."),
+    click.option(
+        "--no-cache",
+        cls=SharedOption,
+        topic="settings",
+        is_flag=True,
+        help="Do not use the cache of `kbnf check`.",
+    ),
     click.option(
         "--cache-dir",
+        cls=SharedOption,
+        topic="settings",
         metavar="FOLDER",
         type=click.Path(file_okay=False, path_type=Path),
-        help="Keep what was found in FOLDER.  [default: KBNF_CACHE_DIR, or the user's cache]",
+        help="Keep the cache of `kbnf check` in FOLDER."
+        "  [default: KBNF_CACHE_DIR, or the user's cache]",
     ),
 )
 """The options that say how to go about it, and how to show what was found."""
@@ -93,16 +103,16 @@ selection_options = together(
         "--write-baseline",
         metavar="FILE",
         type=_FILE,
-        help="Write what is found to FILE as accepted, and report nothing.",
+        help="Write accepted findings to FILE.",
     ),
     click.option(
         "--baseline",
         metavar="FILE",
         type=_FILE,
-        help="Report nothing that FILE, written by --write-baseline, contains.",
+        help="Do not report what --write-baseline wrote.",
     ),
     _selecting("--select", "Report these only; prefixes work."),
-    _selecting("--ignore", "Do not report these; the most specific prefix wins."),
+    _selecting("--ignore", "Do not report these; the longest prefix wins."),
     _selecting("--extend-select", "Report these codes as well."),
     click.option(
         "--fail-on",
@@ -115,13 +125,9 @@ selection_options = together(
 
 
 fix_options = together(
-    click.option(
-        "--fix", is_flag=True, help="Apply safe fixes (those that do not change which texts match)."
-    ),
+    click.option("--fix", is_flag=True, help="Apply fixes that keep the language."),
     click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
-    click.option(
-        "--unsafe-fixes", is_flag=True, help="Also apply fixes that change which texts match."
-    ),
+    click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that change it, too."),
 )
 """The options that mend what is found."""
 
@@ -160,22 +166,19 @@ lint_options = together(
         metavar="NAME,...",
         type=_TargetNames(),
         multiple=True,
-        help="Ask these engines and services whether they take a JSON Schema, enforce it and accept"
-        " its documents; of a grammar, find what they refuse. NAME is an engine (xgrammar,"
-        " llguidance, outlines-core, llama.cpp, kbnf-0.2, kbnf-0.4), `all` for those that are"
-        " installed, or a service (openai, anthropic, gemini); repeatable.",
+        help="Ask other engines and services; `kbnf help check` lists the names; repeatable.",
     ),
     click.option(
         "--max-mask-work",
         metavar="NODES",
         type=click.IntRange(min=1),
-        help="Find rules whose masks take more trie nodes of the vocabulary (E703).",
+        help="Most nodes of a rule's masks (E703).",
     ),
     click.option(
         "--max-states",
         metavar="COUNT",
         type=click.IntRange(min=1),
-        help="Find grammars whose tables have more states (E703).",
+        help="Most states of a grammar (E703).",
     ),
     click.option("--cost", is_flag=True, help="Report what each grammar takes (I702)."),
 )
@@ -208,11 +211,10 @@ ENOUGH_FOR_JOBS = 32
 def check(console: Console, asked: CheckOptions) -> int:
     """Find errors and likely mistakes in grammars.
 
-    PATH is a file, a directory to search for grammars, `-` for stdin, or a pydantic model as
-    `module:Class`, which is imported; without one, the current directory is searched. JSON Schemas
-    and lists of tools are found by their names (*.schema.json, *.tools.json), and checked where
-    they are named. Exits with status 1 if there are findings at or above --fail-on. --vocab also
-    reports text that the tokenizer cannot produce.
+    PATH is a file, a directory to search (default: the current one), `-` for stdin, or a pydantic
+    model as `module:Class`, which is imported. In directories, JSON Schemas and lists of tools are
+    found by name (*.schema.json, *.tools.json). Exits with status 1 if there are findings at or
+    above --fail-on. --vocab also reports text that the tokenizer cannot produce.
     """
 
     def run(files: Sequence[Path]) -> int:

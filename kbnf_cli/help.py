@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.options import common_options, examples
+from kbnf_cli.options import TOPICS, common_options, examples
 from kbnf_core.shipped import grammar_file, grammar_names, manual_page
 from kbnf_core.text.diagnostics import CATALOGUE, Rule
 from kbnf_core.text.diagnostics.catalogue import find_rule, nearest_rules, read_page
@@ -222,7 +222,12 @@ def _no_rule(code: str) -> str:
     return f"there is no rule {code!r}; {advice}"
 
 
-_PAGES = {"language": "kbnf.5", "limits": "kbnf-limits.7", "kbnf": "kbnf.1"}
+_PAGES = {
+    "language": "kbnf.5",
+    "limits": "kbnf-limits.7",
+    **{topic: f"kbnf-{topic}.7" for topic in TOPICS},
+    "kbnf": "kbnf.1",
+}
 """Pages that are not those of commands."""
 
 _WIDEST = 100
@@ -247,7 +252,8 @@ def help_(context: click.Context, words: tuple[str, ...]) -> int:
     """Show the manual, or find pages by words.
 
     TOPIC is `language`, the reference of KBNF, `limits`, `grammars`, the list of included
-    grammars, `codes`, the name of a command, or the code or name of a finding. Any other words
+    grammars, `codes`, options of many commands (`input`, `json-schema`, `settings`), the name of a
+    command, or the code or name of a finding. Any other words
     list the pages that contain all of them. Without an argument, the topics are listed.
     """
     console = context.ensure_object(Console)

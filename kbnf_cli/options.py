@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from functools import wraps
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -79,6 +80,45 @@ def examples(*lines: str) -> str:
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
+TOPICS = {
+    "input": "How a grammar is read",
+    "json-schema": "JSON Schema and tools",
+    "settings": "Settings and files",
+}
+"""The pages of `kbnf help` that describe options of many commands, with what these are for."""
+
+
+_HELP_WIDTH = 44
+"""Columns of help texts on a terminal of 80."""
+
+
+class SharedOption(click.Option):
+    """An option that a page of `kbnf help` describes once, for all commands that have it."""
+
+    def __init__(self, *arguments: Any, topic: str, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self.topic = topic
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the record of all options of the topic where this is the first of them."""
+        others = [
+            each
+            for each in ctx.command.params
+            if isinstance(each, SharedOption) and each.topic == self.topic
+        ]
+        if others[0] is not self:
+            return None
+        names = ", ".join(next(n for n in each.opts if n.startswith("--")) for each in others)
+        text = f"{names}: see `kbnf help {self.topic}`."
+        # Names are not broken at their hyphens, as click would.
+        lines = wrap(text, _HELP_WIDTH, break_on_hyphens=False)
+        return TOPICS[self.topic], "\b\n" + "\n".join(lines)
+
+    def full_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return what the page of the topic says of this option."""
+        return super().get_help_record(ctx)
+
+
 def together(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
     """Return what adds several options, listed in this order."""
 
@@ -112,7 +152,16 @@ def _verbosity_option(
         if value:
             context.ensure_object(Console).verbosity = verbosity
 
-    return click.option(short, long, is_flag=True, expose_value=False, help=text, callback=set_it)
+    return click.option(
+        short,
+        long,
+        cls=SharedOption,
+        topic="settings",
+        is_flag=True,
+        expose_value=False,
+        help=text,
+        callback=set_it,
+    )
 
 
 common_options = together(
@@ -120,6 +169,8 @@ common_options = together(
     _verbosity_option("-v", "--verbose", Verbosity.VERBOSE, "Say more on stderr."),
     click.option(
         "--color",
+        cls=SharedOption,
+        topic="settings",
         type=click.Choice([colour.value for colour in Colour]),
         expose_value=False,
         callback=_set_colour,
@@ -128,7 +179,9 @@ common_options = together(
 )
 """``--color``, ``-q`` and ``-v``, which work before and after the command's name."""
 
-start_option = click.option("--start", metavar="NAME", help="The start nonterminal.")
+start_option = click.option(
+    "--start", cls=SharedOption, topic="input", metavar="NAME", help="The start nonterminal."
+)
 
 _READ = (
     "kbnf",
@@ -145,6 +198,8 @@ _READ = (
 from_option = click.option(
     "--from",
     "from_",
+    cls=SharedOption,
+    topic="input",
     type=click.Choice(_READ),
     help="The language of the grammar.  [default: by the extension of its file, else by content]",
 )
@@ -154,6 +209,8 @@ grammar_options = together(
     from_option,
     click.option(
         "--finish",
+        cls=SharedOption,
+        topic="input",
         type=click.Choice(FINISHES),
         help="When generation ends: at the first byte or token that completes the start, or only "
         "at end of sequence.  [default: the grammar's pragma, else eager]",
@@ -163,6 +220,8 @@ grammar_options = together(
 
 stdin_option = click.option(
     "--stdin-filename",
+    cls=SharedOption,
+    topic="settings",
     metavar="NAME",
     type=click.Path(path_type=Path),
     help="File name to assume for stdin; decides which configuration applies.",
@@ -170,6 +229,8 @@ stdin_option = click.option(
 
 eos_option = click.option(
     "--eos",
+    cls=SharedOption,
+    topic="input",
     metavar="ID",
     type=click.IntRange(min=0),
     multiple=True,
@@ -180,8 +241,8 @@ vocabulary_options = together(
     click.option(
         "--vocab",
         metavar="FILE|MODEL|bytes",
-        help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
-        "cache, or `bytes`.  [default: bytes]",
+        help="The vocabulary: a file, a model in Hugging Face's local cache, or `bytes`."
+        "  [default: bytes]",
     ),
     eos_option,
 )
@@ -190,28 +251,44 @@ config_options = together(
     click.option(
         "--config",
         "config_file",
+        cls=SharedOption,
+        topic="settings",
         metavar="FILE",
         type=click.Path(path_type=Path),
         help="Read settings from FILE rather than from the nearest kbnf.toml or pyproject.toml.",
     ),
-    click.option("--isolated", is_flag=True, help="Read no configuration file."),
+    click.option(
+        "--isolated",
+        cls=SharedOption,
+        topic="settings",
+        is_flag=True,
+        help="Read no configuration file.",
+    ),
 )
 
 file_options = together(
     click.option(
         "--exclude",
+        cls=SharedOption,
+        topic="settings",
         metavar="PATTERN",
         multiple=True,
         help="Leave out what matches in directories, as a .gitignore does; repeatable.",
     ),
     click.option(
         "--extend-exclude",
+        cls=SharedOption,
+        topic="settings",
         metavar="PATTERN",
         multiple=True,
         help="Leave out what matches beside what is left out anyway; repeatable.",
     ),
     click.option(
-        "--force-exclude", is_flag=True, help="Leave out excluded files that are named, too."
+        "--force-exclude",
+        cls=SharedOption,
+        topic="settings",
+        is_flag=True,
+        help="Leave out excluded files that are named, too.",
     ),
 )
 """What says which files in directories are left out: see ``inputs.FileInputs``."""
@@ -226,7 +303,14 @@ def _schema_option(*names: str, text: str, **settings: Any) -> Callable[[_Comman
             given[parameter.name] = value
 
     return click.option(
-        *names, expose_value=False, default=None, callback=keep, help=text, **settings
+        *names,
+        cls=SharedOption,
+        topic="json-schema",
+        expose_value=False,
+        default=None,
+        callback=keep,
+        help=text,
+        **settings,
     )
 
 

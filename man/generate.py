@@ -1,4 +1,4 @@
-"""Writes the man pages of the commands: ``python man/generate.py [FOLDER]``.
+"""Writes the man pages of the commands and of shared options: ``python man/generate.py [FOLDER]``.
 
 Name, synopsis, description and options come from the commands themselves; what click cannot know
 (examples, formats, files) is written by hand in ``parts/COMMAND.roff`` and put in behind. The page
@@ -8,12 +8,13 @@ of the language, ``kbnf.5``, is written by hand as a whole.
 import re
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
 
 from kbnf_cli.app import app
+from kbnf_cli.options import TOPICS, SharedOption
 from kbnf_core import __version__
 
 HERE = Path(__file__).parent
@@ -48,12 +49,33 @@ def pages() -> dict[str, str]:
     """Return all generated pages by their file names."""
     top = click.Context(app, info_name="kbnf", **app.context_settings)
     found = {"kbnf.1": _page("kbnf", top)}
+    shared: dict[str, dict[str, str]] = {topic: {} for topic in TOPICS}
     for name in app.list_commands(top):
         command = app.get_command(top, name)
         if command is not None and not command.hidden:
             context = click.Context(command, info_name=name, parent=top)
             found[f"kbnf-{name}.1"] = _page(f"kbnf-{name}", context)
-    return found
+            for each in command.params:
+                if isinstance(each, SharedOption) and (record := each.full_record(context)):
+                    shared[each.topic].setdefault(each.opts[0], _option(record))
+    return found | {
+        f"kbnf-{topic}.7": _page_of_options(topic, options.values())
+        for topic, options in shared.items()
+    }
+
+
+def _page_of_options(topic: str, options: Iterable[str]) -> str:
+    name = f"kbnf-{topic}"
+    return "".join(
+        (
+            f'.TH {name.upper()} 7 {DATE} "kbnf\\-toolkit {__version__}" "kbnf manual"\n',
+            f".SH NAME\n{name} \\- shared options: {_escape(TOPICS[topic])}\n",
+            ".SH OPTIONS\n",
+            *options,
+            _part(name),
+            _SEE_ALSO,
+        )
+    )
 
 
 def _page(name: str, context: click.Context) -> str:
@@ -102,8 +124,13 @@ def _options(context: click.Context) -> Iterator[str]:
     for parameter in context.command.get_params(context):
         record = parameter.get_help_record(context)
         if record is not None and isinstance(parameter, click.Option):
-            names, text = record
-            yield f".TP\n{_option_names(names)}\n{_wrapped(text)}"
+            yield _option(record)
+
+
+def _option(record: tuple[str, str]) -> str:
+    names, text = record
+    plain = text.removeprefix("\b\n")
+    return f".TP\n{_option_names(names)}\n{_wrapped(plain)}"
 
 
 def _option_names(names: str) -> str:

@@ -4,7 +4,6 @@ from collections.abc import Collection
 from typing import Any
 
 from sglang.srt.constrained.base_grammar_backend import BaseGrammarBackend
-from sglang.srt.parser.reasoning_parser import ReasoningParser
 from sglang.srt.runtime_context import get_serving
 
 from kbnf_core import Vocabulary
@@ -27,6 +26,8 @@ def create(
     if not serving.reasoning_parser:
         return backend
     # SGLang wraps its own backends so, and leaves it to others to do the same.
+    from sglang.srt.parser.reasoning_parser import ReasoningParser
+
     parser = ReasoningParser(
         model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer
     )
