@@ -162,7 +162,7 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
     Outside of JSON nothing is escaped, so that a name ends at the delimiter that follows it. A
     marker of the format is one in a string of JSON, too.
     """
-    marked = sorted(_marker_texts(found))
+    marked = sorted(marker_texts(found))
     delimiters: dict[str, str] = {}
     for text in _texts(found):
         before, is_named, after = text.partition(NAME)
@@ -188,11 +188,11 @@ def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
         each: vocabulary.special_id(each) is not None or bool(vocabulary.token_ids(each.encode()))
-        for each in sorted(_marker_texts(found))
+        for each in sorted(marker_texts(found))
     }
 
 
-def _marker_texts(found: Format) -> set[str]:
+def marker_texts(found: Format) -> set[str]:
     return {each for text in _texts(found) for each in _MARKER.findall(text)}
 
 

@@ -1,0 +1,2 @@
+NOTATIONS = {}
+def literal(style, value): raise NotImplementedError
