@@ -23,25 +23,25 @@ text as if that were JSON. A refusal names the formats that take the probes, if 
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import Any
 
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import gap_of
-from kbnf_core.languages.structural_tag.literals import NOTATIONS, literal
-from kbnf_core.languages.structural_tag.models import (
-    CHOICES,
-    NAME,
-    NAMED,
-    SCHEMA,
+from kbnf_core.languages.structural_tag.call_texts import (
+    ANY,
+    ID,
+    NUMBER,
+    Calls,
     Format,
-    key_of,
-    shared_out,
+    Thoughts,
+    format_of,
 )
+from kbnf_core.languages.structural_tag.literals import NOTATIONS, literal
 from kbnf_core.languages.tools import rendering
 from kbnf_core.languages.tools.rendering import OtherwiseError, RefusedError, Render
 from kbnf_core.languages.tools.verify import fitting_presets, requiring, verify
@@ -57,10 +57,6 @@ MEMORY = 512 << 20
 _TEXT, _THOUGHT = "qzplainqz", "qzthoughtqz"
 _NAMES = ("qz-first", "qz.second", "qz:third")
 _IDS = ("qzidaaaaa", "qzidbbbbb", "qzidccccc")
-_ID, _NUMBER = "\ue000", "\ue001"
-"""Stand for the identifier of any call, and for its number."""
-
-_ANY = {_ID: "[a-zA-Z0-9_-]{1,64}", _NUMBER: r"\d{1,9}"}
 _ARGUMENTS = {"qzone": "qzv1", "qztwo": "qzv2"}
 _PROBES: Mapping[str, Mapping[str, Any]] = {
     "no values": {},
@@ -270,36 +266,8 @@ class _Messages:
     @staticmethod
     def _without_ids(text: str) -> str:
         for each in _IDS:
-            text = text.replace(each, _ID)
+            text = text.replace(each, ID)
         return text
-
-
-@dataclass(frozen=True, slots=True)
-class _Calls:
-    """The texts of calls: within one, around its name and arguments, and around all of them.
-
-    ``leads`` are the blanks that may come before the first one; ``end_of_turn`` is what the
-    template has after the last one in place of what ends an answer.
-    """
-
-    before: str
-    begin: str
-    after_name: str
-    style: str
-    end: str
-    separator: str
-    after: str
-    is_single: bool
-    escapes: str = "canonical"
-    leads: tuple[str, ...] = ("",)
-    end_of_turn: str = ""
-
-    def texts(self, arguments: str, count: int) -> str:
-        """Return so many calls as they are written."""
-        calls = (
-            f"{self.begin}{name}{self.after_name}{arguments}{self.end}" for name in _NAMES[:count]
-        )
-        return f"{self.before}{self.separator.join(calls)}{self.after}{self.end_of_turn}"
 
 
 def _format_of(messages: _Messages) -> Format:
@@ -313,17 +281,17 @@ def _format_of(messages: _Messages) -> Format:
         except OtherwiseError:
             raise error from None
     calls = _checked(calls, messages)
-    found = _format(calls, _thoughts(messages))
+    found = format_of(calls, _thoughts(messages))
     _verify(found, calls, messages)
     return found
 
 
 def _numbered(body: Callable[..., str], *calls: Mapping[str, Any]) -> str:
     """Return calls with any number in place of each that is a word of its own."""
-    return re.sub(r"\b\d{1,2}\b", _NUMBER, body(*calls))
+    return re.sub(r"\b\d{1,2}\b", NUMBER, body(*calls))
 
 
-def _calls_in(body: Callable[..., str], messages: _Messages) -> _Calls:
+def _calls_in(body: Callable[..., str], messages: _Messages) -> Calls:
     """Return what calls are."""
     one = body(_ARGUMENTS)
     is_cut = messages.is_cut
@@ -335,7 +303,7 @@ def _calls_in(body: Callable[..., str], messages: _Messages) -> _Calls:
     if _NAMES[0] in after:
         raise OtherwiseError("it writes the name of the tool twice")
     leads = tuple(sorted(messages.leads, key=len))
-    found = _Calls("", before, after_name, style, after, "", "", is_single=True, leads=leads)
+    found = Calls(before, after_name, after, style=style, is_single=True, leads=leads)
     try:
         two = body(_ARGUMENTS, _ARGUMENTS)
     except OtherwiseError:
@@ -351,12 +319,12 @@ def _calls_in(body: Callable[..., str], messages: _Messages) -> _Calls:
     if f"{begun}{between}{ended}" != two:
         raise OtherwiseError("a second call is written otherwise than the first")
     found = _several(found, between, is_cut=is_cut)
-    if body(*3 * [_ARGUMENTS]) != found.texts(arguments, 3):
+    if body(*3 * [_ARGUMENTS]) != found.texts(arguments, _NAMES):
         raise OtherwiseError("what is around a call depends on its place among the others")
     return found
 
 
-def _several(one: _Calls, between: str, *, is_cut: bool) -> _Calls:
+def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
     """Return calls that may be several, of one and what is between the arguments of two."""
     before, after = one.begin, one.end
     begin = _shared_end(before, between)
@@ -373,7 +341,7 @@ def _several(one: _Calls, between: str, *, is_cut: bool) -> _Calls:
     if not begin or (last and not first.strip()):
         raise OtherwiseError("calls do not begin with a text of their own")
     separator = between[len(end) :]
-    if any(each in f"{first}{last}{separator}" for each in _ANY):
+    if any(each in f"{first}{last}{separator}" for each in ANY):
         raise OtherwiseError("an identifier of a call is not within it")
     return replace(
         one,
@@ -387,7 +355,7 @@ def _several(one: _Calls, between: str, *, is_cut: bool) -> _Calls:
     )
 
 
-def _checked(calls: _Calls, messages: _Messages) -> _Calls:
+def _checked(calls: Calls, messages: _Messages) -> Calls:
     """Return calls as the probes have them; refuse those that some probe is no text of."""
     if calls.style in _XML:
         with suppress(RefusedError):
@@ -413,10 +381,10 @@ def _checked(calls: _Calls, messages: _Messages) -> _Calls:
 
 def _pattern(text: str) -> str:
     """Return the regular expression of a text in which numbers may be any."""
-    return re.escape(text).replace(_NUMBER, r"\d{1,9}")
+    return re.escape(text).replace(NUMBER, r"\d{1,9}")
 
 
-def _with_empty(calls: _Calls, text: str) -> _Calls:
+def _with_empty(calls: Calls, text: str) -> Calls:
     """Return calls without what is around arguments only where there are some: it is theirs."""
     begun = f"{calls.before}{calls.begin}{_NAMES[0]}"
     kept = _shared(calls.after_name, text[len(begun) :])
@@ -428,7 +396,7 @@ def _with_empty(calls: _Calls, text: str) -> _Calls:
     return replace(calls, after_name=kept, end=end)
 
 
-def _verify(found: Format, calls: _Calls, messages: _Messages) -> None:
+def _verify(found: Format, calls: Calls, messages: _Messages) -> None:
     """Refuse a format whose grammar does not take what the template writes."""
     counts = (1,) if calls.is_single else (1, 2, 3)
     probes = {f"{count} calls": [_ARGUMENTS] * count for count in counts}
@@ -498,7 +466,7 @@ def _arguments_in(rest: str) -> tuple[str, str]:
     raise OtherwiseError("arguments are neither JSON nor in a style that is known")
 
 
-def _thoughts(messages: _Messages) -> tuple[bool, str, str] | None:
+def _thoughts(messages: _Messages) -> Thoughts | None:
     """Return whether prompts end with the beginning of thoughts, that, and what ends them."""
     try:
         prompt = messages.render([rendering.asked()], add_generation_prompt=True)
@@ -514,92 +482,6 @@ def _thoughts(messages: _Messages) -> tuple[bool, str, str] | None:
         return None
     begin = head[len(_shared(head, prompt)) :]
     if begin.strip():
-        return False, begin.rstrip(), end.lstrip()
+        return Thoughts(False, begin.rstrip(), end.lstrip())
     # The prompt has it: it is what the plain answer has not, or the last line of the prompt.
-    return True, prompt.rstrip().rpartition("\n")[2], end.lstrip()
-
-
-def _format(calls: _Calls, thoughts: tuple[bool, str, str] | None) -> Format:
-    """Return the templates of a format, as XGrammar's of the same form are."""
-    templates = {}
-    for single in (False, True):
-        for choice in (*CHOICES, NAMED):
-            for reasoning, leads in _leads(thoughts):
-                written = _written(calls, choice, once=single or calls.is_single)
-                templates[key_of(choice, reasoning, single=single)] = _sequence([*leads, *written])
-    return shared_out("", templates)
-
-
-def _tag(calls: _Calls) -> Format:
-    schema = {"type": "json_schema", "json_schema": SCHEMA}
-    styled = schema if calls.style == "json" else {**schema, "style": calls.style}
-    if calls.escapes != "canonical":
-        styled = {**styled, "escapes": calls.escapes}
-    begun = f"{calls.begin}{NAME}{calls.after_name}"
-    begin, *leads = _parts(begun if calls.before.strip() else begun.lstrip())
-    *behind, end = _parts(calls.end)
-    content = _sequence([*leads, styled, *behind])
-    return {"type": "tag", "begin": begin["value"], "content": content, "end": end["value"]}
-
-
-def _parts(text: str) -> list[Format]:
-    """Return a text as formats, constants first and last: identifiers and numbers may be any."""
-    pieces = re.split(f"([{''.join(_ANY)}])", text)
-    return [{"type": "regex", "pattern": _ANY[x]} if x in _ANY else _const(x) for x in pieces]
-
-
-def _written(calls: _Calls, choice: str, *, once: bool) -> list[Format]:
-    """Return what is written where tools are called so."""
-    tag, before = _tag(calls), calls.before
-    opening = before if before.strip() else before + calls.begin
-    lead, opening = opening[: len(opening) - len(opening.lstrip())], opening.lstrip()
-    opening = re.split(f"[{''.join(_ANY)}]", opening)[0]
-    # A beginning that is text of its own, up to its first line or its first marker.
-    trigger = opening[: opening.find(">") + 1] or opening.split("\n")[0].rstrip()
-    if choice == "none":
-        return [{"type": "any_text", "excludes": [trigger]}]
-    blanks = dict.fromkeys(each + more for each in calls.leads for more in ("", lead))
-    leads = [] if choice == "auto" or len(blanks) < 2 else [_any_of(blanks)]
-    if before.strip():
-        inner = {
-            "type": "tags_with_separator",
-            "tags": [tag],
-            "separator": calls.separator,
-            "at_least_one": True,
-            "stop_after_first": once or choice == NAMED,
-        }
-        tag = {"type": "tag", "begin": opening, "content": inner, "end": calls.after}
-    if choice == NAMED:
-        return [*leads, tag]
-    found: Format = {"type": "triggered_tags", "triggers": [trigger], "tags": [tag]}
-    settings = {"at_least_one": choice == "required", "stop_after_first": once}
-    return [*leads, {**found, **settings}]
-
-
-def _leads(thoughts: tuple[bool, str, str] | None) -> Iterator[tuple[str, list[Format]]]:
-    """Yield the ways of reasoning, and what leads the calls in each."""
-    yield "disabled", []
-    if thoughts is None:
-        return
-    is_prompted, begin, end = thoughts
-    mark = end.rstrip()
-    for reasoning in ("enabled", "auto"):
-        opened = "" if is_prompted and reasoning == "enabled" else begin
-        text = {"type": "any_text", "excludes": [mark]}
-        lead, rest = opened[: len(opened) - len(opened.lstrip())], end[len(mark) :]
-        tag: Format = {"type": "tag", "begin": opened.lstrip(), "content": text, "end": mark}
-        blanks = [_any_of(["", lead])] if lead else []
-        led = _sequence([*blanks, tag, *([_const(rest)] if rest else [])])
-        yield reasoning, [led if reasoning == "enabled" else {"type": "optional", "content": led}]
-
-
-def _any_of(values: Iterable[str]) -> Format:
-    return {"type": "or", "elements": [_const(each) for each in values]}
-
-
-def _const(value: str) -> Format:
-    return {"type": "const_string", "value": value}
-
-
-def _sequence(elements: Sequence[Format]) -> Format:
-    return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": [*elements]}
+    return Thoughts(True, prompt.rstrip().rpartition("\n")[2], end.lstrip())
