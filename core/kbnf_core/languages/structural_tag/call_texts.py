@@ -32,12 +32,12 @@ ID, NUMBER, CALL_ID, JSON_ID, BLANK = "\ue000\ue001\ue002\ue003\ue004"
 """Stand in texts for what may be any: the identifier of a call, its number, and what may be left
 out (Mistral's identifiers, and the blank before its lists)."""
 
-ANY = {
-    ID: "[a-zA-Z0-9_-]{1,64}",
-    NUMBER: r"\d{1,9}",
-    CALL_ID: r"(?:\[CALL_ID\][a-zA-Z0-9]{9})?",
-    JSON_ID: '(?:, "id": "[a-zA-Z0-9]{9}")?',
-    BLANK: " ?",
+ANY: Mapping[str, Format] = {
+    ID: {"type": "regex", "pattern": "[a-zA-Z0-9_-]{1,64}"},
+    NUMBER: {"type": "regex", "pattern": r"\d{1,9}"},
+    CALL_ID: {"type": "regex", "pattern": r"(?:\[CALL_ID\][a-zA-Z0-9]{9})?"},
+    JSON_ID: {"type": "regex", "pattern": '(?:, "id": "[a-zA-Z0-9]{9}")?'},
+    BLANK: {"type": "optional", "content": {"type": "const_string", "value": " "}},
 }
 
 
@@ -106,7 +106,7 @@ def _tag(calls: Calls) -> Format:
 def _parts(text: str) -> list[Format]:
     """Return a text as formats, constants first and last: identifiers and numbers may be any."""
     pieces = re.split(f"([{''.join(ANY)}])", text)
-    return [{"type": "regex", "pattern": ANY[x]} if x in ANY else _const(x) for x in pieces]
+    return [ANY[each] if each in ANY else _const(each) for each in pieces]
 
 
 def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
@@ -116,7 +116,8 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
     lead, opening = opening[: len(opening) - len(opening.lstrip())], opening.lstrip()
     opening = re.split(f"[{''.join(ANY)}]", opening)[0]
     # A beginning that is text of its own, up to its first line or its first marker.
-    trigger = opening[: opening.find(">") + 1] or opening.split("\n")[0].rstrip()
+    marker = re.match(r"\[[A-Z_]+\]|[^>]*>", opening)
+    trigger = marker[0] if marker else opening.split("\n")[0].rstrip()
     if choice == "none":
         return [{"type": "any_text", "excludes": [trigger]}]
     blanks = dict.fromkeys(each + more for each in calls.leads for more in ("", lead))
@@ -143,6 +144,7 @@ def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
     """Yield the ways of reasoning, and what leads the calls in each."""
     yield "disabled", []
     if thoughts is None:
+        yield "auto", []
         return
     is_prompted, begin, end = thoughts
     mark = end.rstrip()

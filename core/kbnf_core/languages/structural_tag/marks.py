@@ -222,7 +222,8 @@ def _heads_in(format_: Any) -> Iterator[str]:
     tags = [(node, part) for node in nodes if node.kind == "tag" for part in node.parts]
     for node, content in tags:
         for part in content.parts if content.kind == "sequence" else [content]:
-            if part.kind in OF_SCHEMAS and NAME in _head(node, part):
+            # A name alone says nothing of what is around it.
+            if part.kind in OF_SCHEMAS and NAME in _head(node, part) != NAME:
                 yield _head(node, part)
 
 

@@ -107,16 +107,17 @@ _BEGUN = re.compile(r"(?:<[^<>\s{}]*|\[[A-Z_/]*)\Z")
 """The beginning of a marker at the end of a text."""
 
 
-def derived_format(text: str) -> str:
+def derived_format(text: str, config: str | None = None) -> str:
     """Return the format of tool calls of a chat template, for the option ``tool_calls``.
 
-    ``text`` is the template, or what ``tokenizer_config.json`` holds. Raises ``ConfigError`` where
+    ``text`` is the template, or what ``tokenizer_config.json`` holds; ``config`` is that of a
+    template that has a file of its own, for its special tokens. Raises ``ConfigError`` where
     that has no template, for a template that cannot be rendered within the limits, for one that
     writes calls in no way that a format can say, and where Jinja is not installed.
     """
     process = Process(memory=MEMORY)
     try:
-        return str(process.call(_derived, text, seconds=SECONDS))
+        return str(process.call(_derived, text, config, seconds=SECONDS))
     except StartError as error:
         raise ConfigError(f"no process for the chat template can be started: {error}") from None
     except ProcessError as error:
@@ -133,9 +134,9 @@ def derived_format(text: str) -> str:
         process.close()
 
 
-def _derived(text: str) -> str:
+def _derived(text: str, config: str | None = None) -> str:
     """Return the format of a template, in the process that renders it."""
-    template, tokens = rendering.template_in(text)
+    template, tokens = rendering.template_in(text, config)
     render = rendering.renderer(template, tokens, _TOOLS)
     problem, refusal = "", ""
     written: list[str] = []

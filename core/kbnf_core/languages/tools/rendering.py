@@ -41,32 +41,39 @@ def placeholder(name: str) -> str:
     return f"<{name}>"
 
 
-def template_in(text: str) -> tuple[str, dict[str, Any]]:
+def template_in(text: str, config: str | None = None) -> tuple[str, dict[str, Any]]:
     """Return the template of a text and the special tokens that it may write.
 
-    The text is the template, or the JSON of ``tokenizer_config.json``. Raises ``ConfigError`` where
-    that has no template.
+    The text is the template, or the JSON of ``tokenizer_config.json``; ``config`` is that file's,
+    where the template has one of its own. Raises ``ConfigError`` where there is no template.
     """
-    try:
-        config = json.loads(text) if text.lstrip().startswith("{") else None
-    except (ValueError, RecursionError):
-        config = None
-    tokens: dict[str, Any] = {name: placeholder(name) for name in TOKENS}
-    if not isinstance(config, dict):
+    known = _object_in(text)
+    settings = known or _object_in(config or "") or {}
+    tokens = {name: placeholder(name) for name in TOKENS}
+    for name in TOKENS:
+        token = settings.get(name)
+        token = token.get("content") if isinstance(token, dict) else token
+        if isinstance(token, str):
+            tokens[name] = token
+    if known is None:
         return text, tokens
-    found = config.get("chat_template")
+    found = known.get("chat_template")
     if isinstance(found, list):
         # Several by name: that for tools is called so.
         named = {each.get("name"): each.get("template") for each in found if isinstance(each, dict)}
         found = named.get("tool_use", named.get("default"))
     if not isinstance(found, str):
         raise ConfigError("there is no `chat_template` in this configuration of a tokenizer")
-    for name in TOKENS:
-        known = config.get(name)
-        known = known.get("content") if isinstance(known, dict) else known
-        if isinstance(known, str):
-            tokens[name] = known
     return found, tokens
+
+
+def _object_in(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that a text is; None for a template, which may begin with a brace."""
+    try:
+        found = json.loads(text) if text.lstrip().startswith("{") else None
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _compiled(template: str) -> Any:

@@ -7,32 +7,37 @@ for calls of these tools is one of its texts, what is no call of them is none.
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbnf_core.frontend import read_grammar
+from kbnf_core.kernel import has_engine
 from kbnf_core.languages.structural_tag.models import marker_texts, table
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_core.languages.tools.language import TOOL_LIST
 from kbnf_core.languages.tools.rendering import OtherwiseError
-from kbnf_core.lower.build import build_tables
-from kbnf_core.recognise.states import INITIAL, StateTable
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.source import Source
+
+if TYPE_CHECKING:
+    from kbnf_core.recognise.states import StateTable
 
 _MOST_NAMED = 3
 """Formats that a refusal names."""
 
 
 class Calls:
-    """The texts of calls of some tools in a format."""
+    """The texts of calls of some tools in a format; needs the engine."""
 
     def __init__(self, name: str, tools: Sequence[Mapping[str, Any]], **options: str) -> None:
         self._text = json.dumps(tools)
         self._options = {"tool_calls": name, **options}
 
     @cached_property
-    def _states(self) -> StateTable | None:
+    def _states(self) -> "StateTable | None":
         """The states of the grammar; None where the format has none of these tools."""
+        from kbnf_core.lower.build import build_tables
+        from kbnf_core.recognise.states import StateTable
+
         source = Source(self._text, is_json=True)
         reading = read_grammar(source, language=TOOL_LIST, options=self._options)
         if reading.grammar is None:
@@ -43,7 +48,7 @@ class Calls:
         """Tell whether a text is one of them."""
         if self._states is None:
             return False
-        state, size = self._states.feed(INITIAL, text.encode())
+        state, size = self._states.feed(self._states.initial, text.encode())
         return size == len(text.encode()) and bool(self._states.completions(state))
 
 
@@ -67,8 +72,11 @@ def verify(
     """Raise ``OtherwiseError`` for a format that reads a template's texts otherwise.
 
     ``written`` are calls of the tools, by what is special about them; ``wrong`` are none;
-    ``thinking`` are calls after thoughts, one of which is what a model goes on with.
+    ``thinking`` are calls after thoughts, one of which is what a model goes on with. Without the
+    compiled engine nothing is known of the grammar.
     """
+    if not has_engine():
+        return
     asked, free = (Calls(name, tools, tool_choice=each) for each in ("required", "auto"))
     for title, text in written.items():
         if not asked.has(text):
@@ -94,7 +102,7 @@ def fitting_presets(
 
     Where it writes nothing, those whose markers are all in its text may be meant.
     """
-    if written:
+    if written and has_engine():
         found = [each for each in table() if _takes_all(each, tools, written)]
         sentence = "these take what it writes for calls"
     else:
