@@ -238,7 +238,14 @@ def _schema_option(*names: str, text: str, **settings: Any) -> Callable[[_Comman
     )
 
 
+lexing_option = _schema_option(
+    "--lexing",
+    type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
+    text="Lark: how text is cut into lexemes.  [default: as the grammar's dialect does]",
+)
+
 schema_options = together(
+    lexing_option,
     _schema_option(
         "--integers",
         type=click.Choice(["plain", "fraction"]),
@@ -323,7 +330,7 @@ schema_options = together(
         text="With --tool-calls: at most one call of a tool.",
     ),
 )
-"""The options of the readers of JSON Schemas, and of lists of tools, which have some.
+"""The options of the readers of Lark, of JSON Schemas, and of lists of tools.
 
 Those that were given are the parameter ``schema``.
 """

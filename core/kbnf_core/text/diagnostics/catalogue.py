@@ -105,6 +105,7 @@ _RULES = (
     Rule("W422", "lark-approximate", "A construct of a Lark file is kept only in part."),
     Rule("W423", "lark-never", "A part of a Lark file matches no text."),
     Rule("W424", "lark-collision", "Two terminals of a Lark file match the same text."),
+    Rule("I421", "lark-dialect", "A Lark file is read as LLGuidance's, since Lark refuses it."),
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
     Rule("W433", "abnf-left-out", "An ABNF rule that cannot be generated is not needed."),
     Rule("E432", "abnf-redefinition", "An ABNF rule is defined twice, or added to before it is."),
