@@ -1,5 +1,6 @@
 """Which dialect a Lark file is in: by its constructs, by what is asked for, or by who reads it."""
 
+import json
 import time
 
 import pytest
@@ -114,3 +115,34 @@ def test_a_choice_of_texts_is_written_as_one() -> None:
     assert "'a' | 'b' 'c' | 'd'" in written
     assert "'a' | 'b'" in from_lark('%llguidance {}\nstart: ("a" | "b") "c"').text
     assert LARK.write is not None
+
+
+# Schemas in Lark
+
+REFUSED = {"type": "object", "propertyNames": {"pattern": "^a"}}
+
+
+@pytest.mark.parametrize(
+    ("reference", "is_refused"),
+    [
+        (None, False),
+        ("#/$defs/plain", False),
+        ("#/$defs/strange", True),
+        ("#/$defs/on", True),
+        ("#/$defs/str%61nge", True),
+        ("#", False),
+        ("#strange", True),
+    ],
+)
+def test_keywords_in_definitions_count_where_a_reference_leads(
+    reference: str | None, is_refused: bool
+) -> None:
+    held = {} if reference is None else {"$ref": reference}
+    definitions = {
+        "plain": {"type": "null"},
+        "strange": {**REFUSED, "$anchor": "strange"},
+        "on": {"items": {"$ref": "#/$defs/strange"}},
+    }
+    schema = {"type": "object", "properties": {"a": held}, "$defs": definitions}
+    found = {each.message for each in check(f"start: %json {json.dumps(schema)}", "x.lark")}
+    assert any("Unimplemented keys" in each for each in found) == is_refused
