@@ -37,8 +37,10 @@ from kbnf_core.languages.structural_tag.xml import (
     NestedArguments,
     kind_of,
     other_members,
+    other_names,
 )
 
+_BRACES = ("{", "}")
 _ANY = ("any_value", "any_object", "any_list")
 
 
@@ -49,7 +51,7 @@ class Notation(NamedTuple):
     ``name`` is the pattern of the names that are no strings; members may be in their order.
     """
 
-    brackets: str
+    brackets: tuple[str, str]
     assigned: str
     separator: str
     quote: str
@@ -60,10 +62,10 @@ class Notation(NamedTuple):
 
 NOTATIONS: Mapping[str, Notation] = {
     "gemma": Notation(
-        "{}", ":", ",", '<|"|>', {}, r"[^\x00-\x20:,{}\[\]<>\x22]+", is_sorted=True
+        _BRACES, ":", ",", '<|"|>', {}, r"[^\x00-\x20:,{}\[\]<>\x22]+", is_sorted=True
     ),
     "python": Notation(
-        "()", "=", ", ", "", {"true": "True", "false": "False", "null": "None"},
+        ("(", ")"), "=", ", ", "", {"true": "True", "false": "False", "null": "None"},
         r"[A-Za-z_][A-Za-z0-9_]*",
     ),
 }  # fmt: skip
@@ -90,7 +92,7 @@ def _written(style: str, node: tuple[str, Any], parts: list[str]) -> str:
         members = [*zip(value, parts, strict=True)]
         if notation.is_sorted:
             members.sort(key=lambda member: member[0].lower())
-        first, last = "{}" if where else notation.brackets
+        first, last = _BRACES if where else notation.brackets
         found = (_key(notation, name, is_inner=bool(where)) + each for name, each in members)
         return first + notation.separator.join(found) + last
     if isinstance(value, str) and notation.quote:
@@ -149,10 +151,10 @@ class LiteralArguments(NestedArguments):
             self._check(name, pointer, is_inner=is_inner)
             key = text(_key(self._notation, name, is_inner=is_inner))
             forms.append((sequence(key, members.elements[name]), name in members.needed))
-        other = EMPTY
+        other: Form = EMPTY
         if members.other is not EMPTY:
             other = sequence(self._other_key(names, is_inner=is_inner), members.other)
-        first, last = "{}" if is_inner else self._notation.brackets
+        first, last = _BRACES if is_inner else self._notation.brackets
         return sequence(text(first), self._joined(forms, other, hint), text(last))
 
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
@@ -195,11 +197,13 @@ class LiteralArguments(NestedArguments):
             self.report.error(f"{pointer}/properties", message, code=UNSUPPORTED)
 
     def _other_key(self, listed: Sequence[str], *, is_inner: bool) -> Form:
+        name = self._notation.name
         if is_inner and not self._notation.quote:
-            key = self.contents.schema({"type": "string"}, self.options, self.pointer, "name")
+            schema = {"type": "string", **({"not": {"enum": [*listed]}} if listed else {})}
+            key = self.contents.schema(schema, self.options, self.pointer, "name")
             return sequence(key, text(": "))
-        del listed
-        return sequence(regex(self._notation.name), text(self._notation.assigned))
+        key = other_names(name, listed) if listed else regex(name)
+        return sequence(key, text(self._notation.assigned))
 
     def _values(self, schema: Any, pointer: str, hint: str) -> Iterator[Form]:
         for each, where in self.schemas.cases(schema, pointer):
@@ -251,7 +255,7 @@ class LiteralArguments(NestedArguments):
         )
         objects, lists = (
             sequence(text(first), each, text(last))
-            for each, (first, last) in zip(several, ("{}", "[]"), strict=True)
+            for each, (first, last) in zip(several, (_BRACES, ("[", "]")), strict=True)
         )
         value = alternation([*kinds, call("any_object"), call("any_list")])
         rules = [

@@ -84,14 +84,15 @@ def format_named(name: str) -> Format:
         if found is None:
             raise ConfigError(f"there is no format {name!r}"[:200] + f"; {_advice(name)}")
         return found
+    given: Any = None
     try:
-        found = json.loads(name)
-        templates, shared = found["templates"], found["shared"]
+        given = json.loads(name)
+        templates, shared = given["templates"], given["shared"]
     except (ValueError, KeyError, RecursionError):
         templates, shared = None, None
     if not isinstance(templates, dict) or not isinstance(shared, list):
         raise ConfigError("a format of tool calls in JSON has `templates` and `shared`")
-    return dict(found)
+    return dict(given)
 
 
 def _advice(name: str) -> str:

@@ -11,12 +11,16 @@ when its turn comes: schemas may refer to themselves, and nothing here recurs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from kbnf_core.automata import operations
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.kbnf.tree import Definition
+from kbnf_core.languages.conversion.build_tree import escaped
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -363,6 +367,15 @@ def gap_around(contents: Contents, options: Options) -> Form:
     It is the gap of JSON, and that of printers where JSON has none: templates write line breaks.
     """
     return contents.shared("space", regex(gap_of(options) or gap_of(Options())))
+
+
+def other_names(pattern: str, listed: Iterable[str]) -> Form:
+    """Return the names of a pattern but for some, all as they are written."""
+    names = compile_regex(pattern).dfa
+    known = compile_regex("|".join(map(escaped, listed))).dfa
+    if names is None or known is None:
+        return regex(pattern)
+    return regex(to_regex(operations.difference(names, known)))
 
 
 def other_members(schema: Mapping[str, Any], options: Options) -> Any:

@@ -79,7 +79,7 @@ def _object_in(text: str) -> dict[str, Any] | None:
 def _compiled(template: str) -> Any:
     """Return a template of Jinja. Raises ``ConfigError``."""
     try:
-        from jinja2 import TemplateError, nodes
+        from jinja2 import Environment, TemplateError, nodes
         from jinja2.ext import Extension, loopcontrols
         from jinja2.parser import Parser
         from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -89,7 +89,9 @@ def _compiled(template: str) -> Any:
     class Generation(Extension):
         """What is between ``{% generation %}`` and ``{% endgeneration %}``, as it is."""
 
-        tags = frozenset(("generation",))
+        def __init__(self, environment: Environment) -> None:
+            super().__init__(environment)
+            self.tags = {"generation"}
 
         def parse(self, parser: Parser) -> nodes.Node:
             line = next(parser.stream).lineno

@@ -54,7 +54,7 @@ class Calls:
 
 def requiring(tools: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Mapping[str, Any]]:
     """Return tools whose arguments all have these members."""
-    found = []
+    found: list[Mapping[str, Any]] = []
     for tool in tools:
         function = tool["function"]
         schema = {**function["parameters"], "required": [*names]}
