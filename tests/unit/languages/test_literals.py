@@ -73,7 +73,8 @@ def read_gemma(text: str) -> Any:
         return f'"\0{len(strings) - 1}"'
 
     plain = re.sub(r'<\|"\|>((?s:.*?))<\|"\|>', kept, text)
-    named = re.sub(r'([{,])([^\x00-\x20:,{}\[\]<>"]+):', r'\1"\2":', plain)
+    name = r'([{,])([^\x00-\x20:,{}\[\]<>"]+):'
+    named = re.sub(name, lambda found: f"{found[1]}{json.dumps(found[2])}:", plain)
     spelt = re.sub('"\0([0-9]+)"', lambda found: json.dumps(strings[int(found[1])]), named)
     return json.loads(spelt)
 
@@ -104,7 +105,7 @@ def test_sampled_arguments_are_what_the_notation_and_the_schema_say(style: str) 
         text = bytes(sample)
         [call] = found.read_value(text)
         jsonschema.validate(call["arguments"], SCHEMA)
-        arguments = text.decode().removeprefix("<c=f>").removesuffix("</c>")
+        arguments = text.decode(errors="replace").removeprefix("<c=f>").removesuffix("</c>")
         assert READERS[style](arguments) == call["arguments"]
         reader = found.value_reader()
         for index in range(len(text)):

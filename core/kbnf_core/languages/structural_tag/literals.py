@@ -174,20 +174,25 @@ class LiteralArguments(NestedArguments):
         return sequence(text("["), found, text("]"))
 
     def _joined(self, forms: Sequence[tuple[Form, bool]], other: Form, hint: str) -> Form:
-        """Return members with separators between them: after another one, or as the first."""
+        """Return members with separators between them: after another one, or as the first.
+
+        Members that are not listed come last, and anywhere where names are in their order.
+        """
         separator = text(self._notation.separator)
-        after: Form = EMPTY
-        first: Form = EMPTY
+        others: Form = EMPTY
         if other is not EMPTY:
-            after = repeated(sequence(separator, other), 0, None)
-            first = optional(sequence(other, after))
+            others = repeated(sequence(separator, other), 0, None)
+        before = others if self._notation.is_sorted else EMPTY
+        after = others
+        first = EMPTY if other is EMPTY else optional(sequence(other, after))
         for number, (form, is_needed) in reversed([*enumerate(forms)]):
-            led, begun = sequence(separator, form), sequence(form, after)
+            led, begun = sequence(before, separator, form, after), sequence(form, after)
             first = begun if is_needed else alternation([begun, first])
-            after = sequence(led if is_needed else optional(led), after)
-            if number:
-                rest = self.contents.names.fresh(f"{hint}_rest")
-                after = self.contents.add(definition(rest, after))
+            after = led if is_needed else alternation([led, after])
+            rest = self.contents.names.fresh(f"{hint}_rest")
+            after = self.contents.add(definition(rest, after))
+            if not number and before is not EMPTY:
+                first = alternation([first, sequence(other, after)])
         return first
 
     def _check(self, name: str, pointer: str, *, is_inner: bool) -> None:
