@@ -364,3 +364,31 @@ def test_names_that_a_style_escapes_are_read_back(style: str) -> None:
     grammar = Grammar.from_structural_tag(tag)
     [call] = grammar.read_value(shortest(grammar))
     assert call["arguments"] == {name: {'a"b': None}}
+
+
+@pytest.mark.parametrize(
+    ("preset", "before", "value", "after"),
+    [
+        (
+            "qwen_3_coder",
+            "<tool_call>\n<function=f>\n<parameter=code>\n",
+            "</parameter1> </param </parameter",
+            "\n</parameter>\n</function>\n</tool_call>",
+        ),
+        (
+            "glm_4_7",
+            "<tool_call>f<arg_key>code</arg_key><arg_value>",
+            "</arg_value1> </arg",
+            "</arg_value></tool_call>",
+        ),
+        ("gemma_4", '<|tool_call>call:f{code:<|"|>', 'a<|"|x <|"', '<|"|>}<tool_call|>'),
+    ],
+)
+def test_the_beginning_of_an_end_is_part_of_a_value(
+    preset: str, before: str, value: str, after: str
+) -> None:
+    schema = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
+    tools = [{"name": "f", "parameters": schema}]
+    grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice="required")
+    [call] = grammar.read_value(f"{before}{value}{after}")
+    assert call == {"name": "f", "arguments": {"code": value}}
