@@ -121,6 +121,8 @@ class Template:
         if text.endswith(self._tail):
             ends.add(len(text) - len(self._tail))
         for start in sorted(starts, reverse=True):
+            over = text.find(self._tail.strip() or "\0", start)
+            ends |= {over} if over > 0 else set()
             for end in sorted(ends, reverse=True):
                 body = text[start:end]
                 yield from {body, body.strip()}

@@ -251,7 +251,11 @@ class _Messages:
         tail = _shared_end(self._tail, rest)
         self.is_cut = tail == self._tail
         found = rest[: len(rest) - len(tail)]
-        self.tail = tail
+        # Where what ends an answer follows the last call, the turn of the model ends there.
+        if _MARKER.match(self._tail.strip()):
+            over = found.find(self._tail.strip(), max(0, *map(found.rfind, _NAMES)))
+            found = found[:over] if over >= 0 else found
+        self.tail = rest[len(found) :]
         self._written.append(found)
         return found
 
