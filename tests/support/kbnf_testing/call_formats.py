@@ -106,8 +106,8 @@ REWRITTEN = {
     "harmony": (
         _gpt_oss,
         "gpt-oss writes ` <|constrain|>json` with a blank, leaves it out, and calls tools in the"
-        " channel `analysis`, too; text for the user, in the channel `commentary` without a recipient,"
-        " precedes calls; where a call is required, the empty text has none",
+        " channel `analysis`, too; text for the user precedes calls, in the channel `commentary`"
+        " without a recipient; where a call is required, the empty text has none",
     ),
 }
 """Formats of XGrammar that are not as their models write, what is made of them, and why."""
