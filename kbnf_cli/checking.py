@@ -221,6 +221,8 @@ class FileCheck:
         given = self._asked.schema
         if is_class(str(subject.file)):
             given = of_model(given)
+        if "llguidance" in (subject.settings.targets or ()):
+            given = {"lexing": "llguidance", **given}
         return dict(own_options(given, subject.language))
 
     def _check(

@@ -22,11 +22,13 @@ from kbnf_cli.options import (
     as_value,
     common_options,
     examples,
+    lexing_option,
     schema_options,
     together,
     vocabulary_options,
 )
 from kbnf_core import convert
+from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.languages import KBNF, LANGUAGES, STRUCTURAL_TAG, Language
 from kbnf_core.text.imports import ANYWHERE
 from kbnf_core.text.source import Source
@@ -87,11 +89,7 @@ _DETAILS = {
         Exits with 1, and writes nothing, if something cannot be kept; --lossy writes it anyway.
         """,
         options=(
-            click.option(
-                "--lexing",
-                type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
-                help="How the original cuts text into lexemes.  [default: as its dialect does]",
-            ),
+            lexing_option,
             conversion_options,
         ),
     ),
@@ -110,10 +108,9 @@ def _command_of(language: Language) -> click.Command:
         to: str | None = None,
         vocab: str | None = None,
         eos: tuple[int, ...] = (),
-        lexing: str | None = None,
+        schema: Mapping[str, Any] = NO_OPTIONS,
     ) -> int:
         vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
-        own: dict[str, Any] = {} if lexing is None else {"lexing": lexing}
         known = [language] if language.write is None else [KBNF, language]
 
         def direction(file: Path) -> Direction:
@@ -130,7 +127,7 @@ def _command_of(language: Language) -> click.Command:
                     start=start,
                     imports=ANYWHERE,
                     vocabulary=None if is_back else vocabulary,
-                    options={} if is_back else own,
+                    options={} if is_back else schema,
                 )
 
             return Direction(converted, ends[1].extension)

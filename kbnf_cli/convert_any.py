@@ -89,11 +89,6 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
     help="The language of FILE.  [default: by its extension, else by its content]",
 )
 @click.option("--start", metavar="NAME", help="The start rule of the original.")
-@click.option(
-    "--lexing",
-    type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
-    help="How a Lark grammar cuts text into lexemes.  [default: as its dialect does]",
-)
 @schema_options
 @click.option(
     "--list-formats",
@@ -117,7 +112,6 @@ def convert_any(
     start: str | None,
     vocab: str | None,
     eos: tuple[int, ...],
-    lexing: str | None,
     schema: Mapping[str, Any],
 ) -> int:
     """Convert grammars from one language to another.
@@ -134,7 +128,7 @@ def convert_any(
     _check_usage(sources, models, to, schema)
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
     target = named(to or KBNF.name) or KBNF
-    own = dict(schema) if lexing is None else {**schema, "lexing": lexing}
+    own = dict(schema)
     if models:
         own = of_model(own)
     conversion = _Conversion(target, to is not None, from_, start, vocabulary, delivery.lossy, own)

@@ -91,7 +91,7 @@ formats of tool calls, for --tool-calls; `--tool-calls NAME --to structural-tag`
 
 def listing() -> str:
     """Return a line for each format, and one for each format of tool calls."""
-    from kbnf_core.languages.structural_tag.models import table
+    from kbnf_core.languages.structural_tag.models import ALIASES, table
 
     width = max(len(each.name) for each in FORMATS)
     lines = (
@@ -99,7 +99,11 @@ def listing() -> str:
         f"  {each.files:<12}  {each.what}\n"
         for each in FORMATS
     )
-    calls = (f"  {name:<{width}}  {each['models']}\n" for name, each in table().items())
+    calls = []
+    for name, each in table().items():
+        others = ", ".join(other for other, meant in ALIASES.items() if meant == name)
+        also = f" (also {others})" if others else ""
+        calls.append(f"  {name:<{width}}  {each['models']}{also}\n")
     return "".join((*lines, _CALLS, *calls))
 
 

@@ -187,10 +187,14 @@ def own_options(schema: Mapping[str, Any], language: "Language") -> Mapping[str,
 
 def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Language") -> None:
     """Raise ``ConfigError`` where an option was given that a language does not have."""
-    from kbnf_core.languages import JSON_SCHEMA
+    from kbnf_core.languages import JSON_SCHEMA, LARK
 
+    owners = {
+        **dict.fromkeys(JSON_SCHEMA.options, "JSON Schemas"),
+        **dict.fromkeys(LARK.options, "Lark"),
+    }
     for option in schema.keys() - set(language.options):
-        owner = "JSON Schemas" if option in JSON_SCHEMA.options else "lists of tools"
+        owner = owners.get(option, "lists of tools")
         flag = option.replace("_", "-")
         raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
 

@@ -21,6 +21,8 @@ _Value = TypeVar("_Value", bound="DataclassInstance")
 
 FROM_XGRAMMAR = "xgrammar:"
 
+_TOKENIZER_CONFIG = "tokenizer_config.json"
+
 LARGEST_TEMPLATE = 1 << 24
 """Bytes of a chat template, or of the configuration of a tokenizer, at most."""
 
@@ -48,13 +50,19 @@ class CallFormat(click.ParamType[str]):
 
 
 def _format_of_template(path: Path) -> str:
+    """Return the format of a template, with the tokens of the configuration beside it."""
     from kbnf_core.languages.tools.chat_template import derived_format
     from kbnf_core.text.files import read_file
 
+    def read(file: Path) -> str:
+        return read_file(file, LARGEST_TEMPLATE).decode()
+
     if path.is_dir():
-        names = ("chat_template.jinja", "tokenizer_config.json")
-        path = next((path / each for each in names if (path / each).is_file()), path / names[1])
-    return derived_format(read_file(path, LARGEST_TEMPLATE).decode())
+        template = path / "chat_template.jinja"
+        path = template if template.is_file() else path / _TOKENIZER_CONFIG
+    config = path.with_name(_TOKENIZER_CONFIG)
+    is_alone = path == config or not config.is_file()
+    return derived_format(read(path), None if is_alone else read(config))
 
 
 def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -314,7 +322,14 @@ def _schema_option(*names: str, text: str, **settings: Any) -> Callable[[_Comman
     )
 
 
+lexing_option = _schema_option(
+    "--lexing",
+    type=click.Choice(["llguidance", "earley", "lalr", "scannerless"]),
+    text="Lark: how text is cut into lexemes.  [default: as the grammar's dialect does]",
+)
+
 schema_options = together(
+    lexing_option,
     _schema_option(
         "--integers",
         type=click.Choice(["plain", "fraction"]),
@@ -399,7 +414,7 @@ schema_options = together(
         text="With --tool-calls: at most one call of a tool.",
     ),
 )
-"""The options of the readers of JSON Schemas, and of lists of tools, which have some.
+"""The options of the readers of Lark, of JSON Schemas, and of lists of tools.
 
 Those that were given are the parameter ``schema``.
 """

@@ -16,7 +16,8 @@ import pytest
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import Conversion, convert
 from kbnf_core.languages import STRUCTURAL_TAG
-from kbnf_core.languages.structural_tag.models import CHOICES, REASONING, _plain
+from kbnf_core.languages.structural_tag.call_texts import CHOICES, OWN, REASONING
+from kbnf_core.languages.structural_tag.models import _plain
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_testing import call_formats
 from kbnf_testing.call_formats import EXAMPLES as CALLS
@@ -416,11 +417,11 @@ FORCED = {"type": "function", "function": {"name": "get_weather"}}
 
 
 def test_the_formats_that_come_with_the_toolkit_are_those_of_xgrammar() -> None:
-    assert CALLS.keys() == call_formats.registry().keys()
+    assert CALLS.keys() == call_formats.registry().keys() | OWN.keys()
     assert call_formats.FILE.read_text("utf-8") == call_formats.read()
 
 
-SAME = [each for each in CALLS if each not in call_formats.REWRITTEN]
+SAME = [each for each in call_formats.registry() if each not in call_formats.REWRITTEN]
 
 
 @pytest.mark.parametrize("preset", SAME)
@@ -457,7 +458,7 @@ def _in_order(value: Any) -> Any:
     return found
 
 
-@pytest.mark.parametrize("preset", CALLS)
+@pytest.mark.parametrize("preset", call_formats.registry())
 def test_a_preset_allows_the_tokens_that_xgrammars_own_allows(preset: str) -> None:
     random = Random(preset)
     tools = [WEATHER, TIME]

@@ -68,7 +68,7 @@ ALLOWED: dict[str, set[str]] = {
     | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
     "languages.tools": BASE
     | READING
-    | {"ir", "lower", "processes"}
+    | {"ir", "kernel", "lower", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},

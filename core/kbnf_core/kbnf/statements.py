@@ -212,13 +212,17 @@ def _reduction(
 
     def reduce(parts: list[Any]) -> Any:
         if given is not None:
-            kept: list[Any] = []
+            kept: list[Any] | None = None
             for index in given:
-                if index < 0:
-                    kept += parts[-1 - index]
+                part = parts[index] if index >= 0 else parts[-1 - index]
+                if kept is None:
+                    # A list is only the parser's, and goes on: a copy at each item is quadratic.
+                    kept = part if index < 0 else [part]
+                elif index < 0:
+                    kept += part
                 else:
-                    kept.append(parts[index])
-            parts = kept
+                    kept.append(part)
+            parts = kept or []
         return parts[0] if takes_one and len(parts) == 1 else act(parts)
 
     return size, act if given is None and not takes_one else reduce, nonterminal

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.languages.structural_tag import models
+from kbnf_core.languages.structural_tag import call_texts, models
 
 FILE = Path(models.__file__).with_name("formats.json")
 
@@ -29,7 +29,7 @@ def registry() -> dict[str, Any]:
     return found
 
 
-_SCHEMA = {"type": "json_schema", "json_schema": models.SCHEMA}
+_SCHEMA = {"type": "json_schema", "json_schema": call_texts.SCHEMA}
 _HARMONY = "<|start|>assistant"
 
 
@@ -38,7 +38,7 @@ def _calls_of_gpt_oss() -> list[Any]:
     kinds = [" <|constrain|>json", "<|constrain|>json", " json", " ", ""]
     said = {"type": "or", "elements": [_const(each) for each in kinds]}
     content = {"type": "sequence", "elements": [said, _const("<|message|>"), _SCHEMA]}
-    channels, named = ("commentary", "analysis"), f" to=functions.{models.NAME}"
+    channels, named = ("commentary", "analysis"), f" to=functions.{call_texts.NAME}"
     begins = [f"<|channel|>{each}{named}" for each in channels]
     begins += [f"{named}<|channel|>{each}" for each in channels]
     return [
@@ -49,10 +49,10 @@ def _calls_of_gpt_oss() -> list[Any]:
 def _gpt_oss(found: dict[str, Any]) -> dict[str, Any]:
     """Return the format of gpt-oss: any way to write a call, one at least where one is required."""
     calls, ends = _calls_of_gpt_oss(), ["<|end|>", "<|return|>"]
-    final, thought = (
+    final, thought, preamble = (
         {"type": "tag", "begin": f"<|channel|>{each}<|message|>", "content": {"type": "any_text"},
          "end": ends}
-        for each in ("final", "analysis")
+        for each in ("final", "analysis", "commentary")
     )  # fmt: skip
 
     def messages(*tags: Any, least: bool = False, once: bool = False) -> dict[str, Any]:
@@ -64,7 +64,7 @@ def _gpt_oss(found: dict[str, Any]) -> dict[str, Any]:
     templates: dict[str, Any] = {}
     for key in found["templates"]:
         choice, reasoning, *single = key.split()
-        before = [thought] if reasoning != "disabled" else []
+        before = [preamble, *([thought] if reasoning != "disabled" else [])]
         led = _sequence(messages(*before, least=True), _const(_HARMONY))
         if choice == "none":
             templates[key] = messages(final, *before)
@@ -73,13 +73,11 @@ def _gpt_oss(found: dict[str, Any]) -> dict[str, Any]:
         elif choice == "auto":
             after = _sequence(messages(final, *before, least=True), _const(_HARMONY), one)
             templates[key] = {"type": "or", "elements": [messages(final, *before), one, after]}
-        elif not before:
-            templates[key] = messages(*calls, least=True, once=bool(single))
         else:
             more = _sequence(_const(_HARMONY), messages(*calls, *before, least=True))
             rest = [] if single else [{"type": "optional", "content": more}]
             templates[key] = _sequence({"type": "optional", "content": led}, one, *rest)
-    return models.shared_out(found["models"], templates)
+    return call_texts.shared_out(found["models"], templates)
 
 
 def _const(value: str) -> dict[str, Any]:
@@ -108,7 +106,8 @@ REWRITTEN = {
     "harmony": (
         _gpt_oss,
         "gpt-oss writes ` <|constrain|>json` with a blank, leaves it out, and calls tools in the"
-        " channel `analysis`, too; where a call is required, the empty text has none",
+        " channel `analysis`, too; text for the user precedes calls, in the channel `commentary`"
+        " without a recipient; where a call is required, the empty text has none",
     ),
 }
 """Formats of XGrammar that are not as their models write, what is made of them, and why."""

@@ -63,7 +63,7 @@ def kill() -> None:
     os.kill(os.getpid(), _KILL)
 
 
-def kill_for(_: object) -> None:
+def kill_for(*_: object) -> None:
     """End the process."""
     kill()
 

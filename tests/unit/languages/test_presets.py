@@ -19,7 +19,8 @@ from kbnf_core import (
 )
 from kbnf_core.convert import from_structural_tag
 from kbnf_core.languages import TOOL_LIST
-from kbnf_core.languages.structural_tag.models import table
+from kbnf_core.languages.structural_tag.call_texts import OWN
+from kbnf_core.languages.structural_tag.models import ALIASES, table
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_testing.call_formats import EXAMPLES
 from kbnf_testing.membership import Language
@@ -61,6 +62,9 @@ def test_a_format_takes_its_example_and_no_other_tool(preset: str) -> None:
 
 THOUGHTS = {
     "minimax_m3": ("<mm:think>", "</mm:think>"),
+    "gemma_4": ("<|channel>thought\n", "<channel|>"),
+    "mistral": ("[THINK]", "[/THINK]"),
+    "nemotron": ("<think>\n", "\n</think>\n\n"),
     "cohere": ("<|START_THINKING|>", "<|END_THINKING|>"),
     "kimi_k3": (
         "<|open|>think<|sep|>", "<|close|>think<|sep|><|open|>response<|sep|>",
@@ -71,17 +75,27 @@ THOUGHTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("preset", [name for name in EXAMPLES if name not in ("llama", "harmony")])
+NO_THOUGHTS = {name for name, (_, _, thoughts) in OWN.items() if thoughts is None}
+
+
+@pytest.mark.parametrize("preset", sorted(EXAMPLES.keys() - NO_THOUGHTS - {"llama", "harmony"}))
 def test_reasoning_leads_the_calls(preset: str) -> None:
     begin, end = THOUGHTS.get(preset, ("<think>", "</think>"))
     call = EXAMPLES[preset]
     enabled = language(preset, reasoning="enabled")
-    assert enabled.has(f"{begin if preset == 'mimo' else ''}So be it.{end}{call}")
+    assert enabled.has(f"{begin if preset in ('mimo', *OWN) else ''}So be it.{end}{call}")
     assert not enabled.has(call)
     maybe = language(preset, reasoning="auto")
     assert maybe.has(f"{begin}So be it.{end}{call}")
     without = {"kimi_k3": "<|open|>response<|sep|>", "minimax_m3": "</mm:think>"}
     assert maybe.has(without.get(preset, "") + call)
+
+
+@pytest.mark.parametrize("preset", sorted(NO_THOUGHTS))
+def test_models_that_do_not_reason_have_no_thoughts(preset: str) -> None:
+    assert language(preset, reasoning="auto").has(EXAMPLES[preset])
+    with pytest.raises(ConfigError, match="nothing for `auto enabled`"):
+        language(preset, reasoning="enabled")
 
 
 def test_text_may_stand_around_calls_that_need_not_come() -> None:
@@ -106,7 +120,8 @@ def test_a_tool_that_is_not_strict_keeps_its_schema() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"preset": "gpt"}, "there is no format 'gpt'; there are llama, "),
+        ({"preset": "gpt"}, r"there is no format 'gpt'; did you mean `gpt-oss`\?"),
+        ({"preset": "xyz"}, "there is no format 'xyz'; there are llama, "),
         ({"choice": "get_tim"}, "`choice` is one of auto, required, none, get_weather, get_time"),
         ({"reasoning": "on"}, "`reasoning` is one of disabled, enabled, auto, not 'on'"),
         ({"tools": [], "choice": "required"}, "a call is required, and there are no tools"),
@@ -143,6 +158,9 @@ def test_calls_of_gpt_oss_are_taken_as_it_writes_them(call: str, choice: str) ->
         thought = f"<|channel|>analysis<|message|>so<|end|><|start|>assistant{call}"
         assert found.has(thought) == (reasoning != "disabled")
         assert found.has(f"{call}<|start|>assistant{call}") == parallel
+        preamble = "<|channel|>commentary<|message|>I look.<|end|>"
+        assert found.has(f"{preamble}<|start|>assistant{call}")
+        assert found.has(preamble) == (choice == "auto")
         if choice != "auto":
             assert not found.has("")
             assert not found.has("<|channel|>analysis<|message|>so<|end|>")
@@ -295,3 +313,82 @@ def test_strings_that_take_too_many_states_are_shorter_and_said_to_be() -> None:
     assert not language.has(call % "a fo b")
     assert not language.has(call % f"foo{'x' * 98}")
     assert not language.has(call % "foo</parameter>")
+
+
+@pytest.mark.parametrize("alias", ALIASES)
+def test_a_name_of_vllm_or_sglang_is_that_of_a_format(alias: str) -> None:
+    assert alias not in table()
+    assert tool_calls(alias, TOOLS) == tool_calls(ALIASES[alias], TOOLS)
+
+
+def test_text_before_calls_of_gpt_oss_is_read_as_text() -> None:
+    grammar = Grammar.from_tools(TOOLS, tool_calls="harmony", tool_choice="required")
+    text = f"<|channel|>commentary<|message|>I look.<|end|><|start|>assistant{WIRES[0]}"
+    assert grammar.read_value(text) == ["I look.", {"name": "get_time", "arguments": {}}]
+
+
+@pytest.mark.parametrize(
+    ("style", "name"),
+    [
+        ("qwen_xml", "a>b"),
+        ("minimax_xml", 'a"b'),
+        ("deepseek_xml", 'a"b'),
+        ("glm_xml", "a</arg_key>"),
+        ("qwen_xml", " a"),
+        ("gemma", "a:b"),
+        ("python", "a-b"),
+        ("minimax_m3_xml", "a>b"),
+    ],
+)
+def test_names_of_properties_that_a_style_cannot_write_are_errors(style: str, name: str) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "integer"}}}
+    content = {"type": "json_schema", "json_schema": schema, "style": style}
+    tag = {"type": "structural_tag", "format": content}
+    with pytest.raises(
+        GrammarError, match=r"cannot (write a property called|be the name of)"
+    ) as caught:
+        Grammar.from_structural_tag(tag)
+    assert "/format/json_schema/properties" in str(caught.value)
+
+
+@pytest.mark.parametrize("style", ["kimi_k3_xml", "cohere_xml", "python"])
+def test_names_that_a_style_escapes_are_read_back(style: str) -> None:
+    name = "o" if style == "python" else 'a"<b'
+    inner = {"type": "object", "properties": {'a"b': {"type": "null"}}, "required": ['a"b']}
+    schema = {"type": "object", "properties": {name: inner}, "required": [name]}
+    content = {"type": "json_schema", "json_schema": schema, "style": style}
+    tag = {
+        "type": "structural_tag",
+        "format": {"type": "tag", "begin": "<", "content": content, "end": ">"},
+    }
+    grammar = Grammar.from_structural_tag(tag)
+    [call] = grammar.read_value(shortest(grammar))
+    assert call["arguments"] == {name: {'a"b': None}}
+
+
+@pytest.mark.parametrize(
+    ("preset", "before", "value", "after"),
+    [
+        (
+            "qwen_3_coder",
+            "<tool_call>\n<function=f>\n<parameter=code>\n",
+            "</parameter1> </param </parameter",
+            "\n</parameter>\n</function>\n</tool_call>",
+        ),
+        (
+            "glm_4_7",
+            "<tool_call>f<arg_key>code</arg_key><arg_value>",
+            "</arg_value1> </arg",
+            "</arg_value></tool_call>",
+        ),
+        ("gemma_4", '<|tool_call>call:f{code:<|"|>', 'a<|"|x <|"', '<|"|>}<tool_call|>'),
+    ],
+)
+def test_the_beginning_of_an_end_is_part_of_a_value(
+    preset: str, before: str, value: str, after: str
+) -> None:
+    schema = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
+    tools = [{"name": "f", "parameters": schema}]
+    grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice="required")
+    [call] = grammar.read_value(f"{before}{value}{after}")
+    assert call == {"name": "f", "arguments": {"code": value}}

@@ -15,9 +15,19 @@ from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.parse import parse_gbnf
-from kbnf_core.languages.lark.read import Setting, comments_of, lexing_of, may_be_gbnf, read_lark
+from kbnf_core.languages.lark.read import (
+    Outcome,
+    Setting,
+    comments_of,
+    lexing_of,
+    may_be_gbnf,
+    read_lark,
+)
 from kbnf_core.languages.lark.reader import tree as lark
+from kbnf_core.languages.lark.reader.dialect import Dialect, dialect_of
+from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.report import DIALECT
 from kbnf_core.text.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
@@ -81,7 +91,10 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     chosen = request.start or pragmas.start
     first = None if chosen or looks_like_gbnf else _start(written.document)
     wanted = chosen or first
-    outcome = read_lark(source, Setting(request.imports, lexing, wanted, request.limits))
+    setting = Setting(request.imports, lexing, wanted, request.limits)
+    outcome = read_lark(source, setting, written)
+    if lexing is None and dialect_of(written.document, None) is Dialect.LARK:
+        outcome = _in_the_other_dialect(outcome, source, setting)
     report = outcome.report
     found = [*report.errors, *report.notes]
     start = None
@@ -95,6 +108,25 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     found.sort(key=Diagnostic.sort_key)
     return Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
+
+
+_OF_EITHER = frozenset({"E102", "E106", "E107"})
+"""Findings that are about no dialect: no start, and limits."""
+
+
+def _in_the_other_dialect(outcome: Outcome, source: Source, setting: Setting) -> Outcome:
+    """Return what LLGuidance makes of a text that Lark refuses, with a note; else ``outcome``."""
+    errors = outcome.report.errors
+    if not errors or any(each.code in _OF_EITHER for each in errors):
+        return outcome
+    other = read_lark(source, replace(setting, lexing=Lexing.LLGUIDANCE))
+    if other.document is None or other.report.errors:
+        return outcome
+    first = min(errors, key=lambda each: each.span)
+    message = f"Lark refuses this ({first.message}): the grammar is read as LLGuidance reads it"
+    helps = ("say so with a line `%llguidance {}` at the top, or write what Lark reads",)
+    other.report.notes.append(Diagnostic(DIALECT, message, source, first.span, helps=helps))
+    return other
 
 
 def _has_errors(found: Iterable[Diagnostic]) -> bool:

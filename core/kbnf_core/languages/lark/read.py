@@ -39,7 +39,7 @@ from kbnf_core.languages.lark.reader.modules import (
     Gathered,
     gather,
 )
-from kbnf_core.languages.lark.reader.parse import comments, is_gbnf, parse_lark
+from kbnf_core.languages.lark.reader.parse import Parsed, comments, is_gbnf, parse_lark
 from kbnf_core.languages.lark.reader.report import INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateUse, Use, postorder
@@ -91,8 +91,11 @@ class Outcome:
     report: Report
 
 
-def read_lark(source: Source, setting: Setting) -> Outcome:
-    """Read a Lark file, or a list of grammars as JSON. Never raises."""
+def read_lark(source: Source, setting: Setting, written: Parsed | None = None) -> Outcome:
+    """Read a Lark file, or a list of grammars as JSON. Never raises.
+
+    ``written`` is what was parsed of the file already.
+    """
     report = Report(source)
     finding = unreadable(source, setting.limits.source_bytes)
     if finding is not None:
@@ -100,7 +103,7 @@ def read_lark(source: Source, setting: Setting) -> Outcome:
         return Outcome(None, report)
     if _is_list(source):
         return Outcome(_read_list(source, setting, report), report)
-    return Outcome(_read(source, setting, report, {}), report)
+    return Outcome(_read(source, setting, report, {}, written), report)
 
 
 def _is_list(source: Source) -> bool:
@@ -120,8 +123,14 @@ def comments_of(source: Source) -> list[Comment]:
     return [Comment(text, span) for text, span in found if source.slice(span).endswith(text)]
 
 
-def _read(source: Source, setting: Setting, report: Report, others: _Others) -> _Found:
-    parsed = parse_lark(source, setting.limits)
+def _read(
+    source: Source,
+    setting: Setting,
+    report: Report,
+    others: _Others,
+    written: Parsed | None = None,
+) -> _Found:
+    parsed = parse_lark(source, setting.limits) if written is None else written
     report.errors.extend(parsed.diagnostics)
     return _Reader(parsed.document, setting, report, Names(), others).read()
 

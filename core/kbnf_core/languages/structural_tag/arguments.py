@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kbnf_core.kbnf.parsed import Mark, Shape
+from kbnf_core.languages.structural_tag.literals import NOTATIONS, Notation
 from kbnf_core.languages.structural_tag.minimax_m3 import MARKER
 from kbnf_core.languages.structural_tag.xml import STYLES
 
@@ -81,7 +82,73 @@ _TOLD = {"true": "string", "raw": "string", "dict": "object", "list": "array"}
 
 def transcriber_of(mark: Mark) -> Transcriber:
     """Return what makes JSON of the arguments of a call."""
-    return _Json() if mark.style == "json" else _Xml(_STYLES[mark.style], mark.shapes)
+    if mark.style == "json":
+        return _Json()
+    notation = NOTATIONS.get(mark.style)
+    return _Xml(_STYLES[mark.style], mark.shapes) if notation is None else _Literal(notation)
+
+
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class _Literal:
+    """Reads a notation: strings are passed on while they come, other words once they are over."""
+
+    def __init__(self, notation: Notation) -> None:
+        self._notation = notation
+        self._meant = {written: word for word, written in notation.words.items()}
+        first, last = notation.brackets
+        self._brackets = {first: "{", last: "}"}
+        self._word = re.compile(notation.name if notation.quote else r"[^\s,:=(){}\[\]\"]+")
+        self._text = ""
+        self._is_string = False
+
+    def feed(self, text: str, *, final: bool) -> str:
+        self._text += text
+        made: list[str] = []
+        while self._text and (piece := self._step(final)) is not None:
+            made.append(piece)
+        return "".join(made)
+
+    def _step(self, final: bool) -> str | None:
+        """Return the JSON of what comes next, None where that is not certain."""
+        quote = self._notation.quote
+        if self._is_string:
+            return self._rest_of_string(final)
+        if quote and self._text.startswith(quote):
+            self._text, self._is_string = self._text.removeprefix(quote), True
+            return '"'
+        if quote and not final and quote.startswith(self._text):
+            return None
+        if self._text[0] == '"':
+            string = _JSON_STRING.match(self._text)
+            return None if string is None else self._take(string.end())
+        word = self._word.match(self._text)
+        if word is None:
+            char = self._take(1)
+            return self._brackets.get(char, char)
+        end = word.end()
+        if end == len(self._text) and not final:
+            return None
+        found = self._take(end)
+        if self._text.startswith(self._notation.assigned):
+            self._take(len(self._notation.assigned))
+            return f"{json.dumps(found, ensure_ascii=False)}: "
+        return self._meant.get(found, found)
+
+    def _rest_of_string(self, final: bool) -> str | None:
+        quote = self._notation.quote
+        at = self._text.find(quote)
+        if at >= 0 or final:
+            text = self._take(at if at >= 0 else len(self._text))
+            self._text, self._is_string = self._text.removeprefix(quote), False
+            return f'{_characters(text)}"'
+        size = len(self._text) - _overlap(self._text, quote)
+        return _characters(self._take(size)) if size else None
+
+    def _take(self, size: int) -> str:
+        found, self._text = self._text[:size], self._text[size:]
+        return found
 
 
 @dataclass(slots=True)

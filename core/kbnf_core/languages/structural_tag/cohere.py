@@ -7,10 +7,6 @@ what a schema lists as a constant.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kbnf_core.automata import operations
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.languages.conversion.build_tree import escaped
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -31,6 +27,7 @@ from kbnf_core.languages.structural_tag.xml import (
     NestedArguments,
     kind_of,
     other_members,
+    other_names,
 )
 
 _END = "</cofl:value>"
@@ -59,16 +56,8 @@ class CohereArguments(NestedArguments):
         if value is False:
             return EMPTY
         values = alternation(self._values(value, f"{pointer}/additionalProperties", hint))
-        return _of_any_name(self._other_key(listed), values)
-
-    def _other_key(self, listed: Sequence[str]) -> Form:
-        if not listed:
-            return regex(_KEY)
-        keys = compile_regex(_KEY).dfa
-        known = compile_regex("|".join(escaped(name.translate(_SPELLED)) for name in listed)).dfa
-        if keys is None or known is None:
-            return regex(_KEY)
-        return regex(to_regex(operations.difference(keys, known)))
+        known = [name.translate(_SPELLED) for name in listed]
+        return _of_any_name(other_names(_KEY, known) if known else regex(_KEY), values)
 
     def object(self, members: Members, pointer: str, hint: str) -> Form:
         """Return what is inside of an object."""

@@ -26,6 +26,8 @@ STYLES = (
     "glm_xml",
     "cohere_xml",
     "kimi_k3_xml",
+    "gemma",
+    "python",
 )
 
 ESCAPES = ("canonical", "unicode", "any")

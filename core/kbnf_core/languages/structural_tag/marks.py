@@ -34,9 +34,11 @@ from kbnf_core.languages.json_schema.build_tree import (
 )
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
+from kbnf_core.languages.structural_tag.call_texts import NAME
 from kbnf_core.languages.structural_tag.contents import TokenForms, joined, options_in
 from kbnf_core.languages.structural_tag.formats import Token
-from kbnf_core.languages.structural_tag.models import NAME, filled, table
+from kbnf_core.languages.structural_tag.literals import NOTATIONS
+from kbnf_core.languages.structural_tag.models import filled, table
 from kbnf_core.languages.structural_tag.read import Node, Report, read_value
 from kbnf_core.languages.structural_tag.schemas import Schemas, constants, is_restricted
 from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, Call, Writer
@@ -88,13 +90,14 @@ class _MarkedWriter(Writer):
 
     def _json_schema(self, node: Node) -> Form:
         style, schema = node.fields.get("style", "qwen_xml"), node.fields["json_schema"]
+        shapes: tuple[Shape, ...] = ()
         if style == "json":
             pointer = f"{node.pointer}/json_schema"
             form = self._contents.schema(True, _ANY_JSON, pointer, "json")
-            shapes: tuple[Shape, ...] = ()
         else:
             form = super()._json_schema(node)
-            shapes = shapes_of(schema, style, options_in(node.fields, self._options))
+            if style not in NOTATIONS:
+                shapes = shapes_of(schema, style, options_in(node.fields, self._options))
         name, tag = node.fields["tool"], self._tag_around(node)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
@@ -219,7 +222,8 @@ def _heads_in(format_: Any) -> Iterator[str]:
     tags = [(node, part) for node in nodes if node.kind == "tag" for part in node.parts]
     for node, content in tags:
         for part in content.parts if content.kind == "sequence" else [content]:
-            if part.kind in OF_SCHEMAS and NAME in _head(node, part):
+            # A name alone says nothing of what is around it.
+            if part.kind in OF_SCHEMAS and NAME in _head(node, part) != NAME:
                 yield _head(node, part)
 
 

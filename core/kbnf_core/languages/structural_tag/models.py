@@ -1,11 +1,9 @@
-"""How models write tool calls: formats, each of which is templates of structural tags.
+"""How models write tool calls: formats by name, filled in with tools (``call_texts``).
 
-A format has a template for each way to ask: whether tools are called, whether reasoning precedes
-the calls, and whether there may be several. A template is a structural tag for a tool called
-``{name}`` with the schema ``{schema}``; for several tools, the tags that name it are repeated.
 ``formats.json`` has the formats of XGrammar's built-in structural tags, as ``from_xgrammar`` reads
 them from the package (``python -m kbnf_testing.call_formats`` writes it anew); an XGrammar that is
-installed may know more of them. ``languages/tools/chat_template.py`` derives one from a template.
+installed may know more of them. ``call_texts.OWN`` has further ones. ``ALIASES`` are the names that
+vLLM and SGLang have for their parsers of the same calls.
 
 As JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template is
 for the n-th of the parts that several have.
@@ -13,66 +11,96 @@ for the n-th of the parts that several have.
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
+from kbnf_core.languages.structural_tag.call_texts import (
+    CHOICES,
+    NAME,
+    NAMED,
+    OWN,
+    REASONING,
+    SCHEMA,
+    Format,
+    format_of,
+    key_of,
+    shared_out,
+)
 from kbnf_core.text.errors import ConfigError
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
-Format: TypeAlias = dict[str, Any]
-
-CHOICES = ("auto", "required", "none")
-REASONING = ("disabled", "enabled", "auto")
-NAMED = "named"
-"""The choice of one tool by its name, among the keys of templates."""
-
-NAME, SCHEMA = "{name}", "{schema}"
-
 _MARKER = re.compile(r"<[^<>\s{}]+>|\[[A-Z_]+\]")
 """What models mostly have tokens for: `<tool_call>`, `[TOOL_CALLS]`."""
 
 _MOST_DEPTH = 40
-_LEAST_SHARED = 60
-"""Characters of a part that is worth sharing."""
 
 
-def key_of(choice: str, reasoning: str, *, single: bool) -> str:
-    """Return the name of a template within a format."""
-    return f"{choice} {reasoning}{' single' if single and choice != 'none' else ''}"
+ALIASES: Mapping[str, str] = {
+    alias: name
+    for name, aliases in {
+        "deepseek_r1": "deepseek_v3 deepseekv3",
+        "deepseek_v3_1": "deepseek_v31 deepseekv31",
+        "deepseek_v3_2": "deepseek_v32 deepseekv32",
+        "deepseek_v4": "deepseek_v40 deepseekv4",
+        "exaone": "exaone4",
+        "gemma_4": "gemma4",
+        "glm_4_7": "glm glm45 glm47",
+        "harmony": "openai gpt-oss gpt_oss",
+        "kimi": "kimi_k2",
+        "lfm2": "lfm2_5",
+        "llama": "llama3 llama3_json llama4_json",
+        "minimax": "minimax_m2 minimax-m2",
+        "qwen_3": "hermes qwen qwen25 qwen3 granite4",
+        "qwen_3_coder": "qwen3_coder qwen3_xml nemotron_v3 step3p5",
+    }.items()
+    for alias in aliases.split()
+}
+"""Other names of formats."""
 
 
 @lru_cache(maxsize=1)
 def table() -> Mapping[str, Format]:
-    """Return the formats of XGrammar that come with the toolkit, by name."""
+    """Return the formats that come with the toolkit, by name: those of XGrammar first."""
     text = (files(__package__) / "formats.json").read_text("utf-8")
-    found: Mapping[str, Format] = json.loads(text)["formats"]
-    return found
+    found: dict[str, Format] = json.loads(text)["formats"]
+    own = {
+        name: format_of(calls, thoughts, models) for name, (models, calls, thoughts) in OWN.items()
+    }
+    return {**found, **own}
 
 
 def format_named(name: str) -> Format:
-    """Return a format of the table, or the one that a text of JSON is.
+    """Return a format by its name in the table or in ``ALIASES``, or as a text of JSON.
 
     Raises ``ConfigError`` for what is neither.
     """
     if not name.startswith("{"):
-        if name not in table():
-            listed = ", ".join(table())
-            raise ConfigError(f"there is no format {name!r}"[:200] + f"; there are {listed}")
-        return table()[name]
+        found = table().get(ALIASES.get(name, name))
+        if found is None:
+            raise ConfigError(f"there is no format {name!r}"[:200] + f"; {_advice(name)}")
+        return found
+    given: Any = None
     try:
-        found = json.loads(name)
-        templates, shared = found["templates"], found["shared"]
+        given = json.loads(name)
+        templates, shared = given["templates"], given["shared"]
     except (ValueError, KeyError, RecursionError):
         templates, shared = None, None
     if not isinstance(templates, dict) or not isinstance(shared, list):
         raise ConfigError("a format of tool calls in JSON has `templates` and `shared`")
-    return dict(found)
+    return dict(given)
+
+
+def _advice(name: str) -> str:
+    from kbnf_core.text.suggest import Suggestions
+
+    close = Suggestions([*table(), *ALIASES]).closest(name)
+    listed = f"there are {', '.join(table())}"
+    return listed if close is None else f"did you mean `{close}`? ({listed})"
 
 
 def filled(found: Format, key: str, functions: Sequence[Mapping[str, Any]]) -> Any:
@@ -162,13 +190,13 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
     Outside of JSON nothing is escaped, so that a name ends at the delimiter that follows it. A
     marker of the format is one in a string of JSON, too.
     """
-    marked = sorted(_marker_texts(found))
+    marked = sorted(marker_texts(found))
     delimiters: dict[str, str] = {}
     for text in _texts(found):
         before, is_named, after = text.partition(NAME)
         if is_named and not _QUOTED.search(before):
             is_in_tag = before.rfind("<") > before.rfind(">")
-            delimiters[text] = '"<>&' if is_in_tag else after[:1] or "<"
+            delimiters[text] = '"<>&' if is_in_tag else after[:1] or "<({"
     problems = {}
     for name in names:
         written = json.dumps(name, ensure_ascii=False)
@@ -188,11 +216,12 @@ def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
         each: vocabulary.special_id(each) is not None or bool(vocabulary.token_ids(each.encode()))
-        for each in sorted(_marker_texts(found))
+        for each in sorted(marker_texts(found))
     }
 
 
-def _marker_texts(found: Format) -> set[str]:
+def marker_texts(found: Format) -> set[str]:
+    """Return the markers in the fixed texts of a format."""
     return {each for text in _texts(found) for each in _MARKER.findall(text)}
 
 
@@ -206,43 +235,6 @@ def _texts(found: Format) -> Iterator[str]:
             pending += value.values()
         elif isinstance(value, list):
             pending += value
-
-
-def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
-    """Return a format of whole templates, with what several have in one place."""
-    seen: Counter[str] = Counter()
-    pending = [*templates.values()]
-    for value in pending:
-        if isinstance(value, dict):
-            seen[_written(value)] += 1
-        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
-    numbers: dict[str, int] = {}
-    shared: list[Any] = []
-
-    def folded(value: Any, *, is_top: bool = False) -> Any:
-        if isinstance(value, list):
-            return [folded(each) for each in value]
-        if not isinstance(value, dict):
-            return value
-        text = _written(value)
-        if seen[text] < 2 or len(text) < _LEAST_SHARED or is_top:
-            return {name: folded(each) for name, each in value.items()}
-        if text not in numbers:
-            inner = folded(value, is_top=True)
-            numbers[text] = len(shared)
-            shared.append(inner)
-        return {"shared": numbers[text]}
-
-    kept = {key: folded(value) for key, value in templates.items()}
-    return {"models": models, "templates": kept, "shared": shared}
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
-
-
-def _written(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
 
 
 def from_xgrammar(name: str, models: str = "") -> Format:

@@ -3,16 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kbnf_core.languages.structural_tag.models import (
-    CHOICES,
-    NAMED,
-    REASONING,
-    Format,
-    filled,
-    format_named,
-    key_of,
-    unwritable,
-)
+from kbnf_core.languages.structural_tag.call_texts import CHOICES, NAMED, REASONING, Format, key_of
+from kbnf_core.languages.structural_tag.models import filled, format_named, unwritable
 from kbnf_core.text.errors import ConfigError
 
 

@@ -34,6 +34,7 @@ from kbnf_core.languages.structural_tag.contents import (
     options_in,
 )
 from kbnf_core.languages.structural_tag.formats import Token
+from kbnf_core.languages.structural_tag.literals import NOTATIONS, LiteralArguments
 from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_sound
@@ -44,6 +45,7 @@ START = "start"
 _NESTED: dict[str, type[NestedArguments]] = {
     "cohere_xml": CohereArguments,
     "minimax_m3_xml": MiniMaxM3Arguments,
+    **dict.fromkeys(NOTATIONS, LiteralArguments),
 }
 OF_SCHEMAS = frozenset({"json_schema", "qwen_xml_parameter"})
 """The formats whose rules are written from a schema."""

@@ -11,12 +11,16 @@ when its turn comes: schemas may refer to themselves, and nothing here recurs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
 
+from kbnf_core.automata import operations
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.kbnf.tree import Definition
+from kbnf_core.languages.conversion.build_tree import escaped
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -56,34 +60,34 @@ class NestedArguments(ABC):
         self.options = options
         where = f"{pointer}/json_schema"
         self.schemas = Schemas(fields["json_schema"], where, self.report, options)
-        self._fields = fields
-        self._pointer = pointer
-        self._names: dict[str, str] = {}
+        self.fields = fields
+        self.pointer = pointer
+        self.names: dict[str, str] = {}
         self._waiting: list[tuple[str, dict[str, Any], str]] = []
 
     def write(self, hint: str) -> Form:
         """Return all arguments, a rule called like ``hint``."""
-        if self._fields["excludes"]:
-            where = f"{self._pointer}/excludes"
-            message = f"`excludes` in the style `{self._fields['style']}` is not supported"
+        if self.fields["excludes"]:
+            where = f"{self.pointer}/excludes"
+            message = f"`excludes` in the style `{self.fields['style']}` is not supported"
             self.report.error(where, message, code=UNSUPPORTED)
             return EMPTY
         self.space = gap_around(self.contents, self.options)
         self.prepare()
         forms = []
-        pointer = f"{self._pointer}/json_schema"
-        for schema, where in self.schemas.cases(self._fields["json_schema"], pointer):
+        pointer = f"{self.pointer}/json_schema"
+        for schema, where in self.schemas.cases(self.fields["json_schema"], pointer):
             if schema is False or kind_of(schema) not in (None, "object"):
                 message = "arguments in XML are those of an object"
                 self.report.error(where, message, code=UNSUPPORTED)
                 return EMPTY
             listed = {} if schema is True else schema
             forms.append(self.container({**listed, "type": "object"}, where, hint))
-        for rule in reversed(self._containers()):
+        for rule in reversed(self.containers()):
             self.contents.add(rule, ahead=True)
         return alternation(forms)
 
-    def _containers(self) -> list[Definition]:
+    def containers(self) -> list[Definition]:
         """Return the rules of objects and arrays inside, and of those inside of these."""
         found = []
         for rule, schema, where in self._waiting:
@@ -92,10 +96,10 @@ class NestedArguments(ABC):
 
     def container(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         """Return a call of the rule of an object or an array."""
-        if pointer not in self._names:
-            self._names[pointer] = self.contents.names.fresh(hint)
-            self._waiting.append((self._names[pointer], schema, pointer))
-        return call(self._names[pointer])
+        if pointer not in self.names:
+            self.names[pointer] = self.contents.names.fresh(hint)
+            self._waiting.append((self.names[pointer], schema, pointer))
+        return call(self.names[pointer])
 
     def _container(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         if kind_of(schema) == "object":
@@ -173,21 +177,25 @@ _TYPES = ("string", "number", "integer", "boolean", "object", "array", "null")
 
 
 class Style(NamedTuple):
-    """How a style writes an element: around the name, before the value, and after it."""
+    """How a style writes an element: around the name, before the value, and after it.
+
+    ``ends`` is what no name contains, as nothing is escaped in it.
+    """
 
     opening: str
     named: str
     value: str
     closing: str
+    ends: str
 
 
 STYLES: Mapping[str, Style] = {
-    "qwen_xml": Style("<parameter=", ">", "", "</parameter>"),
-    "minimax_xml": Style('<parameter name="', '">', "", "</parameter>"),
-    "deepseek_xml": Style(f'<{_DSML}parameter name="', "", "", f"</{_DSML}parameter>"),
-    "deepseek_v4_1_xml": Style(f'<{_DSML} parameter name="', "", "", f"</{_DSML} parameter>"),
-    "glm_xml": Style("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
-    "kimi_k3_xml": Style('<|open|>argument key="', "", "", "<|close|>argument<|sep|>"),
+    "qwen_xml": Style("<parameter=", ">", "", "</parameter>", ">"),
+    "minimax_xml": Style('<parameter name="', '">', "", "</parameter>", '"'),
+    "deepseek_xml": Style(f'<{_DSML}parameter name="', "", "", f"</{_DSML}parameter>", '"'),
+    "deepseek_v4_1_xml": Style(f'<{_DSML} parameter name="', "", "", f"</{_DSML} parameter>", '"'),
+    "glm_xml": Style("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>", "<"),
+    "kimi_k3_xml": Style('<|open|>argument key="', "", "", "<|close|>argument<|sep|>", ""),
 }
 
 
@@ -254,6 +262,9 @@ class Arguments:
         listed, needed = self._schemas.members(schema, pointer)
         elements = {}
         for name, (each, where) in listed.items():
+            if self._style.ends and (self._style.ends in name or name != name.strip()):
+                message = f"the style `{self._name}` cannot write a property called {name!r}"
+                self._report.error(where, message, code=UNSUPPORTED)
             rule = self._contents.names.fresh(f"{hint}_{name}")
             key = text(self._style.opening + self._spelled(name))
             self._contents.add(definition(rule, self._element(key, each, where, rule)))
@@ -356,6 +367,15 @@ def gap_around(contents: Contents, options: Options) -> Form:
     It is the gap of JSON, and that of printers where JSON has none: templates write line breaks.
     """
     return contents.shared("space", regex(gap_of(options) or gap_of(Options())))
+
+
+def other_names(pattern: str, listed: Iterable[str]) -> Form:
+    """Return the names of a pattern but for some, all as they are written."""
+    names = compile_regex(pattern).dfa
+    known = compile_regex("|".join(map(escaped, listed))).dfa
+    if names is None or known is None:
+        return regex(pattern)
+    return regex(to_regex(operations.difference(names, known)))
 
 
 def other_members(schema: Mapping[str, Any], options: Options) -> Any:

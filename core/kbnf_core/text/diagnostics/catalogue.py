@@ -109,6 +109,7 @@ _RULES = (
     Rule("W422", "lark-approximate", "A construct of a Lark file is only partly kept."),
     Rule("W423", "lark-never", "A part of a Lark file matches no text."),
     Rule("W424", "lark-collision", "Two terminals of a Lark file match the same text."),
+    Rule("I421", "lark-dialect", "A Lark file is read as LLGuidance's, since Lark refuses it."),
     Rule("E431", "abnf-prose", "A part of an ABNF rule is described in prose."),
     Rule("W433", "abnf-left-out", "An ABNF rule that cannot be generated is not needed."),
     Rule(

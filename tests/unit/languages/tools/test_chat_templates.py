@@ -182,6 +182,59 @@ def test_letters_are_spelt_as_the_template_spells_them() -> None:
     assert language(plain, choice="time").has(text.replace("\\u00f6", "ö"))
 
 
+def test_the_number_of_a_call_may_be_any() -> None:
+    made = derived_format(template(NUMBERED))
+    found = language(made, choice="required")
+    calls = [written(template(NUMBERED), count, as_text=False) for count in (1, 2, 3)]
+    assert all(map(found.has, calls))
+    assert not found.has(calls[0].replace("<call 1>", "<call x>"))
+
+
+def test_special_tokens_are_those_of_the_configuration() -> None:
+    text = template("{{- bos_token + f.name }}{{- f.arguments | tojson }}{{- eos_token }}")
+    with pytest.raises(ConfigError, match="`bos_token` in calls: give the folder of the model"):
+        derived_format(text)
+    config = {"bos_token": "<s>", "eos_token": {"content": "</s>"}}
+    for made in (
+        derived_format(text, json.dumps(config)),
+        derived_format(json.dumps({**config, "chat_template": text})),
+    ):
+        assert language(made, choice="time").has('<s>time{"city": "a", "day": "b"}</s>')
+
+
+def test_what_transformers_knows_is_known_in_templates() -> None:
+    text = template(
+        "{% generation %}{{- '[C]' + f.name + f.arguments | tojson }}{% endgeneration %}"
+    )
+    day = (
+        "{{ strftime_now('%Y') }}"
+        "{% for a in [1, 2] %}{% if a > 1 %}{% break %}{% endif %}{% endfor %}"
+    )
+    assert language(derived_format(day + text), choice="time").has(
+        '[C]time{"city": "a", "day": "b"}'
+    )
+
+
+END_OF_TURN = "{%- if m.tool_calls %}{{- '<|eom|>' }}{%- else %}{{- '<|end|>\\n' }}{%- endif %}"
+
+
+def test_what_ends_a_turn_with_calls_may_be_another_text() -> None:
+    text = template(JSON_CALL).replace("{{- '<|end|>\\n' }}", END_OF_TURN)
+    assert END_OF_TURN in text
+    found = language(derived_format(text), choice="required")
+    assert found.has(
+        '<tool_call>\n{"name": "time", "arguments": {"city": "a", "day": "b"}}\n</tool_call>'
+    )
+
+
+def test_a_refusal_names_formats_that_take_the_calls() -> None:
+    with pytest.raises(ConfigError, match="these have markers that it has: `kimi`"):
+        derived_format(
+            "{{ messages.append(1) }}<|tool_calls_section_begin|><|tool_call_begin|>"
+            "<|tool_call_argument_begin|><|tool_call_end|><|tool_calls_section_end|>"
+        )
+
+
 NUMBERED = "{{- '<call ' + loop.index | string + '>' + f.name + f.arguments | tojson + '</call>' }}"
 
 
@@ -191,7 +244,10 @@ NUMBERED = "{{- '<call ' + loop.index | string + '>' + f.name + f.arguments | to
         ("plain {{ messages[1].content }}", "does not write the name"),
         ("{{ 1 ", "cannot be read"),
         ("{{ raise_exception('no') }}", "follows from this chat template: no"),
-        (template(NUMBERED), "written otherwise than the first|place among the others"),
+        (
+            template(NUMBERED.replace("loop.index", "(loop.index * loop.index * 700)")),
+            "otherwise|place",
+        ),
         (template("{{- c.id }}"), "does not write the name"),
         (template("{{- f.name + '(' + f.arguments | string + ')' }}"), "neither JSON nor"),
         (template("{{- f.name + ' ' + f.arguments.qzone }}"), "neither JSON nor"),

@@ -4,18 +4,19 @@ Rules with the attributes ``lazy``, ``suffix``, ``stop`` and others are terminal
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 
+from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
-from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.ir import Choice, Repeat
 from kbnf_core.kbnf import tree
-from kbnf_core.languages.conversion.build_tree import escaped, only_text, pattern, terminal
+from kbnf_core.languages.conversion.build_tree import choice, escaped, only_text, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode
@@ -39,10 +40,23 @@ _FLAGS = re.compile(r"\(\?[A-Za-z-]+\)")
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A set of words; ``regex`` writes it, where the pieces it was made of could be written."""
+    """A set of words; ``regex`` writes it, where the pieces it was made of could be written.
+
+    ``words`` are all of them, where they are given one by one.
+    """
 
     dfa: Dfa
     regex: str | None
+    words: tuple[str, ...] = ()
+
+
+def plain_words(node: lark.Expression) -> list[str] | None:
+    """Return the texts that a node is a choice of, as they are spelt; None where it is none."""
+    if not isinstance(node, Choice) or len(node.branches) < 2:
+        return None
+    texts = [each for each in node.branches if isinstance(each, lark.String)]
+    plain = [each.raw for each in texts if each.raw and not each.ignores_case]
+    return plain if len(plain) == len(node.branches) else None
 
 
 class LlguidanceTerminals(NamedTerminals[Language]):
@@ -58,6 +72,10 @@ class LlguidanceTerminals(NamedTerminals[Language]):
             )
         return self.evaluate(definition.body, module)
 
+    def parts(self, node: lark.Expression) -> Sequence[lark.Expression]:
+        """Return the parts of a node that are combined; a choice of texts is one trie."""
+        return () if plain_words(node) else lark.children(node)
+
     def combine(
         self, node: lark.Expression, parts: list[Language], module: Module
     ) -> Language | None:
@@ -66,10 +84,16 @@ class LlguidanceTerminals(NamedTerminals[Language]):
         match node:
             case lark.Group():
                 return parts[0]
-            case Sequence():
+            case ir.Sequence():
                 return Language(
                     operations.concatenate(*dfas, limits=self.limits), joined("", parts)
                 )
+            case Choice() if words := plain_words(node):
+                texts = tuple(dict.fromkeys(decode(each, Dialect.LLGUIDANCE) for each in words))
+                dfa = operations.literals(
+                    (each.encode() for each in texts), self.limits.regex_states
+                )
+                return Language(dfa, "|".join(map(escaped, texts)), texts)
             case Choice():
                 return Language(operations.union(*dfas, limits=self.limits), joined("|", parts))
             case lark.Intersection():
@@ -222,6 +246,8 @@ class LlguidanceFactory:
 
 
 def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
+    if language.words:
+        return choice([terminal(each, span) for each in language.words], span)
     text = only_text(dfa)
     return terminal(text, span) if text else pattern(language.regex or "", span)
 
@@ -291,7 +317,7 @@ def lexeme_rule(
     if "max_tokens" in given:
         count = _count(given["max_tokens"], module, report)
         if not count:
-            return None if count is None else Sequence((), place)
+            return None if count is None else ir.Sequence((), place)
     body = factory.terminals.evaluate(definition.body, module)
     if body is None:
         return None

@@ -4,13 +4,14 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from urllib.parse import unquote
 
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.read import number
 from kbnf_core.languages.conversion.build_tree import Names, reference, text_of
 from kbnf_core.languages.conversion.rewrite import Placing, at, placed, rename
-from kbnf_core.languages.json_schema.keywords import REFUSED_BY_LLGUIDANCE
+from kbnf_core.languages.json_schema.keywords import REFERENCES, REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.model import Embedded, Node
@@ -31,29 +32,53 @@ from kbnf_core.text.source import Source, Span
 GRAMMARS = frozenset({lark.Kind.JSON, lark.Kind.NESTED, lark.Kind.GRAMMAR})
 """What is a grammar of its own."""
 
-_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
+_DEFINITIONS = frozenset({"$defs", "definitions"})
+_BY_NAME = _DEFINITIONS | {"properties", "patternProperties"}
 _SCHEMAS = _BY_NAME | {"anyOf", "oneOf", "allOf", "prefixItems"}
 _SCHEMAS |= {"items", "additionalItems", "additionalProperties"}
 
 
 def unimplemented(schema: object) -> list[str]:
-    """Return the refused keywords of a schema and those below it, sorted."""
+    """Return the refused keywords of a schema and of those that it leads to, sorted.
+
+    LLGuidance looks at definitions where a reference leads to them.
+    """
     guide = schema.get("x-guidance") if isinstance(schema, dict) else None
     if isinstance(guide, dict) and guide.get("lenient") is True:
         return []
     found: set[str] = set()
     pending = [schema]
+    seen: set[int] = set()
     while pending:
         current = pending.pop()
-        if not isinstance(current, dict):
+        if not isinstance(current, dict) or id(current) in seen:
             continue
+        seen.add(id(current))
         found.update(REFUSED_BY_LLGUIDANCE & current.keys())
         for key, value in current.items():
-            if key in _SCHEMAS:
+            if key in REFERENCES:
+                pending.append(_followed(schema, value))
+            elif key in _SCHEMAS - _DEFINITIONS:
                 named = key in _BY_NAME and isinstance(value, dict)
                 below = value.values() if named else value
                 pending.extend(below if named or isinstance(value, list) else [value])
     return sorted(found)
+
+
+def _followed(root: object, reference: object) -> object:
+    """Return the schema that a pointer leads to; of another reference, all that it may lead to."""
+    if not isinstance(reference, str) or not re.match(r"#(?:/|\Z)", reference):
+        held = root if isinstance(root, dict) else {}
+        named = [known for key in _DEFINITIONS if isinstance(known := held.get(key), dict)]
+        return {"anyOf": [each for known in named for each in known.values()]}
+    found = root
+    for step in unquote(reference)[2:].split("/") if reference != "#" else ():
+        name = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list):
+            found = next((each for index, each in enumerate(found) if str(index) == name), None)
+        else:
+            found = found.get(name) if isinstance(found, dict) else None
+    return found
 
 
 _TOKEN_SET = re.compile(r"<\[(?P<negated>\^)?(?P<body>[^\]]*)\]>")

@@ -7,7 +7,7 @@ in both dialects. LLGuidance lets a line break into an ``ESCAPED_STRING``. Of th
 and of Lark itself, which only Lark ships, there are the terminals.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from posixpath import dirname, join, normpath
@@ -94,6 +94,10 @@ class NamedTerminals(Generic[T]):
         """Return what ``node`` stands for, given what its parts do; None after a report."""
         raise NotImplementedError
 
+    def parts(self, node: lark.Expression) -> Sequence[lark.Expression]:
+        """Return the parts of a node that are combined."""
+        return lark.children(node)
+
     def define(self, definition: lark.Definition, module: Module) -> T | None:
         """Return what a definition stands for; None after a report."""
         return self.evaluate(definition.body, module)
@@ -111,7 +115,7 @@ class NamedTerminals(Generic[T]):
                 self.report.refused(error, module.place(node.span))
             return None
 
-        return fold(root, lark.children, combine)
+        return fold(root, self.parts, combine)
 
     def named(self, flat: str, span: Span) -> T | None:
         """Return what a named terminal stands for; None after a report."""

@@ -187,7 +187,8 @@ def _words(text: str) -> Iterator[Word]:
 
 def comments(text: str) -> Iterator[tuple[str, Span]]:
     """Yield the text of each comment, without its mark, and its span; also in nested grammars."""
-    for word in _words(text):
+    has_signs = "#" in text or "//" in text
+    for word in _words(text) if has_signs else ():
         if word.type == "COMMENT":
             yield word.value.removeprefix("#").removeprefix("//"), span_of(word)
         elif word.type == "NESTED":
@@ -199,6 +200,8 @@ def comments(text: str) -> Iterator[tuple[str, Span]]:
 
 def is_gbnf(text: str) -> bool:
     """Tell whether a text defines its rules, ``root`` among them, with ``::=`` alone."""
+    if "::=" not in text:
+        return False
     heads = [words[:2] for words in statements(text) if len(words) > 1]
     signs = {second.type for first, second in heads if first.type == "NAME"}
     return signs == {"DEFINE"} and any(first.value == "root" for first, _ in heads)

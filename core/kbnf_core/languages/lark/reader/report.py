@@ -14,6 +14,7 @@ LEXING = "W421"
 APPROXIMATE = "W422"
 NEVER = "W423"
 COLLISION = "W424"
+DIALECT = "I421"
 
 
 class RefusedError(Exception):

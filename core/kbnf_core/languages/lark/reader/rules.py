@@ -19,6 +19,7 @@ from kbnf_core.languages.lark.lexer.llguidance_terminals import (
     LlguidanceFactory,
     is_stopped,
     lexeme_rule,
+    plain_words,
 )
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect
@@ -281,10 +282,9 @@ class RuleBuilder:
                     nodes.append(node)
                 whole = tuple(node for node in nodes if node is not None)
                 return Sequence(whole, place) if len(whole) == len(nodes) else None
-            case Choice(branches):
+            case Choice() | lark.Guarded() if not self._is_trie(root):
+                branches = root.branches if isinstance(root, Choice) else (root,)
                 return (yield from self._choice(branches, scope, place))
-            case lark.Guarded():
-                return (yield from self._choice((root,), scope, place))
             case Repeat():
                 return (yield from self._repeat(root, scope, place))
             case lark.Use() if root.name.value in scope.arguments:
@@ -296,6 +296,10 @@ class RuleBuilder:
                 return self._template(root, scope)
             case _:
                 return self._leaf(root, scope, place)
+
+    def _is_trie(self, node: lark.Expression) -> bool:
+        """Tell whether a choice is of texts alone: LLGuidance lexes them side by side."""
+        return self.dialect is Dialect.LLGUIDANCE and plain_words(node) is not None
 
     def _leaf(self, node: lark.Expression, scope: _Scope, place: Span) -> Node | None:
         match node:

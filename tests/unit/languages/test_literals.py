@@ -1,0 +1,144 @@
+"""Arguments in Gemma's notation and as a call of Python, against readers of their own."""
+
+import ast
+import json
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.examples.sampling import sample_texts
+from kbnf_core.languages.structural_tag.literals import NOTATIONS, literal
+from kbnf_testing.membership import Language
+
+INNER = {
+    "type": "object",
+    "properties": {
+        "x": {"type": "null"},
+        "y": {"enum": ["p", 1, None, {"q": [True]}]},
+        "z": {"type": "number"},
+    },
+    "required": ["y"],
+    "additionalProperties": {"type": "boolean"},
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "b": {"type": "string"},
+        "A": {"type": "integer"},
+        "c": {"type": "array", "items": {"type": "boolean"}, "minItems": 1, "maxItems": 3},
+        "o": INNER,
+        "any": {},
+        "t": {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}]},
+        "f": {"type": "object"},
+        "w": {"type": "string", "pattern": "^[a-c]+$"},
+    },
+    "required": ["b"],
+    "additionalProperties": False,
+}
+VALUE = {
+    "b": 'K"ö\\\n',
+    "A": -3,
+    "c": [True, False],
+    "o": {"x": None, "y": {"q": [True]}, "z": 1.5, "more": True},
+    "any": [1, {"k": None, "l": "s"}, []],
+    "t": ["u", 2],
+    "f": {"z": 1.5},
+    "w": "abc",
+}
+
+
+def grammar(style: str, schema: Any = SCHEMA) -> Grammar:
+    content = {"type": "json_schema", "json_schema": schema, "style": style}
+    tag = {"type": "tag", "begin": "<c=f>", "content": content, "end": "</c>"}
+    return Grammar.from_structural_tag({"type": "structural_tag", "format": tag})
+
+
+def read_python(text: str) -> Any:
+    """Read keyword arguments as Python does."""
+    call = ast.parse(f"f{text}", mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert not call.args
+    return {str(each.arg): ast.literal_eval(each.value) for each in call.keywords}
+
+
+def read_gemma(text: str) -> Any:
+    """Read Gemma's notation: strings first, then names."""
+    strings: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        strings.append(found[1])
+        return f'"\0{len(strings) - 1}"'
+
+    plain = re.sub(r'<\|"\|>((?s:.*?))<\|"\|>', kept, text)
+    name = r'([{,])([^\x00-\x20:,{}\[\]<>"]+):'
+    named = re.sub(name, lambda found: f"{found[1]}{json.dumps(found[2])}:", plain)
+    spelt = re.sub('"\0([0-9]+)"', lambda found: json.dumps(strings[int(found[1])]), named)
+    return json.loads(spelt)
+
+
+READERS = {"python": read_python, "gemma": read_gemma}
+
+
+def test_there_is_a_reader_for_each_notation() -> None:
+    assert READERS.keys() == NOTATIONS.keys()
+
+
+@pytest.mark.parametrize("style", READERS)
+def test_what_is_written_is_read_back_by_the_notations_reader(style: str) -> None:
+    order = {name: VALUE[name] for name in SCHEMA["properties"]}
+    text = literal(style, order)
+    assert READERS[style](text) == VALUE
+    [call] = grammar(style).read_value(f"<c=f>{text}</c>")
+    assert call == {"name": "f", "arguments": VALUE}
+
+
+@pytest.mark.parametrize("style", READERS)
+def test_sampled_arguments_are_what_the_notation_and_the_schema_say(style: str) -> None:
+    found = grammar(style)
+    engine = Engine(found, Vocabulary.bytes())
+    samples = sample_texts(engine, 200, seed=1, length=60)
+    assert len(samples.texts) == 200
+    for sample in samples.texts:
+        text = bytes(sample)
+        [call] = found.read_value(text)
+        jsonschema.validate(call["arguments"], SCHEMA)
+        arguments = text.decode(errors="replace").removeprefix("<c=f>").removesuffix("</c>")
+        assert READERS[style](arguments) == call["arguments"]
+        reader = found.value_reader()
+        for index in range(len(text)):
+            reader.feed(text[index : index + 1])
+        reader.finish()
+        assert reader.value == [call]
+
+
+@pytest.mark.parametrize("style", READERS)
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        ({}, True),
+        ({"a": 1}, True),
+        ({"a": 1, "b": "s"}, True),
+        ({"o": {"x": None, "y": [1]}}, True),
+        ({"a": "s"}, False),
+        ({"b": 1}, False),
+        ({"o": {"x": 1}}, False),
+        ({"a": 1, "a2": 2}, False),
+    ],
+)
+def test_other_members_are_those_that_are_not_listed(style: str, value: Any, fits: bool) -> None:
+    inner = {"type": "object", "properties": {"x": {"type": "null"}}, "additionalProperties": True}
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "o": inner},
+        "additionalProperties": {"type": "string"},
+    }
+    assert Language(grammar(style, schema)).has(f"<c=f>{literal(style, value)}</c>") == fits
+
+
+def test_members_of_gemma_are_in_the_order_of_their_names() -> None:
+    found = Language(grammar("gemma"))
+    assert found.has('<c=f>{A:1,b:<|"|>s<|"|>}</c>')
+    assert not found.has('<c=f>{b:<|"|>s<|"|>,A:1}</c>')
