@@ -27,6 +27,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.frontend import read_grammar
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Definition, Reference, postorder
 from kbnf_core.languages.conversion.build_tree import escaped
@@ -273,9 +274,9 @@ class Contents:
         except ProblemError as error:
             report_problem(self.report, error.problem, pointer)
             return EMPTY
-        for loss in embedded.losses:
+        for loss in embedded.said.losses:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
-        for note in embedded.notes:
+        for note in embedded.said.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return self.embed(embedded.definitions, embedded.start, hint)
 
@@ -309,7 +310,7 @@ class Contents:
 
     def grammar(self, text: str, pointer: str, hint: str) -> Form:
         """Return the texts of an EBNF grammar; nothing where it cannot be used."""
-        reading = read_grammar(Source(text), limits=self._limits, language=GBNF)
+        reading = read_grammar(Source(text), GBNF, Request(limits=self._limits))
         for finding in reading.diagnostics:
             place = finding.source.position(finding.span.start)
             told = f"line {place.line}, column {place.column}: {finding.message}"
