@@ -53,7 +53,7 @@ from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.problems import NARROWED, ProblemError
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.read import Node, Report
-from kbnf_core.languages.structural_tag.schemas import is_restricted, is_sound, report_problem
+from kbnf_core.languages.structural_tag.schemas import is_restricted, report_problem
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
@@ -266,9 +266,7 @@ class Contents:
         return call(rule.name.value)
 
     def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> Form:
-        """Return the JSON texts that a schema allows; nothing where it cannot be used."""
-        if not is_sound(schema, pointer, self.report, options):
-            return EMPTY
+        """Return the JSON texts that a sound schema allows; nothing where it cannot be used."""
         try:
             embedded = embed_json_schema(schema, options)
         except ProblemError as error:

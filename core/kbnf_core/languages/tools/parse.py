@@ -319,6 +319,7 @@ class _Tag(TagReading):
     def __init__(self, listed: _List, how: Calls, request: Request) -> None:
         tag = tag_of(listed, how)
         report = _Report(listed.source, _places(tag, listed.tools))
+        report.sound = {id(each.schema): each.schema for each in listed.tools}
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self._listed = listed
 

@@ -95,6 +95,6 @@ def test_a_grammar_does_not_read_its_schema_again(counts: Counter[str], made: st
 
 def test_the_count_sees_a_second_reading(counts: Counter[str]) -> None:
     for number in range(2):
-        parse.read_json("{}")
-        tools.parse_json(f"{number}")
+        vars(parse)["read_json"]("{}")
+        vars(tools)["parse_json"](f"{number}")
     assert counts == {"read_json": 2, "parse_json": 4}
