@@ -53,8 +53,8 @@ def print_kbnf(
         comments = filter(None, map(_without_start, comments))
         changed = {old: new for old, new in names.items() if old != new}
     has_start = start in changed or any(_SETTING.match(each.text) for each in document.comments)
-    is_said = finish != _FINISH or document.remarks is not None
-    settings = [f"finish={finish}"] if finish and is_said else []
+    is_explicit = finish != _FINISH or document.remarks is not None
+    settings = [f"finish={finish}"] if finish and is_explicit else []
     if start != _START and not has_start:
         settings.append(f"start={start}")
     if origin:

@@ -558,13 +558,13 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     places = (
         {names[name]: place for name, place in _places(document).items()} if remarks is None else {}
     )
-    told = {names[name]: remark for name, remark in (remarks or {}).items()}
+    in_front = {names[name]: remark for name, remark in (remarks or {}).items()}
     written: list[Written] = []
     span = NOWHERE
     for name in _in_order(rules, [*names.values()]):
         span, branches = places.get(name, (span, ()))
         found = _written(printed[name], rules[name], printed, span, branches)
-        written.append(replace(found, remark=told.get(name)))
+        written.append(replace(found, remark=in_front.get(name)))
     comments = [c for c in document.comments if not _is_setting(c)]
     return lay_out(document.source, written, comments, Style(_comment, "", bar_first=False))
 

@@ -50,8 +50,8 @@ T = TypeVar("T")
 START = "start"
 
 
-class Said(NamedTuple):
-    """What is said of the rules of a schema.
+class Outcome(NamedTuple):
+    """What a conversion tells of the rules of a schema.
 
     ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
     whether every text ends where its value does.
@@ -67,7 +67,7 @@ class Embedded(NamedTuple):
 
     start: str
     definitions: tuple[tree.Definition, ...]
-    said: Said
+    outcome: Outcome
 
 
 class SchemaText(NamedTuple):
@@ -167,31 +167,31 @@ class SchemaReading(Parsed):
         self._errors: Sequence[Problem] = ()
         self._read: _Readable | None = None
         try:
-            said = self._to_read() if as_tree else self._to_run()
+            outcome = self._to_read() if as_tree else self._to_run()
         except ProblemError as error:
             self._errors = self._why(error.problem)
             self.diagnostics = tuple(map(text.diagnostic, self._errors))
             return
-        self.ends_itself = said.eager
-        self.finish = Finish.EAGER if said.eager else Finish.EOS
-        self.losses = tuple(map(text.loss, said.losses))
-        self.diagnostics = tuple(map(text.diagnostic, said.notes))
+        self.ends_itself = outcome.eager
+        self.finish = Finish.EAGER if outcome.eager else Finish.EOS
+        self.losses = tuple(map(text.loss, outcome.losses))
+        self.diagnostics = tuple(map(text.diagnostic, outcome.notes))
 
-    def _to_read(self) -> Said:
+    def _to_read(self) -> Outcome:
         self._read = _read_for_people(self._text)
         self.document = self._read.document
-        return self._read.said
+        return self._read.outcome
 
-    def _to_run(self) -> Said:
+    def _to_run(self) -> Outcome:
         writer = _writer(self._text)
-        self.rules, said = _made(writer, writer.rules_for)
+        self.rules, outcome = _made(writer, writer.rules_for)
         self.document = tree.Document(self._text.source, (), ())
         # What it holds refers back to it, and would wait for the collector of garbage.
         vars(writer).clear()
-        if said.losses and not self._text.options.lossy:
+        if outcome.losses and not self._text.options.lossy:
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-            return said._replace(losses=_read_for_people(self._text).said.losses)
-        return said
+            return outcome._replace(losses=_read_for_people(self._text).outcome.losses)
+        return outcome
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""
@@ -266,7 +266,7 @@ class _Readable(NamedTuple):
     """A schema as people read it; ``dead`` are the pointers of schemas that have no value."""
 
     document: tree.Document
-    said: Said
+    outcome: Outcome
     dead: Set[str]
     schemas: Schemas
 
@@ -277,9 +277,9 @@ def _read_for_people(text: SchemaText) -> _Readable:
     from kbnf_core.languages.json_schema.readable import ReadableWriter
 
     writer = ReadableWriter(schemas_of(text.value, text.options), text.places(), text.pointer)
-    definitions, said = _made(writer, writer.write)
+    definitions, outcome = _made(writer, writer.write)
     document = tree.Document(text.source, tuple(definitions), (), remarks=writer.comments)
-    return _Readable(document, said, writer.dead, writer.schemas)
+    return _Readable(document, outcome, writer.dead, writer.schemas)
 
 
 def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -307,8 +307,8 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
     options = guided(schema, options or Options())
     writer = Writer(schemas_of(schema, options), prefix)
-    rules, said = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
-    return Embedded(prefix + START, tuple(definition(*rule) for rule in rules.items()), said)
+    rules, outcome = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
+    return Embedded(prefix + START, tuple(definition(*rule) for rule in rules.items()), outcome)
 
 
 def raw_strings(
@@ -360,8 +360,8 @@ def _narrowed(part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[st
             return found
 
 
-def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Said]:
-    """Return the rules that ``make`` makes of a document, and what is said of them.
+def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
+    """Return the rules that ``make`` makes of a document, and their outcome.
 
     Raises ProblemError.
     """
@@ -372,7 +372,7 @@ def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Said]:
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
-    return made, Said(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
+    return made, Outcome(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

@@ -272,9 +272,9 @@ class Contents:
         except ProblemError as error:
             report_problem(self.report, error.problem, pointer)
             return EMPTY
-        for loss in embedded.said.losses:
+        for loss in embedded.outcome.losses:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
-        for note in embedded.said.notes:
+        for note in embedded.outcome.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return self.embed(embedded.definitions, embedded.start, hint)
 
