@@ -157,8 +157,8 @@ def checked(value: Json, text: str, options: Options) -> Options:
 class SchemaReading(Parsed):
     """What a sound schema is read to, and who answers what is asked of it later.
 
-    It has the rules that are run, or, ``as_tree``, the tree that people read, in which schemas with
-    the same contents are not one.
+    It has the rules that are run; or, ``as_tree``, the tree that people read, in which schemas with
+    the same contents are not one, with rules of the same texts.
     """
 
     def __init__(self, text: SchemaText, *, as_tree: bool) -> None:
@@ -179,7 +179,7 @@ class SchemaReading(Parsed):
 
     def _to_read(self) -> Outcome:
         self._read = _read_for_people(self._text)
-        self.document = self._read.document
+        self.document, self.rules = self._read.document, self._read.meaning
         return self._read.outcome
 
     def _to_run(self) -> Outcome:
@@ -195,7 +195,7 @@ class SchemaReading(Parsed):
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""
-        return self.document if self.rules is None else self._readable
+        return self._readable if self._read is None else self._read.document
 
     @cached_property
     def _readable(self) -> tree.Document:
@@ -206,7 +206,7 @@ class SchemaReading(Parsed):
 
     def place(self, rule: str) -> Span:
         """Return where the schema of a rule is."""
-        if self.rules is None:
+        if self.rules is None or self._read is not None:
             return super().place(rule)
         (pointer,) = self._pointers([rule], self.rules)
         return self._text.source.locate(self._text.pointer(pointer))
@@ -266,6 +266,7 @@ class _Readable(NamedTuple):
     """A schema as people read it; ``dead`` are the pointers of schemas that have no value."""
 
     document: tree.Document
+    meaning: Mapping[str, ir.Node]
     outcome: Outcome
     dead: Set[str]
     schemas: Schemas
@@ -279,7 +280,7 @@ def _read_for_people(text: SchemaText) -> _Readable:
     writer = ReadableWriter(schemas_of(text.value, text.options), text.places(), text.pointer)
     definitions, outcome = _made(writer, writer.write)
     document = tree.Document(text.source, tuple(definitions), (), remarks=writer.comments)
-    return _Readable(document, outcome, writer.dead, writer.schemas)
+    return _Readable(document, writer.meaning, outcome, writer.dead, writer.schemas)
 
 
 def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:

@@ -9,6 +9,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Set
+from typing import TYPE_CHECKING
 
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir.analysis import last_components
@@ -32,6 +33,9 @@ from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.text.source import NOWHERE, Span
 
+if TYPE_CHECKING:
+    from kbnf_core.ir import Node
+
 _VALUE = "_value"
 _LONGEST_REMARK = 240
 
@@ -46,7 +50,7 @@ class ReadableWriter(Writer):
     """Writes rules for a person to read; ``comments`` are what to say of them, by name.
 
     ``dead`` are the pointers of schemas whose rules have no text, of those that call each other of
-    one.
+    one. ``meaning`` is that of all rules, before it is known how their automata are written.
     ``places`` are the spans of JSON Pointers in the author's text: those of the rules and their
     parts, but for what JSON Schema adds to every schema. ``pointer`` returns what comments call a
     place.
@@ -65,10 +69,12 @@ class ReadableWriter(Writer):
         self._members: set[str] = set()
         self.comments: dict[str, str] = {}
         self.dead: Set[str] = frozenset()
+        self.meaning: Mapping[str, Node] = {}
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
         start = self.write_all(root)
+        self.meaning = self.all_rules()
         notations = Notations(self)
         written = notations.rules(start)
         if start in notations.dead:

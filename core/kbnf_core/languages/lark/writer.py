@@ -270,11 +270,12 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    if reading.grammar is None:
+    grammar = reading.explained
+    if grammar is None:
         raise GrammarError(reading.diagnostics)
     if reading.is_endless:
         raise GrammarError(nothing_kept(reading, (), lark))
-    writer = _Writer(reading, reading.grammar, lark, limits)
+    writer = _Writer(reading, grammar, lark, limits)
     text = writer.write()
     losses = (*reading.losses, *writer.losses, *_finish(reading))
     return Conversion(text, not losses, losses, reading.diagnostics)

@@ -206,12 +206,11 @@ class _Objects(SchemaReading):
     def are_all_possible(self) -> bool:
         """Tell whether each of several tools can be called; what is empty may be left out."""
         count = len(self._listed.tools)
-        if self.rules is None:
-            called = sum(len(each.branches) for each in self.document.definitions[:1])
-            return called == count
-        names = [each.nonterminal for each in calls(self.rules[START])] if count > 1 else []
-        facts = analyse(Grammar(START, self.rules)).facts if names else {}
-        return count == 1 or (len(names) == count and all(facts[name].filled for name in names))
+        if self.rules is None or count < 2:
+            return self.rules is not None
+        names = [each.nonterminal for each in calls(self.rules[START])]
+        facts = analyse(Grammar(START, self.rules)).facts
+        return len(names) == count and all(facts[name].filled for name in names)
 
 
 def _whole(listed: _List) -> SchemaText:
