@@ -111,7 +111,7 @@ def _command_of(language: Language) -> click.Command:
         schema: Mapping[str, Any] = NO_OPTIONS,
     ) -> int:
         vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
-        known = [language] if language.write is None else [KBNF, language]
+        known = [KBNF, language] if language.is_target else [language]
 
         def direction(file: Path) -> Direction:
             refuse_another(file, language.name, [each.extension for each in known])
@@ -142,7 +142,7 @@ def _command_of(language: Language) -> click.Command:
     )
     options = together(
         _FILES,
-        *([] if language.write is None else [to]),
+        *([to] if language.is_target else []),
         click.option("--start", metavar="NAME", help=details.start),
         *details.options,
         common_options,

@@ -73,7 +73,7 @@ FORMATS = (
             each.name.lower().replace(" ", "-"),
             _files_of(each),
             _ABOUT.get(each.name, each.name),
-            each.write is not None,
+            each.is_target,
         )
         for each in LANGUAGES
     ),

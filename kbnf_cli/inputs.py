@@ -250,15 +250,11 @@ def read_whole(
     Raises ``GrammarError`` for a text with errors.
     """
     from kbnf_core.frontend import read_grammar
+    from kbnf_core.kbnf.parsed import Request
     from kbnf_core.text.imports import ANYWHERE
 
-    reading = read_grammar(
-        found.source,
-        start,
-        language=found.language,
-        imports=ANYWHERE,
-        vocabulary=vocabulary,
-    )
+    request = Request(start, imports=ANYWHERE, vocabulary=vocabulary, lossy=True)
+    reading = read_grammar(found.source, found.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)
     return reading

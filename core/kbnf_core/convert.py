@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
-from kbnf_core.config import Finish
 from kbnf_core.frontend import Language, read_grammar
-from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, Example, Loss
+from kbnf_core.kbnf.parsed import NO_OPTIONS, Conversion, Example, Loss, Request
 from kbnf_core.languages import (
     ABNF,
     BNF,
@@ -22,10 +21,9 @@ from kbnf_core.languages import (
     STRUCTURAL_TAG,
     is_structural_tag,
 )
-from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Source, Span
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.languages.json_schema import Options
@@ -73,27 +71,18 @@ def convert(
     """
     if language is target:
         return Conversion(text, True, ())
-    if target.write is None:
-        raise ConfigError(f"nothing is converted to {target.name}")
-    reading = read_grammar(
-        Source(text, path),
+    request = Request(
         start,
         limits=limits,
-        language=language,
         imports=imports,
         vocabulary=vocabulary,
         lossy=lossy,
         options=options,
+        as_tree=True,
     )
-    if reading.meaning is None or reading.errors or target is KBNF:
-        found = target.write(reading, limits)
-        return found._replace(notes=(*found.notes, *reading.lint()))
-    # It has no rules to be rewritten, so its text is. That a text ends with its value was proved,
-    # so nothing can follow where generation goes on as long as it can.
-    written = Source(reading.meaning.write())
-    found = target.write(read_grammar(written, finish=Finish.EOS, limits=limits), limits)
-    losses = (*reading.losses, *(loss._replace(span=Span(0, 0)) for loss in found.losses))
-    return Conversion(found.text, not losses, losses, (*reading.diagnostics, *reading.lint()))
+    reading = read_grammar(Source(text, path), language, request)
+    found = target.write(reading, limits)
+    return found._replace(notes=(*found.notes, *reading.parsed.lint()))
 
 
 def from_gbnf(

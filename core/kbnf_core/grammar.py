@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 from kbnf_core import ir
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.frontend import KBNF, Language, Reading, read_grammar, too_large, too_much_work
-from kbnf_core.kbnf.parsed import NO_OPTIONS
+from kbnf_core.kbnf.parsed import NO_OPTIONS, Request
 from kbnf_core.languages import (
     ABNF,
     BNF,
@@ -90,9 +90,8 @@ class Grammar:
             )
         text, path = _included(text, path, limits)
         wanted = None if finish is None else Finish.parse(finish)
-        self._hold(
-            read_grammar(Source(text, path), start, wanted, limits, defaults=defaults), limits
-        )
+        request = Request(start, wanted, limits, defaults=defaults)
+        self._hold(read_grammar(Source(text, path), KBNF, request), limits)
 
     _read: Callable[[], Reading]
 
@@ -136,19 +135,8 @@ class Grammar:
         unless ``lossy``, for one that cannot be kept as a whole.
         """
         wanted = None if finish is None else Finish.parse(finish)
-        reading = read_grammar(
-            Source(text, path),
-            start,
-            wanted,
-            limits,
-            language,
-            imports,
-            defaults,
-            vocabulary=vocabulary,
-            lossy=lossy,
-            options=options,
-        )
-        grammar = cls.of(reading, limits)
+        request = Request(start, wanted, limits, imports, defaults, vocabulary, lossy, options)
+        grammar = cls.of(read_grammar(Source(text, path), language, request), limits)
         if grammar.losses and not lossy:
             raise GrammarError(grammar.losses)
         return grammar
@@ -239,7 +227,7 @@ class Grammar:
         grammar._limits = limits
         grammar._stored = stored
         grammar._values = None if stored is None else stored.values
-        grammar._read = read or partial(read_grammar, source, start, finish, limits)
+        grammar._read = read or partial(read_grammar, source, KBNF, Request(start, finish, limits))
         grammar.__dict__.update(tables=tables)
         return grammar
 
@@ -381,7 +369,7 @@ class Grammar:
 
     def to_kbnf(self) -> str:
         """Return the grammar as KBNF: its own text, or what is written of another one."""
-        if self.language is KBNF or KBNF.write is None:
+        if self.language is KBNF:
             return self.source.text
         return KBNF.write(self.reading, self._limits).text
 
@@ -451,8 +439,7 @@ class Grammar:
         except TooManyStatesError as error:
             raise GrammarError([too_large(self.reading, str(error))]) from None
         except WorkLimitError as error:
-            reading = self.reading
-            raise GrammarError([too_much_work(reading.document, error, reading.meaning)]) from None
+            raise GrammarError([too_much_work(self.reading.parsed, error)]) from None
 
     @cached_property
     def parser(self) -> "Parser":
@@ -513,7 +500,8 @@ class Grammar:
 
         if self._values is not None:
             return self._values()
-        return None if self.reading.marked is None else dump(self.reading.marked())
+        marked = self.reading.parsed.marked()
+        return None if marked is None else dump(marked)
 
     @cached_property
     def _call_parser(self) -> "CallParser | None":
@@ -523,7 +511,7 @@ class Grammar:
         from kbnf_core.parse.calls import CallParser
 
         if self._values is None:
-            marked = None if self.reading.marked is None else self.reading.marked()
+            marked = self.reading.parsed.marked()
         else:
             text = self._values()
             marked = None if text is None else load(text, self._limits)

@@ -13,6 +13,7 @@ from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.escaped import byte_ranges
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.kbnf.outline import NOTHING, Outline
+from kbnf_core.kbnf.parsed import Request as ReadRequest
 from kbnf_core.languages import KBNF, language_of
 from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.check import findings_of
@@ -88,9 +89,10 @@ def analyse(request: Request) -> Iterator[Analysis]:
             each for each in found if each.code in selection and each.source.text == source.text
         )
 
-    reading = read_grammar(
-        source, None, None, LIMITS, language, _imports(request), settings.defaults
+    wanted = ReadRequest(
+        limits=LIMITS, imports=_imports(request), defaults=settings.defaults, lossy=True
     )
+    reading = read_grammar(source, language, wanted)
     outline = language.outline(source, LIMITS)
     known = Analysis(source, selected(reading.errors), outline, trouble=trouble)
     yield known

@@ -18,6 +18,7 @@ from typing import Any
 
 from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading, read_grammar
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages import KBNF, LANGUAGES, Language, named
 from kbnf_core.shipped import grammar_file, grammar_names
@@ -59,7 +60,7 @@ _CLIPPED = 1_500
 _NO_FILES = Imports(load=lambda _: None)
 """No grammar of the page reads a file; what comes with Lark is there."""
 
-WRITTEN = tuple(each for each in LANGUAGES if each.write is not None)
+WRITTEN = tuple(each for each in LANGUAGES if each.is_target)
 """The languages that a grammar is converted to; KBNF's own texts are formatted."""
 
 _FINISHES = {finish.value for finish in Finish}
@@ -216,9 +217,7 @@ def read(language: str, text: str, start: str, finish: str) -> Reading:
     chosen = named(language) or KBNF
     source = Source(text, f"grammar{chosen.extension or '.json'}")
     wanted = Finish.parse(finish) if finish else None
-    return read_grammar(
-        source, start or None, wanted, LIMITS, chosen, imports=_NO_FILES, lossy=False
-    )
+    return read_grammar(source, chosen, Request(start or None, wanted, LIMITS, _NO_FILES))
 
 
 @lru_cache(maxsize=2)
@@ -274,16 +273,13 @@ def _diagrams(reading: Reading) -> list[dict[str, Any]]:
     """Return railroad diagrams, each an ``svg`` element without style, with the rule's name."""
     from kbnf_core.kbnf.diagram import Drawing, collect_rules
 
-    if reading.meaning is not None:
-        # It has no rules as written: those of its KBNF are drawn.
-        reading = read(KBNF.name, reading.meaning.write(), "", "")
-    document = reading.document
+    document = reading.parsed.readable()
     names = {"xmlns": "http://www.w3.org/2000/svg", "xmlns:xlink": "http://www.w3.org/1999/xlink"}
     return [
         {
             "rule": rule.name,
             "used_by": list(rule.used_by),
-            "svg": Drawing(rule, document.source, "#rule-{}").svg(**names),
+            "svg": Drawing(rule, document.written_in, "#rule-{}").svg(**names),
         }
         for rule in collect_rules(document)[:_DIAGRAMS]
     ]

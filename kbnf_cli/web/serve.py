@@ -13,8 +13,9 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.init import EXAMPLES, GRAMMAR
 from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
 from kbnf_cli.web.answers import LIMITS, VocabularyName, read, texts_beside, texts_of
-from kbnf_core.config import Defaults
+from kbnf_core.config import NO_DEFAULTS
 from kbnf_core.frontend import read_grammar
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages import KBNF
 from kbnf_core.shipped import grammar_file
 from kbnf_core.text.diagnostics.segments import Role, Segment, visible
@@ -108,7 +109,10 @@ def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, Any]:
     text, language = readable.source.text, readable.language
     if language is KBNF:
         defaults = inputs.settings_source()(inputs.name_of(grammar)).defaults
-        bare, told = (read_grammar(readable.source, defaults=d) for d in (Defaults(), defaults))
+        bare, told = (
+            read_grammar(readable.source, KBNF, Request(defaults=each))
+            for each in (NO_DEFAULTS, defaults)
+        )
         start = start or (told.start if told.start != bare.start else "")
         finish = finish or (told.finish.value if told.finish is not bare.finish else "")
     elif read(language.name, text, start, "").errors:

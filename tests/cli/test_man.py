@@ -29,8 +29,11 @@ def generator() -> ModuleType:
 
 
 def test_pages_are_current() -> None:
-    written = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.1")}
-    assert written == generator().pages(), REGENERATE
+    made = generator().pages()
+    by_hand = {"kbnf.5", "kbnf-limits.7"}
+    names = {path.name for path in PAGES} - by_hand
+    written = {name: (FOLDER / name).read_text(encoding="utf-8") for name in names}
+    assert written == made, REGENERATE
 
 
 def test_headings_name_the_version() -> None:

@@ -21,7 +21,7 @@ from kbnf_testing.membership import Language as Texts
 from kbnf_testing.samples import seeds
 from kbnf_testing.sources import SOURCES
 
-TARGETS = [each for each in LANGUAGES if each.write is not None]
+TARGETS = [each for each in LANGUAGES if each.is_target]
 PAIRS = [
     pytest.param(source, target, id=f"{source.name}-{target.name}")
     for source in LANGUAGES

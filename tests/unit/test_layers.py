@@ -17,7 +17,7 @@ INTEGRATIONS = [path.parent for path in sorted((ROOT / "integrations").glob("*/*
 
 BASE = {"text", "version"}
 RULES = {"automata", "ir", "lower"}
-READING = {"config", "frontend", "kbnf"}
+READING = {"frontend", "kbnf"}
 ENGINE = {"config", "engine", "grammar", "mask", "vocab"}
 
 LANGUAGES = {path.parent.name for path in (CORE / "languages").glob("*/__init__.py")}
@@ -51,13 +51,13 @@ ALLOWED: dict[str, set[str]] = {
     "mask": BASE | {"config", "ir", "kernel", "lower", "recognise", "vocab"},
     "languages.conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
-    "frontend": BASE | {"config", "ir", "languages.conversion", "lower", "kbnf", "vocab"},
+    "frontend": BASE | {"config", "ir", "languages.conversion", "lower", "kbnf"},
     "languages.abnf": BASE | READING | {"automata", "ir", "languages.conversion"},
     "languages.bnf": BASE
     | READING
-    | {"automata", "ir", "languages.conversion", "lower", "mask", "recognise", "vocab"},
+    | {"automata", "config", "ir", "languages.conversion", "lower", "mask", "recognise", "vocab"},
     "languages.gbnf": BASE | READING | RULES | {"languages.conversion", "vocab"},
-    "languages.json_schema": BASE | READING | RULES,
+    "languages.json_schema": BASE | READING | RULES | {"config"},
     "languages.lark": BASE
     | READING
     | RULES
@@ -76,7 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     "lint": BASE
     | READING
     | RULES
-    | {"kernel", "languages", "mask", "recognise", "vocab"}
+    | {"config", "kernel", "languages", "mask", "recognise", "vocab"}
     | {f"languages.{each}" for each in ("bnf", "conversion", "lark")},
     # Artifacts and stores take grammars, and what makes one, as values.
     # Trees of texts; what comes in pieces comes as tokens of a vocabulary. What calls of tools are
@@ -89,8 +89,8 @@ ALLOWED: dict[str, set[str]] = {
     | {"processes", "vocab"},
     "grammar": BASE
     | READING
-    | {"ir", "languages", "languages.structural_tag", "lower", "mask", "parse", "shipped"}
-    | {"store", "vocab"},
+    | {"config", "ir", "languages", "languages.structural_tag", "lower", "mask", "parse"}
+    | {"shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
     "engine": BASE

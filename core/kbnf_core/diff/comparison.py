@@ -72,7 +72,6 @@ def _of_prefixes(grammar: Grammar) -> Grammar:
             analysis=None,
             start=rules.start,
             finish=Finish.EOS,
-            meaning=None,
         ),
         grammar.limits,
     )

@@ -47,10 +47,11 @@ class Literal:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Regular:
-    """A regular language, as its minimal automaton."""
+    """A regular language, as its minimal automaton; ``pattern`` is how a tree has written it."""
 
     dfa: Dfa
     span: Span
+    pattern: str | None = None
 
 
 class TokenTerminal(NamedTuple):

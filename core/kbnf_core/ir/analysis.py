@@ -13,7 +13,7 @@ names that are called but have no rule are passed over.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Set
 from typing import Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
@@ -105,6 +105,16 @@ def cyclic_components(graph: Mapping[T, Iterable[T]]) -> Iterator[frozenset[T]]:
     for root in graph:
         if root not in search.order:
             yield from search.run(root)
+
+
+def last_components(graph: Mapping[str, Set[str]]) -> set[str]:
+    """Return the least name of each component of a graph that leads to no other one."""
+    circles = {name: members for members in cyclic_components(graph) for name in members}
+    return {
+        min(circles.get(name, {name}))
+        for name, called in graph.items()
+        if called <= circles.get(name, {name})
+    }
 
 
 class _Search(Generic[T]):

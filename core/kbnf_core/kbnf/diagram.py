@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.printer import print_definition, print_expression
 from kbnf_core.kbnf.tree import Definition, Document, uses_in
 from kbnf_core.text.diagnostics.segments import cells, visible
 from kbnf_core.text.errors import MissingExtraError
@@ -25,8 +26,10 @@ class Rule:
     definitions: tuple[Definition, ...]
     used_by: tuple[str, ...]
 
-    def text(self, source: Source) -> str:
+    def text(self, source: Source | None) -> str:
         """Return the definitions as they are written; nothing of what a conversion has made."""
+        if source is None:
+            return "\n".join(map(print_definition, self.definitions))
         written = (each.span for each in self.definitions if each.span != each.name.span)
         return "\n".join(map(source.slice, written))
 
@@ -67,7 +70,7 @@ class Drawing:
     with ``{}`` for the name.
     """
 
-    def __init__(self, rule: Rule, source: Source, anchor: str) -> None:
+    def __init__(self, rule: Rule, source: Source | None, anchor: str) -> None:
         bodies = [_draw(each.body, source, anchor) for each in rule.definitions]
         body = bodies[0] if len(bodies) == 1 else railroad.Choice(0, *bodies)
         self._diagram = railroad.Diagram(body, type="complex").format(10, 10, 10, 10)
@@ -90,11 +93,11 @@ def _write_links_once(item: Item) -> None:
             del child.children[1:]
 
 
-def _draw(root: tree.Expression, source: Source, anchor: str) -> Item:
+def _draw(root: tree.Expression, source: Source | None, anchor: str) -> Item:
     return fold(root, tree.children, lambda node, parts: _draw_one(node, parts, source, anchor))
 
 
-def _draw_one(node: tree.Expression, parts: list[Item], source: Source, anchor: str) -> Item:
+def _draw_one(node: tree.Expression, parts: list[Item], source: Source | None, anchor: str) -> Item:
     match node:
         case tree.Sequence():
             return _sequence(parts)
@@ -109,12 +112,16 @@ def _draw_one(node: tree.Expression, parts: list[Item], source: Source, anchor: 
         case tree.Terminal(text) if not text.value:
             return railroad.Skip()
         case tree.Terminal():
-            return _box(railroad.Terminal, source.slice(node.span))
+            return _box(railroad.Terminal, _spelled(node, source))
         case tree.Exception_(tree.Name(value)):
             href = anchor.format(value)
-            return _box(railroad.Terminal, source.slice(node.span), href=href, cls="pattern")
+            return _box(railroad.Terminal, _spelled(node, source), href=href, cls="pattern")
         case _:
-            return _box(railroad.Terminal, source.slice(node.span), cls="pattern")
+            return _box(railroad.Terminal, _spelled(node, source), cls="pattern")
+
+
+def _spelled(node: tree.Expression, source: Source | None) -> str:
+    return print_expression(node) if source is None else source.slice(node.span)
 
 
 def _box(kind: Any, text: str, **attributes: str) -> Item:
@@ -246,7 +253,7 @@ def render_svg(document: Document) -> str:
     parts: list[str] = []
     top, width = float(_MARGIN), 0.0
     for rule in collect_rules(document):
-        drawing = Drawing(rule, document.source, "#" + _ANCHOR)
+        drawing = Drawing(rule, document.written_in, "#" + _ANCHOR)
         anchor = _ANCHOR.format(rule.name)
         title = f'<text x="{_MARGIN}" y="{top + 20:g}">{escape(rule.name)}</text>'
         top += _TITLE_HEIGHT
@@ -272,12 +279,12 @@ def render_html(document: Document, start: str) -> str:
 
 def _section(rule: Rule, document: Document, is_start: bool) -> str:
     users = ", ".join(map(_link, rule.used_by))
-    text = escape(rule.text(document.source))
+    text = escape(rule.text(document.written_in))
     return _SECTION.substitute(
         anchor=_ANCHOR.format(rule.name),
         name=escape(rule.name),
         mark='<span class="start">start</span>' if is_start else "",
-        diagram=Drawing(rule, document.source, "#" + _ANCHOR).svg(),
+        diagram=Drawing(rule, document.written_in, "#" + _ANCHOR).svg(),
         used=f'<p class="used">used by {users}</p>\n' if users else "",
         text=f"<pre>{text}</pre>\n" if text else "",
     )

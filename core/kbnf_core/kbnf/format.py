@@ -519,6 +519,16 @@ def format_kbnf(source: Source, width: int = WIDTH, limits: Limits = DEFAULT_LIM
         kept |= moved
 
 
+def lay_out_line(line: str, width: int = WIDTH) -> str:
+    """Return a definition that a tree was printed as, on one line, in the canonical layout."""
+    if len(line) <= width:
+        return line
+    words = KeptWords(line)
+    words.read_on()
+    (statement,) = contents_of(Source(line), words).statements
+    return print_pieces(lay_out(statement), 0, width, "\n")
+
+
 def _write(source: Source, contents: Contents, width: int, kept: Set[int]) -> str:
     """Return the text in which the statements with the numbers ``kept`` stay as they are."""
     newline = _newline(source)

@@ -1,23 +1,24 @@
 """What a language is read with, and what its reader and its writer make of a text.
 
-Every language is read to the same thing: a tree of KBNF with the spans of the author's text, or,
-where the language has none, the rules that it means. What commands, lints and engines run is made
-of that; nothing is written as text and read again. A conversion is the new text, and everything
-that it does not keep of the old one.
+Every language is read to the same thing: a ``Parsed``, which has a tree of KBNF with the spans of
+the author's text. A language whose rules nobody wrote is read to its rules alone, unless its tree
+is asked for; its class answers what is asked later from the value that was read. What commands,
+lints and engines run is made of that; nothing is written as text and read again. A conversion is
+the new text, and everything that it does not keep of the old one.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kbnf_core.config import Finish
+from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Node
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Source, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -92,33 +93,25 @@ NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
 class Request(NamedTuple):
     """What a text is read with.
 
-    ``start`` None is the text's own choice. ``imports`` says which files may be imported;
+    ``start`` None is the text's own choice, and so is ``finish``; ``defaults`` are for what KBNF,
+    whose files can say what differs, leaves open. ``imports`` says which files may be imported;
     ``vocabulary`` is what a text that speaks of tokens speaks of. ``lossy`` asks a language that
     would refuse a part to leave it out and report a loss. ``options`` are the language's own, by
-    the names in ``Language.options``.
+    the names in ``Language.options``. ``as_tree`` asks for the tree also where nobody wrote rules.
     """
 
     start: str | None = None
+    finish: Finish | None = None
     limits: Limits = DEFAULT_LIMITS
     imports: Imports = BELOW
+    defaults: Defaults = NO_DEFAULTS
     vocabulary: "Vocabulary | None" = None
     lossy: bool = False
     options: Mapping[str, Any] = NO_OPTIONS
+    as_tree: bool = False
 
 
-class Rules(NamedTuple):
-    """The rules of a text in a language that has none: what it means, without a tree of KBNF.
-
-    ``write`` returns the same as KBNF for people, ``explained`` the rules of that text with the
-    places of the author's. ``place`` returns that of a rule of ``rules``; ``empty`` the finding
-    where no text ends.
-    """
-
-    rules: Mapping[str, Node]
-    write: Callable[[], str]
-    explained: Callable[[], Mapping[str, Node]]
-    place: Callable[[str], Span]
-    empty: Callable[[], Diagnostic]
+PLAIN_REQUEST = Request()
 
 
 class Shape(NamedTuple):
@@ -160,26 +153,49 @@ class Marked(NamedTuple):
     marks: Mapping[str, Mark]
 
 
-class Parsed(NamedTuple):
+class Parsed:
     """What a reader makes of a text: a tree of KBNF, and the findings in order of position.
 
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
-    should know. ``meaning`` stands for the tree, which is empty then, in a language without rules.
-    ``lint`` returns what the language itself finds suspicious, which only checks ask for.
-    ``marked`` says what the values of a text are, where they are not one JSON value.
+    should know. ``rules`` stand for the tree, which is empty then, in a language without rules of
+    its own. ``ends_itself`` tells whether no text is known to be the beginning of another one.
     """
 
-    document: Document
-    diagnostics: tuple[Diagnostic, ...]
-    start: str | None = None
+    rules: Mapping[str, Node] | None = None
     finish: Finish | None = None
-    losses: tuple[Loss, ...] = ()
-    remark: str = ""
-    meaning: Rules | None = None
-    lint: Callable[[], tuple[Diagnostic, ...]] = lambda: ()
-    marked: Callable[[], Marked] | None = None
+    ends_itself = False
 
+    def __init__(
+        self,
+        document: Document,
+        diagnostics: tuple[Diagnostic, ...],
+        start: str | None = None,
+        losses: tuple[Loss, ...] = (),
+        remark: str = "",
+    ) -> None:
+        self.document = document
+        self.diagnostics = diagnostics
+        self.start = start
+        self.losses = losses
+        self.remark = remark
 
-Reader: TypeAlias = Callable[[Source, Request], Parsed]
-"""Parses a text; never raises but ``ConfigError`` for options that are none."""
+    def readable(self) -> Document:
+        """Return the tree, also of a text that was read to rules alone. Raises GrammarError."""
+        return self.document
+
+    def place(self, rule: str) -> Span:
+        """Return where a rule is defined first, or the start of the text."""
+        return self.document.first_names.get(rule, NOWHERE)
+
+    def empty(self) -> Diagnostic | None:
+        """Return why no text ends, where the language knows better than its rules do."""
+        return None
+
+    def lint(self) -> tuple[Diagnostic, ...]:
+        """Return what the language itself finds suspicious, which only checks ask for."""
+        return ()
+
+    def marked(self) -> Marked | None:
+        """Return what the values of a text are made of; None where they are one JSON value."""
+        return None

@@ -15,6 +15,7 @@ from kbnf_core.kbnf.tree import (
     Alternation,
     Bracket,
     ByteString,
+    Definition,
     Document,
     Exception_,
     Expression,
@@ -68,10 +69,12 @@ def quote_bytes(data: bytes) -> str:
 
 def print_document(document: Document) -> str:
     """Return the definitions of ``document``, each on a line of its own."""
-    return "".join(
-        f"{definition.name.value} ::= {print_expression(definition.body)};\n"
-        for definition in document.definitions
-    )
+    return "".join(f"{print_definition(each)}\n" for each in document.definitions)
+
+
+def print_definition(definition: Definition) -> str:
+    """Return a definition on one line."""
+    return f"{definition.name.value} ::= {print_expression(definition.body)};"
 
 
 def print_expression(root: Expression) -> str:

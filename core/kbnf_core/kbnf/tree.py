@@ -207,6 +207,8 @@ class Document:
     the places of the alternatives in it, each with that of its choice, and whether it can go
     without a change to what the others match; it is None where the tree is what somebody wrote.
     ``origins`` are the names in it of rules that are such copies, empty for the turns of a loop.
+    ``remarks`` are for a document that nobody wrote, such as that of a JSON Schema: what to say of
+    rules, by name. Its rules are in the order in which people read them.
     """
 
     source: Source
@@ -217,6 +219,12 @@ class Document:
     predefined: frozenset[str] = frozenset()
     alternatives: Mapping[Span, tuple[Span, bool]] | None = None
     origins: Mapping[str, str] = field(default_factory=dict)
+    remarks: Mapping[str, str] | None = None
+
+    @property
+    def written_in(self) -> Source | None:
+        """The text that the nodes are parts of; None for a document that nobody wrote."""
+        return self.source if self.remarks is None else None
 
     @cached_property
     def first_names(self) -> Mapping[str, Span]:

@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from typing import Any
 
-from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Parsed, Request
@@ -12,26 +12,41 @@ from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.source import Source, Span
 
 
-def _read(source: Source, request: Request) -> Parsed:
-    from kbnf_core.languages.conversion.build_tree import terminal
-    from kbnf_core.text.json_text import NoJsonError, parse_json
+class _Choice(Language):
+    name = "choice"
+    takes_fixes = False
 
-    del request
-    whole = Span(0, len(source.text))
-    message, place = "a choice is a JSON list of texts, at least one", whole
-    try:
-        texts = parse_json(source.text)
-    except NoJsonError as error:
-        texts, message, place = None, f"this list is not JSON: {error.reason}", error.span
-    if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
-        document = tree.Document(source, (), (), frozenset(("start",)))
-        return Parsed(document, (Diagnostic("E001", message, source, place),))
-    branches = {text: terminal(text, span) for text, span in _places(source.text)}
-    body: tree.Expression = tree.Alternation(tuple(branches.values()), whole)
-    if len(branches) == 1:
-        (body,) = branches.values()
-    start = tree.Definition(tree.Name("start", Span(0, 0)), body, whole)
-    return Parsed(tree.Document(source, (start,), ()), ())
+    def read(self, source: Source, request: Request) -> Parsed:
+        from kbnf_core.languages.conversion.build_tree import terminal
+        from kbnf_core.text.json_text import NoJsonError, parse_json
+
+        del request
+        whole = Span(0, len(source.text))
+        message, place = "a choice is a JSON list of texts, at least one", whole
+        try:
+            texts = parse_json(source.text)
+        except NoJsonError as error:
+            texts, message, place = None, f"this list is not JSON: {error.reason}", error.span
+        if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
+            document = tree.Document(source, (), (), frozenset(("start",)))
+            return Parsed(document, (Diagnostic("E001", message, source, place),))
+        branches = {text: terminal(text, span) for text, span in _places(source.text)}
+        body: tree.Expression = tree.Alternation(tuple(branches.values()), whole)
+        if len(branches) == 1:
+            (body,) = branches.values()
+        start = tree.Definition(tree.Name("start", Span(0, 0)), body, whole)
+        return Parsed(tree.Document(source, (start,), ()), ())
+
+    def text_of(self, source: Any) -> str:
+        if isinstance(source, str | bytes) or not isinstance(source, Iterable):
+            raise ConfigError(f"a choice is a list of texts, not {source!r}"[:200])
+        texts = list(source)
+        for text in texts:
+            if not isinstance(text, str):
+                raise ConfigError(f"a choice is a list of texts, and {text!r} is none"[:200])
+        if not texts:
+            raise ConfigError("a choice is between texts: give one at least")
+        return json.dumps(texts, ensure_ascii=False)
 
 
 def _places(text: str) -> Iterator[tuple[str, Span]]:
@@ -49,16 +64,4 @@ def _next(text: str, begin: int) -> int:
     return begin
 
 
-def _dump(choices: object) -> str:
-    if isinstance(choices, str | bytes) or not isinstance(choices, Iterable):
-        raise ConfigError(f"a choice is a list of texts, not {choices!r}"[:200])
-    texts = list(choices)
-    for text in texts:
-        if not isinstance(text, str):
-            raise ConfigError(f"a choice is a list of texts, and {text!r} is none"[:200])
-    if not texts:
-        raise ConfigError("a choice is between texts: give one at least")
-    return json.dumps(texts, ensure_ascii=False)
-
-
-CHOICE = Language("choice", "", "start", Finish.EOS, _read, takes_fixes=False, dump=_dump)
+CHOICE = _Choice()

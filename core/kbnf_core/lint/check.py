@@ -75,20 +75,18 @@ def check(
     wanted = None if finish is None else Finish.parse(finish)
     language = language or language_of(path)
     options = _answerable(options)
-    reading = read_grammar(
-        Source(text, path),
+    # What is only kept if something is dropped is an error, as for whoever reads it.
+    request = Request(
         start,
         wanted,
         limits,
-        language,
         imports,
         defaults,
-        vocabulary=options.vocabulary,
-        # What is only kept if something is dropped is an error, as for whoever reads it.
+        options.vocabulary,
         lossy=False,
         options=language_options,
     )
-    return findings_of(reading, options)
+    return findings_of(read_grammar(Source(text, path), language, request), options)
 
 
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
@@ -99,7 +97,7 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     """
     found = [
         *reading.diagnostics,
-        *reading.lint(),
+        *reading.parsed.lint(),
         *run_lints(reading, _answerable(options)),
     ]
     if any(loss.code == _NO_VOCABULARY for loss in reading.losses):
@@ -210,7 +208,7 @@ def run_lints(
 def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
     # A schema has no rules that somebody wrote: of its grammar only the cost is a finding, and what
     # never ends. Its text as KBNF is not searched for what could be written otherwise.
-    lints = LINTS if subject.reading.meaning is None else (cost, unbounded_loops)
+    lints = LINTS if subject.reading.parsed.rules is None else (cost, unbounded_loops)
     if subject.reading.pragmas.origin is not None:
         lints = tuple(lint for lint in lints if lint not in SEARCHES)
     for lint in lints:

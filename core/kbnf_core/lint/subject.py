@@ -187,7 +187,7 @@ class Subject:
         except TooManyStatesError as error:
             return too_large(self.reading, str(error))
         except WorkLimitError as error:
-            return too_much_work(self.reading.document, error, self.reading.meaning)
+            return too_much_work(self.reading.parsed, error)
 
     @cached_property
     def vocabulary(self) -> "Vocabulary":

@@ -157,8 +157,9 @@ class Translator:
         self._report("E101", message, node.span, (help_,), fixes=fixes)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
+        pattern = node.text.value if node.kind is tree.PatternKind.REGEX else None
         if node.dfa is not None:
-            return ir.Regular(node.dfa, node.span)
+            return ir.Regular(node.dfa, node.span, pattern)
         if node.kind is tree.PatternKind.SUBSTRINGS:
             from kbnf_core.automata.substrings import substrings
 
@@ -178,7 +179,7 @@ class Translator:
             return ir.Choice((), node.span)
         if node.kind is tree.PatternKind.EARLY:
             return ir.Regular(operations.shortest_matches(compiled.dfa), node.span)
-        return ir.Regular(compiled.dfa, node.span)
+        return ir.Regular(compiled.dfa, node.span, pattern)
 
     def _compile(self, kind: tree.PatternKind, pattern: str) -> Compiled:
         key = (kind, pattern)

@@ -7,16 +7,20 @@ from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.source import Source
 
 
-def _read(source: Source, request: Request) -> Parsed:
-    from kbnf_core.languages.bnf.parse import parse_bnf
+class _Bnf(Language):
+    name = "BNF"
+    extension = ".bnf"
+    finish = Finish.TOKEN
 
-    return parse_bnf(source, request.limits, request.vocabulary)
+    def read(self, source: Source, request: Request) -> Parsed:
+        from kbnf_core.languages.bnf.parse import parse_bnf
+
+        return parse_bnf(source, request.limits, request.vocabulary)
+
+    def arrange(self, document: Document) -> Document:
+        from kbnf_core.languages.bnf.parse import with_loops
+
+        return with_loops(document)
 
 
-def _arrange(document: Document) -> Document:
-    from kbnf_core.languages.bnf.parse import with_loops
-
-    return with_loops(document)
-
-
-BNF = Language("BNF", ".bnf", "start", Finish.TOKEN, _read, arrange=_arrange)
+BNF = _Bnf()

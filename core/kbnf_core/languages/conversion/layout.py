@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from textwrap import wrap
 
 from kbnf_core.kbnf.tree import Comment
 from kbnf_core.text.source import Source, Span
@@ -21,13 +22,19 @@ class Written:
     """A definition in its new language: its name, and the text of each of its branches.
 
     ``places`` are the spans of the branches in the original, as many; ``span`` is that of the
-    whole.
+    whole. ``remark`` is to be said of a definition that nobody wrote.
     """
 
     name: str
     branches: tuple[str, ...]
     places: tuple[Span, ...]
     span: Span
+    remark: str | None = None
+
+
+def lines_of(remark: str) -> list[str]:
+    """Return the lines of a remark, with room for the marks of a comment."""
+    return wrap(remark, WIDTH - 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,9 @@ class _Writer:
     def add_definition(self, definition: Written, comments: Sequence[Comment]) -> None:
         """Write a definition; comments inside it go to the ends of its lines."""
         self._keep_empty_line(definition.span.start)
+        if definition.remark is not None:
+            self.lines += [""] * bool(self.lines)
+            self.lines.append(self._style.comment("\n".join(lines_of(definition.remark))))
         inner = [c for c in comments if c.span.start < definition.span.end]
         trailing = [c for c in comments if c.span.start >= definition.span.end]
         line = f"{definition.name} ::= {' | '.join(definition.branches)}{self._style.end}"

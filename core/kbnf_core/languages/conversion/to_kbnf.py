@@ -5,14 +5,15 @@ author.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.format import lay_out_line
+from kbnf_core.kbnf.printer import print_definition, print_expression
 from kbnf_core.kbnf.tree import Comment, Definition, Document
 from kbnf_core.languages.conversion.build_tree import TABLE_HEAD, kbnf_names
-from kbnf_core.languages.conversion.layout import Style, Written, lay_out
+from kbnf_core.languages.conversion.layout import Style, Written, lay_out, lines_of
 from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.text.source import Source
 
@@ -52,14 +53,30 @@ def print_kbnf(
         comments = filter(None, map(_without_start, comments))
         changed = {old: new for old, new in names.items() if old != new}
     has_start = start in changed or any(_SETTING.match(each.text) for each in document.comments)
-    settings = [] if finish is None or finish == _FINISH else [f"finish={finish}"]
+    is_explicit = finish != _FINISH or document.remarks is not None
+    settings = [f"finish={finish}"] if finish and is_explicit else []
     if start != _START and not has_start:
         settings.append(f"start={start}")
     if origin:
         settings.append(f"from={origin}")
     head = _head(settings, remark, changed)
+    if document.remarks is not None:
+        return head + "".join(_rules_for_people(document, document.remarks))
     text = head + lay_out_kbnf(document.source, definitions, list(comments))
     return _with_short_lines(text) if keeps_names else text
+
+
+def _rules_for_people(document: Document, remarks: Mapping[str, str]) -> Iterator[str]:
+    """Yield the rules that nobody wrote, laid out as ``kbnf fmt`` does, after what is said of them.
+
+    An empty line is between sections, which begin with a remark.
+    """
+    for number, definition in enumerate(document.definitions):
+        remark = remarks.get(definition.name.value)
+        if remark is not None:
+            text = remark.replace("*)", "* )").replace("(*", "( *")
+            yield "\n" * (number > 0) + "(* " + "\n   ".join(lines_of(text)) + " *)\n"
+        yield lay_out_line(print_definition(definition)) + "\n"
 
 
 def lay_out_kbnf(

@@ -604,12 +604,12 @@ def parse_gbnf(
     definitions = tuple(d for d in read.trees if kept[d.name.value] is d)
     definitions, losses = _with_excluded(source, definitions, vocabulary)
     document = Document(source, definitions, comments, frozenset(read.broken | missing))
-    return Parsed(
-        document,
-        tuple(sorted(findings, key=Diagnostic.sort_key)),
-        losses=losses,
-        lint=lambda: tuple(check_left_recursion(source, definitions)),
-    )
+    return _GbnfParsed(document, tuple(sorted(findings, key=Diagnostic.sort_key)), losses=losses)
+
+
+class _GbnfParsed(Parsed):
+    def lint(self) -> tuple[Diagnostic, ...]:
+        return tuple(check_left_recursion(self.document.source, self.document.definitions))
 
 
 class _Gbnf(Metasyntax[Definition]):

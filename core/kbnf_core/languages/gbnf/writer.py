@@ -19,6 +19,7 @@ single characters are one string.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
@@ -43,12 +44,11 @@ from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Assertion, Characters
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.automata.traversal import fold
-from kbnf_core.config import Finish
 from kbnf_core.frontend import Language, Reading, nothing_kept, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.parsed import Conversion, Loss
+from kbnf_core.kbnf.parsed import Conversion, Loss, Request
 from kbnf_core.kbnf.tree import Comment, Document
 from kbnf_core.languages.conversion.build_tree import TABLE_HEAD, distinct, gbnf_names
 from kbnf_core.languages.conversion.evidence import example_of_loss, going_on
@@ -79,7 +79,7 @@ from kbnf_core.lower.translate import Translator
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Source, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 LIMIT = 1999
 """Older versions of llama.cpp refuse 2000, too."""
@@ -497,7 +497,7 @@ def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS
     text = _print(reading.document, rules, names)
     if lost:
         # What was written is read again, for a text on which the two grammars differ.
-        converted = read_grammar(Source(text), limits=limits, language=gbnf)
+        converted = read_grammar(Source(text), gbnf, Request(limits=limits))
         if converted.grammar is None:
             raise GrammarError(nothing_kept(reading, lost, gbnf))
         example = example_of_loss(reading.grammar, converted.grammar, limits)
@@ -522,7 +522,7 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
     prune(rules, [*names.values()], find_alive(rules))
     if start not in rules:
         return {}, lost
-    if reading.finish is not Finish.EOS:
+    if not reading.ends_with_its_text:
         # One byte is always generated, so the empty text is none of the original's.
         generate_nonempty(rules, start)
     repeat_nonempty(rules)
@@ -534,7 +534,7 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
 
 def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[Loss]:
     """Return the W403 of a grammar that ends before llama.cpp does."""
-    if reading.finish is Finish.EOS or reading.is_endless:
+    if reading.ends_with_its_text:
         return []
     found = going_on(grammar, limits)
     if not found.may_be:
@@ -553,12 +553,18 @@ def _finish_losses(reading: Reading, grammar: Grammar, limits: Limits) -> list[L
 def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     settled = {name: name for name in names.values()}
     printed = distinct(rules, settled, lambda name: name.replace(JOINT, "-"), "-")
-    places = {names[name]: place for name, place in _places(document).items()}
+    # What nobody wrote has the order of its rules, and no place in a text.
+    remarks = document.remarks
+    places = (
+        {names[name]: place for name, place in _places(document).items()} if remarks is None else {}
+    )
+    in_front = {names[name]: remark for name, remark in (remarks or {}).items()}
     written: list[Written] = []
-    span = Span(0, 0)
+    span = NOWHERE
     for name in _in_order(rules, [*names.values()]):
         span, branches = places.get(name, (span, ()))
-        written.append(_written(printed[name], rules[name], printed, span, branches))
+        found = _written(printed[name], rules[name], printed, span, branches)
+        written.append(replace(found, remark=in_front.get(name)))
     comments = [c for c in document.comments if not _is_setting(c)]
     return lay_out(document.source, written, comments, Style(_comment, "", bar_first=False))
 

@@ -1,54 +1,21 @@
 """JSON Schema as one of the grammar languages: the JSON texts of the values that it allows."""
 
+import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
-from kbnf_core.config import Finish
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.options import LIMITS, options_of
+from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.source import Source
 
 
-def _read(source: Source, request: Request) -> Parsed:
-    from kbnf_core.languages.json_schema.parse import parse_json_schema
+class SchemaLanguage(Language):
+    """A language of JSON texts with schemas in them, whose options are those of schemas."""
 
-    return parse_json_schema(source, request)
-
-
-def _dump(schema: object) -> str:
-    from kbnf_core.languages.json_schema.sources import schema_text
-
-    return schema_text(schema)
-
-
-def _check(options: Mapping[str, Any]) -> None:
-    if options:
-        options_of(options)
-
-
-def _complete(source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return options by their names in a request; types of Python are closed unless they are not.
-
-    What is called ``limits`` where a program speaks of schemas alone has another name beside the
-    limits of the grammar; ``additional_properties`` is the contrary of ``closed``.
-    """
-    found = {LIMITS if name == "limits" else name: value for name, value in options.items()}
-    additional = found.pop("additional_properties", None)
-    if additional is not None:
-        found.setdefault("closed", not additional)
-    if found.get("closed") is None and not isinstance(source, str | Mapping | bool):
-        found["closed"] = True
-    return found
-
-
-JSON_SCHEMA = Language(
-    "JSON Schema",
-    "",
-    "start",
-    Finish.EOS,
-    _read,
-    options=(
+    options: tuple[str, ...] = (
         "whitespace",
         "order",
         "closed",
@@ -65,10 +32,61 @@ JSON_SCHEMA = Language(
         "coerce_one_of",
         "lenient",
         "strict",
-    ),
-    is_converted=True,
-    dump=_dump,
-    complete=_complete,
-    check=_check,
-    is_json=True,
-)
+    )
+    is_converted = True
+    is_json = True
+    leaves_out: Mapping[str, bool] = MappingProxyType({})
+    """How pydantic writes an object that a program gives."""
+
+    def text_of(self, source: Any) -> str:
+        """Return a text, an object of pydantic, or a value as JSON."""
+        if isinstance(source, str):
+            return source
+        dump = getattr(source, "model_dump_json", None)
+        try:
+            return str(dump(**self.leaves_out)) if callable(dump) else json.dumps(source)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ConfigError(f"a {self.name.lower()} is JSON: {error}"[:200]) from None
+
+    def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return options by their names in a request.
+
+        What is called ``limits`` where a program speaks of schemas alone has another name beside
+        the limits of the grammar; ``additional_properties`` is the contrary of ``closed``.
+        """
+        del source
+        found = {LIMITS if name == "limits" else name: value for name, value in options.items()}
+        additional = found.pop("additional_properties", None)
+        if additional is not None:
+            found.setdefault("closed", not additional)
+        return found
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise ``ConfigError`` for options that schemas have not, or not so."""
+        super().check_options(options)
+        if options:
+            options_of(options)
+
+
+class _JsonSchema(SchemaLanguage):
+    name = "JSON Schema"
+
+    def read(self, source: Source, request: Request) -> Parsed:
+        from kbnf_core.languages.json_schema.parse import parse_json_schema
+
+        return parse_json_schema(source, request)
+
+    def text_of(self, source: Any) -> str:
+        from kbnf_core.languages.json_schema.sources import schema_text
+
+        return schema_text(source)
+
+    def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the options for a schema: types of Python are closed unless they are not."""
+        found = super().options_of(source, options)
+        if found.get("closed") is None and not isinstance(source, str | Mapping | bool):
+            found["closed"] = True
+        return found
+
+
+JSON_SCHEMA: Language = _JsonSchema()

@@ -1,10 +1,10 @@
 """Lints of a schema: what is valid JSON Schema, and hardly what its author means.
 
-``lint_schema`` finds names that are a letter or two off a known one (W821), schemas inside that no
-value satisfies (W822), objects that are open because nothing is said (I823), and JSON that is
-hardly a schema (W827), forms of older drafts where none is named (W829). ``contradiction`` says why
-a whole schema has no value (E803); ``every_problem`` collects what a conversion refuses of a
-schema, whose first problem ends it.
+``oddities`` finds names that are a letter or two off a known one (W821), objects that are open
+because nothing is said (I823), JSON that is hardly a schema (W827), and forms of older drafts where
+none is named (W829); ``contradictions`` finds schemas inside that no value satisfies (W822), and
+``contradiction`` says why a whole schema has no value (E803); ``every_problem`` collects what a
+conversion refuses of a schema, whose first problem ends it.
 
 A contradiction is told at the innermost schema without a value. Of that the keywords that are not
 needed for it to be empty are left out one by one, as in shrinking a failing test; a schema inside
@@ -24,7 +24,7 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar
 from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.build_tree import Form
-from kbnf_core.languages.json_schema.document import OLDER, Document, Older, Place, escape
+from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
@@ -55,10 +55,12 @@ from kbnf_core.languages.json_schema.schemas import (
     Schemas,
     is_shape_unsatisfiable,
     is_unsatisfiable,
+    schemas_of,
 )
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.suggest import COMPARISONS, edits
@@ -103,29 +105,31 @@ _SHOWN = 40
 """Characters of a keyword's value that a message shows."""
 
 
-def lint_schema(schema: Json, options: Options, dead: Set[str] = frozenset()) -> list[Problem]:
-    """Return what is likely a mistake in a sound schema, with the pointers of the places.
+def oddities(schema: Json, options: Options) -> Iterator[Problem]:
+    """Yield what is likely a mistake in the keywords of a sound schema, with its pointer."""
+    yield from _no_schema(schema)
+    yield from _misspelt(schema)
+    yield from _open_objects(schema, options)
+    yield from _of_older_drafts(schema)
+
+
+def contradictions(schemas: Schemas, dead: Set[str] = frozenset()) -> Iterable[Problem]:
+    """Return the schemas in a document that no value satisfies, one problem for each place.
 
     ``dead`` are pointers of schemas that certainly have no value.
     """
-    found = [
-        *_no_schema(schema),
-        *_misspelt(schema),
-        *_open_objects(schema, options),
-        *_of_older_drafts(schema),
-    ]
     told: dict[str, Problem] = {}
     # What took too much work so far is left unanswered.
     with suppress(WorkLimitError, ProblemError):
-        for problem in _Doubts(schema, options).contradictions(dead):
+        for problem in _Doubts(schemas).contradictions(dead):
             told.setdefault(problem.pointer, problem)
-    return [*found, *told.values()]
+    return told.values()
 
 
-def contradiction(schema: Json, options: Options) -> Problem | None:
+def contradiction(schemas: Schemas) -> Problem | None:
     """Return why no value satisfies a schema, at the innermost place; None if that is not found."""
     with suppress(WorkLimitError, ProblemError):
-        doubts = _Doubts(schema, options)
+        doubts = _Doubts(schemas)
         root = doubts.document.root()
         found = doubts.why(root) if isinstance(root, Ref) else None
         return found and found._replace(code=UNSATISFIABLE)
@@ -137,21 +141,22 @@ def every_problem(schema: Json, options: Options, first: Problem) -> list[Proble
     if first.code == TOO_LARGE:
         # The rest may be as large.
         return [first]
-    document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
-    survey = _Survey(document, replace(options, lossy=True))
+    survey = _Survey(schemas_of(schema, replace(options, lossy=True)))
     with suppress(ProblemError, WorkLimitError):
-        survey.write_all(document.root())
+        survey.write_all(survey.schemas.document.root())
     schemas = survey.schemas
     is_lossy = options.lossy or options.lenient
     lost = map(dropped, schemas.losses) if is_lossy else schemas.losses
-    return list(dict.fromkeys([first, *survey.problems, *lost, *document.ignored, *schemas.notes]))
+    return list(
+        dict.fromkeys([first, *survey.problems, *lost, *schemas.document.ignored, *schemas.notes])
+    )
 
 
 class _Survey(Writer):
     """Writes what can be written of a schema, and keeps the problems of the rest."""
 
-    def __init__(self, document: Document, options: Options) -> None:
-        super().__init__(document, options)
+    def __init__(self, schemas: Schemas) -> None:
+        super().__init__(schemas)
         self.problems: list[Problem] = []
 
     @contextmanager
@@ -309,12 +314,11 @@ _NAMING = ("properties", "patternProperties")
 class _Doubts:
     """Asks which schemas of a document have no value, and why."""
 
-    def __init__(self, schema: Json, options: Options) -> None:
-        self._options = options
-        self.document = Document(
-            schema, options.limits, options.standard, closed=bool(options.closed)
-        )
-        self._schemas = Schemas(self.document, self._options)
+    def __init__(self, schemas: Schemas) -> None:
+        self._options = schemas.options
+        self.document = schemas.document
+        self._schemas = schemas
+        schemas.budget = Budget(schemas.limits.work)
 
     def contradictions(self, dead: Set[str]) -> Iterator[Problem]:
         """Yield the innermost contradictions that the schema has values in spite of.
@@ -363,7 +367,7 @@ class _Doubts:
         if self._is_empty(place):
             return True
         before = len(self._schemas.notes)
-        writer = Writer(self.document, self._options, schemas=self._schemas)
+        writer = Writer(self._schemas)
         try:
             rules = writer.rules_for(self.document.instead(place))
         except ProblemError as error:

@@ -59,7 +59,8 @@ WIDTH = 68
 class Notations(Notation):
     """Writes the automata in the rules of ``writer``, and adds the rules that this needs.
 
-    ``format_names`` are the rules of formats, by their names in the library.
+    ``format_names`` are the rules of formats, by their names in the library; ``dead`` the rules
+    without texts, with those of them that each calls.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -72,9 +73,14 @@ class Notations(Notation):
         self._texts: dict[str, Form] = {}
         self.other_names = OtherNames(writer.prelude, writer.rules, self._plain)
         self.format_names: dict[str, str] = {}
+        self.dead: dict[str, set[str]] = {}
 
     def rules(self, start: str) -> dict[str, Form]:
-        """Return the rules that ``start`` needs. Raises ProblemError for what grows too large."""
+        """Return the rules that ``start`` needs. Raises ProblemError for what grows too large.
+
+        What has no texts is left out: values that need another one inside, always. Where that is so
+        of ``start`` itself all stays as it is; whoever reads the rules says so.
+        """
         writer, pending, found = self._writer, [start], set[str]()
         while pending:
             name = pending.pop()
@@ -88,7 +94,21 @@ class Notations(Notation):
             # The last that is called comes first.
             pending.extend(called(form) if form else ())
         rules = {name: form for name, form in writer.with_shared().items() if name in found}
-        return _productive(start, rules)
+        callees = {name: list(called(form)) for name, form in rules.items()}
+        known = fixpoint(
+            callees, False, lambda name, known: _pruned(rules[name], known) is not None
+        )
+        self.dead = {
+            name: {each for each in callees[name] if not known[each]}
+            for name, has_text in known.items()
+            if not has_text
+        }
+        if not self.dead or start in self.dead:
+            return rules
+        pruned = {name: _pruned(form, known) for name, form in rules.items()}
+        kept = {name: form for name, form in pruned.items() if form is not None}
+        used = reachable([start], {name: list(called(form)) for name, form in kept.items()})
+        return {name: form for name, form in kept.items() if name in used}
 
     def _written(self, root: Form) -> Form:
         """Return a form with automata, and counts that no grammar has, as they are written."""
@@ -261,21 +281,6 @@ def _piece(root: Regex, written: str) -> Form:
             return regex(written)
         letters.append(chr(points[0][0]))
     return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
-
-
-def _productive(start: str, rules: dict[str, Form]) -> dict[str, Form]:
-    """Return rules without what has no texts: values that need another one inside, always.
-
-    Where that is so of ``start`` itself they stay as they are; whoever reads them says so.
-    """
-    callees = {name: list(called(form)) for name, form in rules.items()}
-    known = fixpoint(callees, False, lambda name, known: _pruned(rules[name], known) is not None)
-    if all(known.values()) or not known[start]:
-        return rules
-    pruned = {name: _pruned(form, known) for name, form in rules.items()}
-    kept = {name: form for name, form in pruned.items() if form is not None}
-    used = reachable([start], {name: list(called(form)) for name, form in kept.items()})
-    return {name: form for name, form in kept.items() if name in used}
 
 
 def _pruned(root: Form, productive: Mapping[str, bool]) -> Form | None:

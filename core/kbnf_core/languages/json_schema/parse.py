@@ -1,10 +1,8 @@
 """The reader of JSON Schemas: to rules, by themselves or inside another grammar."""
 
 import json
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from types import MappingProxyType
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from functools import cached_property
 from typing import NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
@@ -13,15 +11,12 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
-from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.parsed import Loss, Parsed, Request, Rules
-from kbnf_core.kbnf.printer import print_document
+from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.build_tree import definition
-from kbnf_core.languages.json_schema.build_tree import document as as_document
 from kbnf_core.languages.json_schema.document import (
-    Document,
     SharedDocument,
     check_schema,
     read_json,
@@ -39,12 +34,11 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsatisfiable,
 )
-from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
 from kbnf_core.languages.json_schema.value_sets import Restricted
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
-from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, WorkLimitError
@@ -56,19 +50,24 @@ T = TypeVar("T")
 START = "start"
 
 
-class Embedded(NamedTuple):
-    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
+class Outcome(NamedTuple):
+    """What a conversion tells of the rules of a schema.
 
     ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
-    whether every text ends where its value does; ``comments`` are what to say of rules, by name.
+    whether every text ends where its value does.
     """
 
-    start: str
-    definitions: tuple[tree.Definition, ...]
     losses: tuple[Problem, ...]
     notes: tuple[Problem, ...]
     eager: bool
-    comments: Mapping[str, str]
+
+
+class Embedded(NamedTuple):
+    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called."""
+
+    start: str
+    definitions: tuple[tree.Definition, ...]
+    outcome: Outcome
 
 
 class SchemaText(NamedTuple):
@@ -103,11 +102,6 @@ class SchemaText(NamedTuple):
             for inner in known.get(outer, ())
         }
 
-    def document(self) -> Document:
-        """Return the schema as a document."""
-        options, closed = self.options, bool(self.options.closed)
-        return Document(self.value, options.limits, options.standard, closed=closed)
-
     def diagnostic(self, problem: Problem) -> Diagnostic:
         """Return the finding about a problem at a place in the schema."""
         return diagnostic(problem._replace(pointer=self.pointer(problem.pointer)), self.source)
@@ -134,17 +128,18 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     Raises ``ConfigError`` for options that are none.
     """
     options = options_of({**request.options, "lossy": request.lossy})
+    try:
+        value = read_json(source.text)
+        text = SchemaText(source, value, checked(value, source.text, options))
+    except ProblemError as error:
+        found = tuple(diagnostic(problem, source) for problem in error.problems)
+        return Parsed(broken(source), found)
+    return SchemaReading(text, as_tree=request.as_tree)
 
-    def read() -> SchemaText:
-        try:
-            value = read_json(source.text)
-            sound = checked(value, source.text, options)
-        except ProblemError as error:
-            found = [diagnostic(problem, source) for problem in error.problems]
-            raise GrammarError(found) from None
-        return SchemaText(source, value, sound)
 
-    return parse_schema(source, read)
+def broken(source: Source) -> tree.Document:
+    """Return the document of a text whose rules cannot be read."""
+    return tree.Document(source, (), (), frozenset((START,)))
 
 
 def checked(value: Json, text: str, options: Options) -> Options:
@@ -159,103 +154,133 @@ def checked(value: Json, text: str, options: Options) -> Options:
     return guided(value, options)
 
 
-class _Converted(NamedTuple):
-    """The rules of a schema, and what there is to say of them; see ``Embedded``."""
+class SchemaReading(Parsed):
+    """What a sound schema is read to, and who answers what is asked of it later.
 
-    text: SchemaText
-    rules: Mapping[str, ir.Node]
-    eager: bool
-    losses: tuple[Problem, ...] = ()
-    notes: tuple[Problem, ...] = ()
-
-
-def _convert(text: SchemaText) -> _Converted:
-    """Convert a schema. Raises ProblemError and GrammarError."""
-    writer = _writer(text)
-    rules, eager = _made(writer, writer.rules_for)
-    losses, notes = _said(writer)
-    # What it holds refers back to it, and would wait for the collector of garbage.
-    vars(writer).clear()
-    if losses and not text.options.lossy:
-        # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-        losses = _readable(text).losses
-    return _Converted(text, rules, eager, losses, notes)
-
-
-def parse_schema(source: Source, read: Callable[[], SchemaText]) -> Parsed:
-    """Return the rules of the schema that ``read`` finds in a text, or why there are none.
-
-    ``read`` raises ``GrammarError``; it is called anew for what is asked later, so that nothing is
-    kept of the schema.
+    It has the rules that are run; or, ``as_tree``, the tree that people read, in which schemas with
+    the same contents are not one, with rules of the same texts.
     """
-    document = tree.Document(source, (), (), frozenset((START,)))
-    try:
-        text = read()
-        found = _convert(text)
-    except ProblemError as error:
-        problems = _why(error.problem, text)
-        found_wrong = tuple(map(text.diagnostic, problems))
-        return Parsed(document, found_wrong, lint=partial(_lint, read, problems))
-    except GrammarError as error:
-        return Parsed(document, tuple(error.diagnostics))
-    text, rules = found.text, found.rules
 
-    def write() -> str:
-        return _written(_readable(read()))
-
-    def explained() -> Mapping[str, ir.Node]:
+    def __init__(self, text: SchemaText, *, as_tree: bool) -> None:
+        super().__init__(broken(text.source), (), START)
+        self._text = text
+        self._errors: Sequence[Problem] = ()
+        self._read: _Readable | None = None
         try:
-            readable = _readable(read())
-        except GrammarError:
-            # Schemas with the same contents may pass a limit where they are not one.
-            return rules
-        same = translate(as_document(readable.definitions), readable.start).grammar
-        return rules if same is None else same.rules
+            outcome = self._to_read() if as_tree else self._to_run()
+        except ProblemError as error:
+            self._errors = self._why(error.problem)
+            self.diagnostics = tuple(map(text.diagnostic, self._errors))
+            return
+        self.ends_itself = outcome.eager
+        self.finish = Finish.EAGER if outcome.eager else Finish.EOS
+        self.losses = tuple(map(text.loss, outcome.losses))
+        self.diagnostics = tuple(map(text.diagnostic, outcome.notes))
 
-    def place(name: str) -> Span:
-        text = read()
-        writer = _writer(text)
+    def _to_read(self) -> Outcome:
+        self._read = _read_for_people(self._text)
+        self.document, self.rules = self._read.document, self._read.meaning
+        return self._read.outcome
+
+    def _to_run(self) -> Outcome:
+        writer = _writer(self._text)
+        self.rules, outcome = _made(writer, writer.rules_for)
+        self.document = tree.Document(self._text.source, (), ())
+        # What it holds refers back to it, and would wait for the collector of garbage.
+        vars(writer).clear()
+        if outcome.losses and not self._text.options.lossy:
+            # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
+            return outcome._replace(losses=_read_for_people(self._text).outcome.losses)
+        return outcome
+
+    def readable(self) -> tree.Document:
+        """Return the tree that people read. Raises GrammarError for one that passes a limit."""
+        return self._readable if self._read is None else self._read.document
+
+    @cached_property
+    def _readable(self) -> tree.Document:
+        try:
+            return _read_for_people(self._text).document
+        except ProblemError as error:
+            raise GrammarError([self._text.diagnostic(error.problem)]) from None
+
+    def place(self, rule: str) -> Span:
+        """Return where the schema of a rule is."""
+        if self.rules is None or self._read is not None:
+            return super().place(rule)
+        (pointer,) = self._pointers([rule], self.rules)
+        return self._text.source.locate(self._text.pointer(pointer))
+
+    def _pointers(self, names: Iterable[str], rules: Mapping[str, ir.Node]) -> list[str]:
+        """Return the pointers of rules of the grammar, whose schemas are read again."""
+        writer = _writer(self._text)
         writer.rules_for(writer.schemas.document.root())
-        return source.locate(text.pointer(writer.pointer_of(name, rules)))
+        return [writer.pointer_of(name, rules) for name in names]
 
-    def empty() -> Diagnostic:
-        return text.diagnostic(_why(None, read())[0])
+    def empty(self) -> Diagnostic:
+        """Return why no value satisfies the schema."""
+        return self._text.diagnostic(self._why(None)[0])
 
-    return Parsed(
-        tree.Document(source, (), ()),
-        tuple(map(text.diagnostic, found.notes)),
-        START,
-        _finish(found.eager),
-        tuple(map(text.loss, found.losses)),
-        meaning=Rules(rules, write, explained, place, empty),
-        lint=partial(_lint, read, (), rules),
-    )
+    def _why(self, problem: Problem | None) -> list[Problem]:
+        """Return what is wrong where ``problem`` was found, or where there is no value."""
+        from kbnf_core.languages.json_schema.lint import contradiction, every_problem
+
+        text = self._text
+        if problem is not None and problem.code != UNSATISFIABLE:
+            return every_problem(text.value, text.options, problem)
+        if problem is not None and problem != unsatisfiable(problem.pointer):
+            return [problem]
+        return [contradiction(schemas_of(text.value, text.options)) or problem or unsatisfiable("")]
+
+    def lint(self) -> tuple[Diagnostic, ...]:
+        """Return what is likely a mistake, but what the errors tell."""
+        from kbnf_core.languages.json_schema.lint import contradictions
+
+        text, readable = self._text, self._read
+        dead = self._dead() if readable is None else readable.dead
+        schemas = readable.schemas if readable else schemas_of(text.value, text.options)
+        found = [*self._oddities(), *contradictions(schemas, dead)]
+        why = self._why(None) if "" in dead else self._errors
+        return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
+
+    def _oddities(self) -> Iterable[Problem]:
+        from kbnf_core.languages.json_schema.lint import oddities
+
+        return oddities(self._text.value, self._text.options)
+
+    def _dead(self) -> Set[str]:
+        """Return the pointers of rules without a text, of those that call each other of one."""
+        rules = self.rules or {}
+        facts = analyse(ir.Grammar(START, rules)).facts if rules else {}
+        dead = {name: body for name, body in rules.items() if not facts[name].productive}
+        if not dead or START in dead:
+            return {""} if dead else set()
+        graph = {
+            name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
+            for name, body in dead.items()
+        }
+        return set(self._pointers(last_components(graph), rules))
 
 
-def _why(problem: Problem | None, text: SchemaText) -> list[Problem]:
-    """Return what is wrong with a schema for which ``problem`` was found, or that has no value."""
-    from kbnf_core.languages.json_schema.lint import contradiction, every_problem
+class _Readable(NamedTuple):
+    """A schema as people read it; ``dead`` are the pointers of schemas that have no value."""
 
-    if problem is not None and problem.code != UNSATISFIABLE:
-        return every_problem(text.value, text.options, problem)
-    if problem is not None and problem != unsatisfiable(problem.pointer):
-        return [problem]
-    return [contradiction(text.value, text.options) or problem or unsatisfiable("")]
+    document: tree.Document
+    meaning: Mapping[str, ir.Node]
+    outcome: Outcome
+    dead: Set[str]
+    schemas: Schemas
 
 
-def _lint(
-    read: Callable[[], SchemaText],
-    errors: Sequence[Problem],
-    rules: Mapping[str, ir.Node] = MappingProxyType({}),
-) -> tuple[Diagnostic, ...]:
-    """Return what is likely a mistake in a schema, but what its ``errors`` tell."""
-    from kbnf_core.languages.json_schema.lint import lint_schema
+def _read_for_people(text: SchemaText) -> _Readable:
+    """Return the rules in which schemas with the same contents are not one. Raises ProblemError."""
+    # Only texts and explanations need it.
+    from kbnf_core.languages.json_schema.readable import ReadableWriter
 
-    text = read()
-    dead = _dead(text, rules)
-    found = lint_schema(text.value, text.options, dead)
-    why = _why(None, text) if "" in dead else errors
-    return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
+    writer = ReadableWriter(schemas_of(text.value, text.options), text.places(), text.pointer)
+    definitions, outcome = _made(writer, writer.write)
+    document = tree.Document(text.source, tuple(definitions), (), remarks=writer.comments)
+    return _Readable(document, writer.meaning, outcome, writer.dead, writer.schemas)
 
 
 def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
@@ -268,65 +293,10 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
             yield each
 
 
-def _dead(text: SchemaText, rules: Mapping[str, ir.Node]) -> set[str]:
-    """Return the pointers of rules without a text, of those that call each other of one."""
-    facts = analyse(ir.Grammar(START, rules)).facts if rules else {}
-    dead = {name: body for name, body in rules.items() if not facts[name].productive}
-    if not dead or START in dead:
-        return {""} if dead else set()
-    graph = {
-        name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
-        for name, body in dead.items()
-    }
-    circles = {name: members for members in cyclic_components(graph) for name in members}
-    innermost = {
-        min(circles.get(name, {name}))
-        for name, called in graph.items()
-        if called <= circles.get(name, {name})
-    }
-    writer = _writer(text)
-    writer.rules_for(writer.schemas.document.root())
-    return {writer.pointer_of(name, rules) for name in innermost}
-
-
 def _writer(text: SchemaText) -> Writer:
     options, closed = text.options, bool(text.options.closed)
     document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
-    return Writer(document, options, remembers=True)
-
-
-def _readable(text: SchemaText) -> Embedded:
-    """Return the rules for people, in which schemas with the same contents are not one."""
-    # Only texts and explanations need it, and with it the reader of KBNF.
-    from kbnf_core.languages.json_schema.readable import ReadableWriter
-
-    try:
-        places = text.places()
-        writer = ReadableWriter(text.document(), text.options, places, text.pointer)
-        definitions, eager = _made(writer, writer.write)
-    except ProblemError as error:
-        raise GrammarError([text.diagnostic(error.problem)]) from None
-    return Embedded(START, tuple(definitions), *_said(writer), eager, writer.comments)
-
-
-def _finish(eager: bool) -> Finish:
-    return Finish.EAGER if eager else Finish.EOS
-
-
-def _written(embedded: Embedded) -> str:
-    """Return the text, laid out as ``kbnf fmt`` lays out."""
-    from kbnf_core.kbnf.format import WIDTH, format_kbnf
-
-    parts = [f"(* kbnf: finish={_finish(embedded.eager).value} from=json-schema *)\n"]
-    for rule in embedded.definitions:
-        comment = embedded.comments.get(rule.name.value)
-        if comment is not None:
-            lines = textwrap.wrap(comment.replace("*)", "* )").replace("(*", "( *"), WIDTH - 6)
-            parts.append("\n(* " + "\n   ".join(lines) + " *)\n")
-        parts.append(print_document(as_document([rule])))
-    text = "".join(parts)
-    # Brackets of a hostile schema may be nested more deeply than texts are read.
-    return format_kbnf(Source(text)).text or text
+    return Writer(Schemas(document, options), remembers=True)
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
@@ -337,11 +307,9 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     from kbnf_core.languages.json_schema.notations import Notations
 
     options = guided(schema, options or Options())
-    document = Document(schema, options.limits, options.standard, closed=bool(options.closed))
-    writer = Writer(document, options, prefix)
-    rules, eager = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
-    definitions = tuple(definition(*rule) for rule in rules.items())
-    return Embedded(prefix + START, definitions, *_said(writer), eager, {})
+    writer = Writer(schemas_of(schema, options), prefix)
+    rules, outcome = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
+    return Embedded(prefix + START, tuple(definition(*rule) for rule in rules.items()), outcome)
 
 
 def raw_strings(
@@ -393,23 +361,19 @@ def _narrowed(part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[st
             return found
 
 
-def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, bool]:
-    """Return the rules that ``make`` makes of a document, and whether its values end by themselves.
+def _made(writer: Writer, make: Callable[[Expression], T]) -> tuple[T, Outcome]:
+    """Return the rules that ``make`` makes of a document, and their outcome.
 
     Raises ProblemError.
     """
-    root = writer.schemas.document.root()
+    schemas = writer.schemas
+    root = schemas.document.root()
     try:
-        return make(root), _is_prefix_free(writer.schemas, root)
+        made, eager = make(root), _is_prefix_free(schemas, root)
     except WorkLimitError as error:
         raise too_large("steps of work", error.limit, "work", error.part) from None
-
-
-def _said(writer: Writer) -> tuple[tuple[Problem, ...], tuple[Problem, ...]]:
-    """Return the keywords that were dropped, and those that say nothing."""
-    schemas = writer.schemas
     notes = dict.fromkeys([*schemas.document.ignored, *schemas.notes])
-    return tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes)
+    return made, Outcome(tuple(dict.fromkeys(map(dropped, schemas.losses))), tuple(notes), eager)
 
 
 def _is_prefix_free(schemas: Schemas, root: Expression) -> bool:

@@ -8,10 +8,11 @@ are left out in the end.
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Container, Mapping, Set
+from typing import TYPE_CHECKING
 
 from kbnf_core.automata.traversal import fold
+from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
@@ -24,13 +25,16 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.characters import spell_text
-from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.notations import Notations, rebuilt, replaced
-from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import NAMES
+from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.text.source import NOWHERE, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.ir import Node
 
 _VALUE = "_value"
 _LONGEST_REMARK = 240
@@ -45,6 +49,8 @@ _SPACE = re.compile(r"[\s_-]+")
 class ReadableWriter(Writer):
     """Writes rules for a person to read; ``comments`` are what to say of them, by name.
 
+    ``dead`` are the pointers of schemas whose rules have no text, of those that call each other of
+    one. ``meaning`` is that of all rules, before it is known how their automata are written.
     ``places`` are the spans of JSON Pointers in the author's text: those of the rules and their
     parts, but for what JSON Schema adds to every schema. ``pointer`` returns what comments call a
     place.
@@ -53,26 +59,28 @@ class ReadableWriter(Writer):
     _is_run = False
 
     def __init__(
-        self,
-        document: Document,
-        options: Options,
-        places: Mapping[str, Span] = MappingProxyType({}),
-        pointer: Callable[[str], str] = str,
-        prefix: str = "",
+        self, schemas: Schemas, places: Mapping[str, Span], pointer: Callable[[str], str]
     ) -> None:
-        super().__init__(document, options, prefix)
+        super().__init__(schemas)
         self._places = places
         self._pointer = pointer
         self._spans: dict[str, Span] = {}
         self._properties: dict[tuple[str, Expression], Form] = {}
         self._members: set[str] = set()
         self.comments: dict[str, str] = {}
+        self.dead: Set[str] = frozenset()
+        self.meaning: Mapping[str, Node] = {}
 
     def write(self, root: Expression) -> list[tree.Definition]:
         """Return the rules for ``root``, its own first, called ``start``. Raises ProblemError."""
         start = self.write_all(root)
+        self.meaning = self.all_rules()
         notations = Notations(self)
         written = notations.rules(start)
+        if start in notations.dead:
+            self.dead = {""}
+        else:
+            self.dead = {self.pointer_of(each, {}) for each in last_components(notations.dead)}
         self._remark(start, root)
         self._spans[start] = self._span(root)
         sections = {

@@ -81,6 +81,7 @@ from kbnf_core.languages.json_schema.type_keywords import read_others
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
 from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.json_text import Json
 
 
 def constant_shape(constant_: Constant) -> NormalForm:
@@ -137,6 +138,12 @@ class _Reading:
 
 _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 """By a first member, what it holds, and what it holds together with the next ones, by these."""
+
+
+def schemas_of(schema: Json, options: Options) -> "Schemas":
+    """Return the schemas of a document, each place in it being another one."""
+    closed = bool(options.closed)
+    return Schemas(Document(schema, options.limits, options.standard, closed=closed), options)
 
 
 class Schemas:

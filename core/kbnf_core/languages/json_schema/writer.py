@@ -29,7 +29,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     text,
 )
 from kbnf_core.languages.json_schema.characters import spell_text
-from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     AnyOf,
@@ -46,7 +46,7 @@ from kbnf_core.languages.json_schema.normal_form import (
     Type,
 )
 from kbnf_core.languages.json_schema.objects import Objects
-from kbnf_core.languages.json_schema.options import Options, Order
+from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
@@ -102,7 +102,7 @@ def _refuse_name(said: object) -> NoReturn:
 
 
 class Writer:
-    """Writes the rules that one document needs.
+    """Writes the rules that the schemas of one document need.
 
     One that ``remembers`` has simple schemas written apart (``simple_schemas``), which are known
     from one document to the next.
@@ -111,18 +111,12 @@ class Writer:
     _is_run = True
     """Whether the rules are to be run, not read."""
 
-    def __init__(
-        self,
-        document: Document,
-        options: Options,
-        prefix: str = "",
-        remembers: bool = False,
-        schemas: Schemas | None = None,
-    ) -> None:
-        self.options = options
+    def __init__(self, schemas: Schemas, prefix: str = "", *, remembers: bool = False) -> None:
+        self.schemas = schemas
+        self.options = options = schemas.options
         self.limits = options.limits
-        self.schemas = schemas or Schemas(document, options)
-        self.prelude = Prelude(options, prefix, has_whole_fractions=document.has_whole_fractions)
+        has_whole_fractions = schemas.document.has_whole_fractions
+        self.prelude = Prelude(options, prefix, has_whole_fractions=has_whole_fractions)
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
         self.forms: dict[str, Form] = {}

@@ -85,7 +85,8 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     if looks_like_gbnf:
         gbnf = parse_gbnf(source, request.limits)
         if written.diagnostics or not _has_errors(gbnf.diagnostics):
-            return gbnf._replace(start=request.start or GBNF.start)
+            gbnf.start = request.start or GBNF.start
+            return gbnf
     remarks = tuple(comments_of(source))
     pragmas = read_pragmas(tree.Document(source, (), remarks))[0]
     chosen = request.start or pragmas.start

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from kbnf_core.config import Finish
 from kbnf_core.frontend import Language, Reading
 from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
 from kbnf_core.text.limits import Limits
@@ -12,33 +11,28 @@ if TYPE_CHECKING:
     from kbnf_core.kbnf.outline import Outline
 
 
-def _read(source: Source, request: Request) -> Parsed:
-    from kbnf_core.languages.lark.check import parse_as_kbnf
+class _Lark(Language):
+    name = "Lark"
+    extension = ".lark"
+    options = ("lexing",)
+    is_converted = True
+    takes_fixes = False
+    is_target = True
 
-    return parse_as_kbnf(source, request)
+    def read(self, source: Source, request: Request) -> Parsed:
+        from kbnf_core.languages.lark.check import parse_as_kbnf
+
+        return parse_as_kbnf(source, request)
+
+    def write(self, reading: Reading, limits: Limits) -> Conversion:
+        from kbnf_core.languages.lark.writer import write_lark
+
+        return write_lark(reading, self, limits)
+
+    def outline(self, source: Source, limits: Limits) -> "Outline":
+        from kbnf_core.languages.lark.check import outline_lark
+
+        return outline_lark(source, limits)
 
 
-def _write(reading: Reading, limits: Limits) -> Conversion:
-    from kbnf_core.languages.lark.writer import write_lark
-
-    return write_lark(reading, LARK, limits)
-
-
-def _outline(source: Source, limits: Limits) -> "Outline":
-    from kbnf_core.languages.lark.check import outline_lark
-
-    return outline_lark(source, limits)
-
-
-LARK = Language(
-    "Lark",
-    ".lark",
-    "start",
-    Finish.EOS,
-    _read,
-    _write,
-    options=("lexing",),
-    is_converted=True,
-    takes_fixes=False,
-    outliner=_outline,
-)
+LARK = _Lark()

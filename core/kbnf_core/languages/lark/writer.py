@@ -28,11 +28,9 @@ from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.automata.traversal import fold
-from kbnf_core.config import Finish
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first, fixpoint
-from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.conversion.build_tree import is_written
 from kbnf_core.languages.conversion.build_tree import terminal as empty_terminal
@@ -273,9 +271,11 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 
     Raises ``GrammarError`` with all findings for a text with errors.
     """
-    if reading.grammar is None:
+    grammar = reading.explained
+    if grammar is None:
         raise GrammarError(reading.diagnostics)
-    grammar = infinite_texts(reading.grammar) if reading.is_endless else reading.grammar
+    if reading.is_endless:
+        grammar = infinite_texts(grammar)
     if grammar is None:
         raise GrammarError(nothing_kept(reading, (), lark))
     writer = _Writer(reading, grammar, lark, limits)
@@ -285,7 +285,7 @@ def write_lark(reading: Reading, lark: Language, limits: Limits = DEFAULT_LIMITS
 
 
 def _finish(reading: Reading) -> list[Loss]:
-    if reading.finish is Finish.EOS or reading.grammar is None or reading.is_endless:
+    if reading.ends_with_its_text or reading.grammar is None or reading.is_endless:
         return []
     found = going_on(reading.grammar)
     if not found.may_be:
@@ -322,12 +322,6 @@ class _Writer:
         if not (grammar.start in self._grammar.rules if reading.is_endless else self._has_texts()):
             raise GrammarError(nothing_kept(reading, self.losses, lark))
         grammar = self._grammar
-        self._patterns = {
-            node.span: node.text.value
-            for definition in reading.document.definitions
-            for node in tree.postorder(definition.body)
-            if isinstance(node, tree.Pattern) and node.kind is tree.PatternKind.REGEX
-        }
         self._forms: Forms = choose_forms(grammar, self._texts, limits)
         self._used = {"start"}
         self._numbers: dict[str, int] = {}
@@ -438,7 +432,7 @@ class _Writer:
             return f"/{print_class(points)}/"
         try:
             self._is_marked = True
-            return print_regex(dfa, self._patterns.get(node.span))
+            return print_regex(dfa, node.pattern)
         except LimitError:
             return self._characters(node)
 

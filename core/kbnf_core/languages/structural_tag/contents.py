@@ -27,6 +27,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.frontend import read_grammar
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Definition, Reference, postorder
 from kbnf_core.languages.conversion.build_tree import escaped
@@ -52,7 +53,7 @@ from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.problems import NARROWED, ProblemError
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.read import Node, Report
-from kbnf_core.languages.structural_tag.schemas import is_restricted, is_sound, report_problem
+from kbnf_core.languages.structural_tag.schemas import is_restricted, report_problem
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
@@ -265,17 +266,15 @@ class Contents:
         return call(rule.name.value)
 
     def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> Form:
-        """Return the JSON texts that a schema allows; nothing where it cannot be used."""
-        if not is_sound(schema, pointer, self.report, options):
-            return EMPTY
+        """Return the JSON texts that a sound schema allows; nothing where it cannot be used."""
         try:
             embedded = embed_json_schema(schema, options)
         except ProblemError as error:
             report_problem(self.report, error.problem, pointer)
             return EMPTY
-        for loss in embedded.losses:
+        for loss in embedded.outcome.losses:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
-        for note in embedded.notes:
+        for note in embedded.outcome.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return self.embed(embedded.definitions, embedded.start, hint)
 
@@ -309,7 +308,7 @@ class Contents:
 
     def grammar(self, text: str, pointer: str, hint: str) -> Form:
         """Return the texts of an EBNF grammar; nothing where it cannot be used."""
-        reading = read_grammar(Source(text), limits=self._limits, language=GBNF)
+        reading = read_grammar(Source(text), GBNF, Request(limits=self._limits))
         for finding in reading.diagnostics:
             place = finding.source.position(finding.span.start)
             told = f"line {place.line}, column {place.column}: {finding.message}"

@@ -46,10 +46,14 @@ class Node:
 
 
 class Report:
-    """What is found while reading and writing: diagnostics at the places of JSON Pointers."""
+    """What is found while reading and writing: diagnostics at the places of JSON Pointers.
+
+    ``sound`` are the schemas that were checked, by identity.
+    """
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.sound: dict[int, Any] = {}
         self.errors: list[Diagnostic] = []
         self.losses: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []

@@ -30,6 +30,8 @@ _NO_CONSTRAINTS = frozenset(
 
 def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
     """Report what is wrong with the form of a schema; tell whether there is nothing."""
+    if report.sound.get(id(schema)) is schema:
+        return True
     problems: Sequence[Problem] = ()
     try:
         refuse_deep(schema, options.limits.depth)
@@ -38,6 +40,8 @@ def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> boo
         problems = error.problems
     for problem in problems:
         report_problem(report, problem, pointer)
+    if not problems:
+        report.sound[id(schema)] = schema
     return not problems
 
 

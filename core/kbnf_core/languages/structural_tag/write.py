@@ -138,10 +138,10 @@ class Writer:
         fields = {"style": "qwen_xml", **node.fields}
         options, hint = options_in(fields, self._options), self._hints[id(node)]
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
-        if fields["style"] == "json":
-            return self._contents.schema(schema, options, pointer, hint)
         if not is_sound(schema, pointer, self._report, options):
             return EMPTY
+        if fields["style"] == "json":
+            return self._contents.schema(schema, options, pointer, hint)
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
 

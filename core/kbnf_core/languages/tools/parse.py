@@ -7,25 +7,24 @@ Every place in either is one in the list: each tool's schema has a pointer there
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
-from kbnf_core.ir import Grammar, Node, calls
-from kbnf_core.kbnf import tree
+from kbnf_core.ir import Grammar, calls
 from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
-from kbnf_core.languages.json_schema.lint import lint_schema
+from kbnf_core.languages.json_schema.lint import contradictions, oddities
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parse import (
     START,
+    SchemaReading,
     SchemaText,
+    broken,
     checked,
     diagnostic,
-    parse_schema,
     untold,
 )
 from kbnf_core.languages.json_schema.problems import (
@@ -34,7 +33,10 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     unsatisfiable,
 )
+from kbnf_core.languages.json_schema.schemas import schemas_of
 from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
+from kbnf_core.languages.structural_tag.read import Report, read_value
 from kbnf_core.languages.tools.forms import INVALID, TEXT_MARKERS, Tool, refusals, tools_of
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
@@ -63,36 +65,43 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     none.
     """
     how = calls_of(request.options)
-    options = _options(request.options, how, lossy=request.lossy)
-    read = partial(_read, source, options, how)
-    listed = read()
-    errors = [_finding(each, source) for each in listed.errors]
-    if errors and (broken := _broken(source, [*errors, *_one_by_one(listed)], read)):
-        return broken
-    is_plain = how.tool_calls is None
-    found = _as_objects(listed, read) if is_plain else _as_tag(listed, how, request, read)
-    if any(each.severity is Severity.ERROR for each in found.diagnostics):
-        return found
-    problems = [*listed.notes]
-    if not is_plain:
-        problems += _text_markers(str(how.tool_calls), request)
-    notes = tuple(_finding(each, source) for each in problems)
-    return found._replace(
-        diagnostics=(*found.diagnostics, *notes), lint=lambda: tuple(_lint(read()))
-    )
+    listed = _read(source, _options(request.options, how, lossy=request.lossy), how)
+    if listed.errors:
+        errors = [_finding(each, source) for each in listed.errors]
+        return _BrokenList(listed, [*errors, *_one_by_one(listed)])
+    found: Parsed
+    if how.tool_calls is None:
+        try:
+            found = _Objects(listed, as_tree=request.as_tree)
+        except GrammarError as error:
+            return Parsed(broken(source), tuple(error.diagnostics))
+        wrong = [] if found.are_all_possible() else _one_by_one(listed)
+        remarks = listed.notes
+    else:
+        found = _Tag(listed, how, request)
+        wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
+        remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
+    if _errors_in(wrong):
+        return _BrokenList(listed, wrong)
+    if not _errors_in(found.diagnostics):
+        found.diagnostics += tuple(_finding(each, source) for each in remarks)
+    return found
 
 
-def _broken(source: Source, findings: list[Diagnostic], read: Callable[[], _List]) -> Parsed | None:
-    """Return what is wrong with a list, and suspicious in it; None where there is no error."""
-    errors = [each for each in findings if each.severity is Severity.ERROR]
-    if not errors:
-        return None
+def _errors_in(found: Iterable[Diagnostic]) -> bool:
+    return any(each.severity is Severity.ERROR for each in found)
 
-    def lint() -> tuple[Diagnostic, ...]:
-        return tuple(untold(_lint(read()), errors))
 
-    document = tree.Document(source, (), (), frozenset((START,)))
-    return Parsed(document, tuple(findings), lint=lint)
+class _BrokenList(Parsed):
+    """What is wrong with a list, and suspicious in it."""
+
+    def __init__(self, listed: _List, findings: Iterable[Diagnostic]) -> None:
+        super().__init__(broken(listed.source), tuple(findings))
+        self._listed = listed
+
+    def lint(self) -> tuple[Diagnostic, ...]:
+        errors = [each for each in self.diagnostics if each.severity is Severity.ERROR]
+        return tuple(untold(_suspicious(self._listed), errors))
 
 
 def _finding(problem: Problem, source: Source) -> Diagnostic:
@@ -102,8 +111,6 @@ def _finding(problem: Problem, source: Source) -> Diagnostic:
 
 def _options(wanted: Mapping[str, Any], how: Calls, *, lossy: bool) -> Options:
     """Return how the schemas of the tools are read."""
-    from kbnf_core.languages.structural_tag.parse import options_of_schemas
-
     if how.tool_calls is not None:
         return options_of_schemas(of_schemas(wanted), lossy=lossy)
     return replace(options_of(of_schemas(wanted)), lossy=lossy)
@@ -165,11 +172,13 @@ def _moved(problem: Problem, tool: Tool) -> Problem:
     return problem._replace(pointer=tool.schema_pointer + problem.pointer)
 
 
-def _lint(listed: _List) -> Iterator[Diagnostic]:
+def _suspicious(listed: _List) -> Iterator[Diagnostic]:
+    """Yield what is suspicious in the tools of a list, each read alone."""
     for tool in listed.tools:
         if tool.schema is not None:
             options = guided(tool.schema, listed.options)
-            for problem in lint_schema(tool.schema, options):
+            found = contradictions(schemas_of(tool.schema, options))
+            for problem in (*oddities(tool.schema, options), *found):
                 yield _finding(_moved(problem, tool), listed.source)
 
 
@@ -178,22 +187,30 @@ def _lint(listed: _List) -> Iterator[Diagnostic]:
 _NO_ARGUMENTS: Json = {"type": "object", "properties": {}, "additionalProperties": False}
 
 
-def _as_objects(listed: _List, read: Callable[[], _List]) -> Parsed:
-    # What was read already is used once; what is asked later is read anew.
-    known = [listed]
-    found = parse_schema(listed.source, lambda: _whole(known.pop() if known else read()))
-    if found.meaning is None or not _are_all_possible(listed, found.meaning.rules):
-        return _broken(listed.source, _one_by_one(listed), read) or found
-    return found
+class _Objects(SchemaReading):
+    """The calls of some tools as JSON objects."""
 
+    def __init__(self, listed: _List, *, as_tree: bool) -> None:
+        self._listed = listed
+        super().__init__(_whole(listed), as_tree=as_tree)
 
-def _are_all_possible(listed: _List, rules: Mapping[str, Node]) -> bool:
-    """Tell whether each of several tools can be called; what is empty may have been left out."""
-    if len(listed.tools) < 2:
-        return True
-    names = [each.nonterminal for each in calls(rules[START])]
-    facts = analyse(Grammar(START, rules)).facts
-    return len(names) == len(listed.tools) and all(facts[name].filled for name in names)
+    def _oddities(self) -> Iterator[Problem]:
+        tools = self._listed.tools
+        for number, tool in enumerate(tools):
+            if tool.schema is not None:
+                around = f"/anyOf/{number}" if len(tools) > 1 else ""
+                for each in oddities(tool.schema, guided(tool.schema, self._listed.options)):
+                    where = f"{around}/properties/arguments{each.pointer}"
+                    yield each._replace(pointer=where)
+
+    def are_all_possible(self) -> bool:
+        """Tell whether each of several tools can be called; what is empty may be left out."""
+        count = len(self._listed.tools)
+        if self.rules is None or count < 2:
+            return self.rules is not None
+        names = [each.nonterminal for each in calls(self.rules[START])]
+        facts = analyse(Grammar(START, self.rules)).facts
+        return len(names) == count and all(facts[name].filled for name in names)
 
 
 def _whole(listed: _List) -> SchemaText:
@@ -252,13 +269,10 @@ def _one_by_one(listed: _List) -> list[Diagnostic]:
             # What says so in as many words contradicts only what asks for arguments, our own words.
             found.append(_finding(unsatisfiable(tool.schema_pointer), listed.source))
             continue
-        alone = replace(listed, tools=(tool,))
-        parsed = parse_schema(listed.source, partial(_whole, alone))
-        found += parsed.diagnostics
-        if parsed.meaning is not None:
-            facts = analyse(Grammar(START, parsed.meaning.rules)).facts
-            if not facts[START].filled:
-                found.append(parsed.meaning.empty())
+        alone = SchemaReading(_whole(replace(listed, tools=(tool,))), as_tree=False)
+        found += alone.diagnostics
+        if alone.rules and not analyse(Grammar(START, alone.rules)).facts[START].filled:
+            found.append(alone.empty())
     return found
 
 
@@ -298,30 +312,36 @@ def _number(value: Any) -> int | float:
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-def _as_tag(listed: _List, how: Calls, request: Request, read: Callable[[], _List]) -> Parsed:
-    from kbnf_core.languages.structural_tag.parse import parsed
-    from kbnf_core.languages.structural_tag.read import Report, read_value
+class _Tag(TagReading):
+    """The calls of some tools in the format of a model."""
 
-    tag = tag_of(listed, how)
-    places = _places(tag, listed.tools)
+    def __init__(self, listed: _List, how: Calls, request: Request) -> None:
+        tag = tag_of(listed, how)
+        report = _Report(listed.source, _places(tag, listed.tools))
+        report.sound = {id(each.schema): each.schema for each in listed.tools}
+        super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
+        self._listed = listed
 
-    class _Report(Report):
-        """A report whose places are those of the list."""
+    def _suspicious(self) -> Iterator[Diagnostic]:
+        return _suspicious(self._listed)
 
-        def place(self, pointer: str) -> str:
-            rest = ""
-            while pointer not in places:
-                pointer, _, step = pointer.rpartition("/")
-                rest = f"/{step}{rest}"
-                if not pointer:
-                    return ""
-            return places[pointer] + rest
 
-    report = _Report(listed.source)
-    nodes = read_value(tag, report, request.limits)
-    found = parsed(nodes, report, request, listed.options)
-    errors = _one_by_one(listed) if report.errors else []
-    return _broken(listed.source, errors, read) or found
+class _Report(Report):
+    """A report whose places are those of the list."""
+
+    def __init__(self, source: Source, places: Mapping[str, str]) -> None:
+        super().__init__(source)
+        self._places = places
+
+    def place(self, pointer: str) -> str:
+        """Return where the part of the tag at ``pointer`` is in the list."""
+        rest = ""
+        while pointer not in self._places:
+            pointer, _, step = pointer.rpartition("/")
+            rest = f"/{step}{rest}"
+            if not pointer:
+                return ""
+        return self._places[pointer] + rest
 
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:

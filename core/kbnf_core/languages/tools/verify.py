@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.frontend import read_grammar
+from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages.structural_tag.models import marker_texts, table
 from kbnf_core.languages.structural_tag.presets import tool_calls
@@ -39,7 +40,7 @@ class Calls:
         from kbnf_core.recognise.states import StateTable
 
         source = Source(self._text, is_json=True)
-        reading = read_grammar(source, language=TOOL_LIST, options=self._options)
+        reading = read_grammar(source, TOOL_LIST, Request(lossy=True, options=self._options))
         if reading.grammar is None:
             return None
         return StateTable(build_tables(reading.grammar, counted=True))

@@ -116,7 +116,7 @@ def _in_rule(subject: Subject, loops: "_Loops", name: str) -> Iterator[Diagnosti
         for consumed in loops.at(node):
             # What has no tree has the places of its rules only.
             reading = subject.reading
-            span = node.span if reading.meaning is None else reading.name_span(name)
+            span = node.span if reading.parsed.rules is None else reading.name_span(name)
             findings = list(_finding(reading, consumed, span))
             told.extend(finding.span for finding in findings)
             yield from findings

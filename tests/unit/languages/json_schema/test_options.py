@@ -148,7 +148,7 @@ def test_embedded_rules_all_begin_with_the_prefix() -> None:
     names = [rule.name.value for rule in embedded.definitions]
     assert embedded.start == "json_1_start"
     assert all(name.startswith("json_1_") for name in names)
-    assert embedded.eager
+    assert embedded.outcome.eager
 
 
 def test_a_bound_beyond_what_is_counted_is_narrowed() -> None:

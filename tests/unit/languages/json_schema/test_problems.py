@@ -263,7 +263,7 @@ def test_what_is_read_for_people_passes_a_limit_with_a_code(
     def fail(*_: object) -> None:
         raise WorkLimitError(5, "start")
 
-    monkeypatch.setattr(parse, "_readable", fail)
+    monkeypatch.setattr(parse, "_read_for_people", fail)
     grammar = Grammar.from_json_schema({"type": "string"})
     for build in (lambda: grammar.parser, lambda: grammar.plain_tables):
         with pytest.raises(GrammarError) as caught:

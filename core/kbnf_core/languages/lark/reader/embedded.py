@@ -156,9 +156,9 @@ class Embedding:
             helps = (problem.help,) if problem.help else ()
             where = problem.pointer or "the schema"
             raise RefusedError(problem.code, f"{where}: {problem.message}", *helps) from None
-        for loss in embedded.losses:
+        for loss in embedded.outcome.losses:
             self.report.loss(APPROXIMATE, f"{loss.pointer}: {loss.message}", place)
-        for note in embedded.notes:
+        for note in embedded.outcome.notes:
             self.report.note(note.code, f"{note.pointer}: {note.message}", place)
         # The directive alone, because the whole is the place of what calls these rules.
         directive = self.where(Span(place.start, min(place.start + len("%json"), place.end)))

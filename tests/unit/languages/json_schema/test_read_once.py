@@ -1,0 +1,100 @@
+"""A schema is read, checked and made a document once, whatever is made of it."""
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kbnf_core.convert import convert
+from kbnf_core.grammar import Grammar
+from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.languages import GBNF, JSON_SCHEMA, KBNF, LARK, TOOL_LIST, Language
+from kbnf_core.languages.json_schema import parse
+from kbnf_core.languages.json_schema.document import Document, check_schema, read_json
+from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.tools import parse as tools
+from kbnf_core.text.json_text import parse_json
+
+SCHEMA = {
+    "type": "object",
+    "title": "An order",
+    "properties": {
+        "name": {"type": "string", "maxLength": 20},
+        "when": {"type": "string", "format": "date"},
+        "lines": {"type": "array", "items": {"$ref": "#/$defs/line"}, "uniqueItems": False},
+        "next": {"anyOf": [{"$ref": "#"}, {"type": "null"}]},
+    },
+    "required": ["name"],
+    "$defs": {"line": {"type": "object", "properties": {"count": {"type": "integer"}}}},
+}
+
+TOOLS = [
+    {"type": "function", "function": {"name": f"tool{number}", "parameters": SCHEMA}}
+    for number in range(8)
+]
+
+READING = (read_json, parse_json, check_schema, parse_kbnf)
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often schemas are read, checked and made documents, and texts of KBNF are read."""
+    found = Counter[str]()
+
+    def counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def called(*args: Any, **kwargs: Any) -> Any:
+            found[name] += 1
+            return function(*args, **kwargs)
+
+        return called
+
+    modules = [each for name, each in list(sys.modules.items()) if name.startswith("kbnf_core")]
+    for function in READING:
+        name = function.__name__
+        for module in modules:
+            if vars(module).get(name) is function:
+                monkeypatch.setattr(module, name, counted(name, function))
+    for kind in (Document, Schemas):
+        monkeypatch.setattr(kind, "__init__", counted(kind.__name__, kind.__init__))
+    return found
+
+
+@pytest.mark.parametrize("target", [None, KBNF, GBNF, LARK], ids=lambda each: each and each.name)
+@pytest.mark.parametrize(
+    ("language", "value", "checked"), [(JSON_SCHEMA, SCHEMA, 1), (TOOL_LIST, TOOLS, 8)]
+)
+def test_a_schema_is_read_once(
+    counts: Counter[str],
+    language: Language,
+    value: Any,
+    checked: int,
+    target: Language | None,
+) -> None:
+    text = json.dumps(value)
+    if target is None:
+        assert Grammar.read(text, language).rules.rules
+    else:
+        assert convert(text, language, target, lossy=False).text
+    # What has formats shows the rules of a library, which a process reads once.
+    assert counts.pop("parse_kbnf", 0) <= (target is not None)
+    assert counts.pop("read_json", 1) == 1
+    assert counts == {"parse_json": 1, "check_schema": checked, "Document": 1, "Schemas": 1}
+
+
+@pytest.mark.parametrize("made", ["to_kbnf", "parser", "plain_tables"])
+def test_a_grammar_does_not_read_its_schema_again(counts: Counter[str], made: str) -> None:
+    grammar = Grammar.from_json_schema(SCHEMA)
+    counts.clear()
+    made_of_it = getattr(grammar, made)
+    assert made_of_it() if callable(made_of_it) else made_of_it
+    assert not counts.keys() & {"read_json", "parse_json", "check_schema"}
+
+
+def test_the_count_sees_a_second_reading(counts: Counter[str]) -> None:
+    for number in range(2):
+        vars(parse)["read_json"]("{}")
+        vars(tools)["parse_json"](f"{number}")
+    assert counts == {"read_json": 2, "parse_json": 4}
