@@ -16,7 +16,7 @@ from typing import Any
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.byte_pairs import BytePairs, of_document, of_processor, of_ranks
 from kbnf_core.vocab.formats import Contents, Encode, common_stop_ids
-from kbnf_core.vocab.formats.gguf_metadata import gguf_pairs
+from kbnf_core.vocab.formats.gguf_metadata import encode_with_cyllama, gguf_pairs, read_gguf
 from kbnf_core.vocab.formats.huggingface import read_huggingface
 from kbnf_core.vocab.formats.sentencepiece_model import read_processor
 
@@ -140,10 +140,6 @@ def _encode_with_llama(model: Any) -> Encode:
     return lambda words: list(model.tokenize(words.encode(), add_bos=False, special=False))
 
 
-def _llama_pairs(model: Any, tokens: Mapping[int, bytes]) -> BytePairs:
-    return gguf_pairs(Path(model.model_path), tokens)
-
-
 def _document_pairs(tokenizer: Any, tokens: Mapping[int, bytes]) -> BytePairs:
     return of_document(json.loads(tokenizer.to_str()), tokens, tokenizer.pre_tokenizer)
 
@@ -215,6 +211,13 @@ KINDS: tuple[Kind, ...] = (
         lambda it: _has(it, "detokenize", "n_vocab", "token_eos"),
         _read_llama,
         _encode_with_llama,
-        _llama_pairs,
+        lambda it, tokens: gguf_pairs(Path(it.model_path), tokens),
+    ),
+    Kind(
+        "cyllama's LlamaModel",
+        lambda it: _has(it, "get_vocab") and hasattr(it, "path_model"),
+        lambda it: read_gguf(Path(it.path_model)),
+        encode_with_cyllama,
+        lambda it, tokens: gguf_pairs(Path(it.path_model), tokens),
     ),
 )

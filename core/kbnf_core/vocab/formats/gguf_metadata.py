@@ -278,7 +278,11 @@ def _encoder(file: VocabularyFile) -> Encode:
     settings = llama.LlamaModelParams()
     settings.n_gpu_layers = 0
     # The weights are mapped, and not read: no text is evaluated.
-    model = llama.LlamaModel(str(file.path), settings, verbose=False)
+    return encode_with_cyllama(llama.LlamaModel(str(file.path), settings, verbose=False))
+
+
+def encode_with_cyllama(model: Any) -> Encode:
+    """Return what cuts a text with a model of cyllama."""
     vocabulary = model.get_vocab()
 
     def tokenize(words: str) -> list[int]:

@@ -1,0 +1,124 @@
+"""Texts of llama.cpp's models through cyllama, which has wheels.
+
+::
+
+    from kbnf_core.integrations.cyllama import KbnfModel
+
+    model = KbnfModel("model.gguf")
+    answer = model.write(prompt, grammar)
+    print(answer.text, answer.passes)
+
+cyllama has no processor of logits, so this is a loop of its own (``loop.write``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.engine import Engine
+from kbnf_core.grammar import Grammar
+from kbnf_core.integrations.loop import write
+from kbnf_core.text.errors import ConfigError, MissingExtraError
+from kbnf_core.vocab.load import load_vocabulary
+
+try:
+    from cyllama.llama import llama_cpp
+except ImportError:
+    raise MissingExtraError("kbnf_core.integrations.cyllama", "gguf") from None
+
+Logits = npt.NDArray[np.float32]
+
+
+class _Model(llama_cpp.LlamaModel):  # type: ignore[misc] # the host is not typed
+    @property
+    def n_vocab(self) -> int:
+        """The number of logits, which a context of cyllama asks its model for."""
+        return int(self.get_vocab().n_vocab)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was written: its tokens, the ends left out, their text, and the passes of the model."""
+
+    tokens: list[int]
+    text: str
+    passes: int
+
+
+class KbnfModel:
+    """A model in a GGUF file, and one context, which each text begins anew.
+
+    ``context``: the tokens of a prompt and its text, at most. ``threads``: of llama.cpp. Raises
+    what ``load_vocabulary`` raises.
+    """
+
+    def __init__(self, path: str | Path, *, context: int = 4096, threads: int = 1) -> None:
+        llama_cpp.disable_logging()
+        llama_cpp.ggml_backend_load_all()
+        settings = llama_cpp.LlamaModelParams()
+        settings.n_gpu_layers = 0
+        self.vocabulary = load_vocabulary(path)
+        self._model = _Model(str(path), settings, verbose=False)
+        self._tokenizer = self._model.get_vocab()
+        wanted = llama_cpp.LlamaContextParams()
+        wanted.n_ctx = wanted.n_batch = context
+        wanted.n_threads = wanted.n_threads_batch = threads
+        self._context = llama_cpp.LlamaContext(self._model, wanted, verbose=False)
+        self._batch = llama_cpp.LlamaBatch(n_tokens=context, embd=0, n_seq_max=1, verbose=False)
+        self._room = context
+
+    def write(
+        self,
+        prompt: str,
+        grammar: object,
+        *,
+        after: str | int | None = None,
+        budget: int | None = None,
+        canonical: bool = False,
+        forced: bool = True,
+        limit: int = 256,
+        choose: Callable[[Logits], int] = np.argmax,  # type: ignore[assignment] # of one row
+    ) -> Answer:
+        """Return what the model writes after a prompt, in which special tokens are read.
+
+        ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``budget``, ``canonical``: those of
+        ``Engine``; ``forced``, ``limit``, ``choose``: those of ``loop.write``, the most likely token
+        by default. Raises ``ConfigError`` for a prompt that leaves no room, and what ``Engine``
+        raises.
+        """
+        tokens = self._tokenizer.tokenize(prompt, True, True)
+        if len(tokens) + limit > self._room:
+            raise ConfigError(
+                f"a prompt of {len(tokens)} tokens and {limit} more are too many for a context of"
+                f" {self._room}"
+            )
+        engine = Engine(
+            Grammar.from_any(grammar),
+            self.vocabulary,
+            after=after,
+            budget=budget,
+            canonical=canonical or None,
+        )
+        passes, place = 0, 0
+        self._context.memory_seq_rm(0, 0, -1)
+
+        def forward(new: list[int]) -> Logits:
+            nonlocal passes, place
+            self._batch.set_batch(new, n_past=place, logits_all=False)
+            self._context.decode(self._batch)
+            passes, place = passes + 1, place + len(new)
+            return np.array(self._context.get_logits_ith(-1), np.float32)
+
+        parts = write(engine, tokens, forward, _as_int(choose), limit=limit, forced=forced)
+        ends = self.vocabulary.eos_token_ids
+        written = [each for part in parts for each in part if each not in ends]
+        data = b"".join(map(self.vocabulary.bytes_or_name, written))
+        return Answer(written, data.decode("utf-8", "replace"), passes)
+
+
+def _as_int(choose: Callable[[Any], Any]) -> Callable[[Logits], int]:
+    return lambda logits: int(choose(logits))
