@@ -27,8 +27,8 @@ from kbnf_core.mask.bits import (
     ids_of,
     row_of,
 )
-from kbnf_core.mask.canonical import count_breaks, rows_of
 from kbnf_core.mask.boundary import After, checked_after, rest_behind, waiting_for
+from kbnf_core.mask.canonical import count_breaks, rows_of
 from kbnf_core.mask.masks import STATE, WAITING, state_at
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD, Migration
@@ -89,7 +89,8 @@ class Engine(EngineCore):
     Grammars, vocabularies and their caches may be shared by threads; an engine, being a position,
     belongs to one thread at a time. Every method that raises leaves the engine as it was. All
     three can be pickled: grammar and vocabulary as what they were made from, an engine with what
-    it accepted, which is accepted again; no cache is carried.
+    it accepted, which is accepted again; no cache is carried. A vocabulary leaves its tokenizer
+    behind, without which an engine that is ``canonical`` cannot be restored (``ConfigError``).
 
     ``finish`` and ``limits`` win over those of ``config``. ``stop_token_ids`` end the sequence in
     place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
@@ -125,7 +126,7 @@ class Engine(EngineCore):
 
     Raises ``GrammarError`` for a grammar that cannot be used, ``VocabularyError`` where it names
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting; where that
-    is the ``budget`` it names one that is enough, and for ``canonical`` why this tokenizer has none.
+    is the ``budget`` it names one that is enough, and for ``canonical`` why there are no such masks.
     """
 
     _defaults: ClassVar[Defaults] = NO_DEFAULTS

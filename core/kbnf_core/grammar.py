@@ -103,7 +103,7 @@ class Grammar:
     """Who works ahead for its engines unless they say otherwise; a ``Compiler`` sets it."""
 
     canonical: bool = False
-    """Whether its engines allow canonical tokens alone unless they say otherwise; set as that is."""
+    """Whether its engines allow canonical tokens alone unless they say otherwise; set likewise."""
 
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)

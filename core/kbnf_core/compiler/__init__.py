@@ -250,9 +250,7 @@ def _may_succeed(future: Future[Grammar]) -> bool:
     return isinstance(error, WorkerError) and not isinstance(error, QuarantinedError)
 
 
-def _settle(
-    future: Future[Grammar], job: Job, finished: Callable[[Grammar], Grammar]
-) -> None:
+def _settle(future: Future[Grammar], job: Job, finished: Callable[[Grammar], Grammar]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:

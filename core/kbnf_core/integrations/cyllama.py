@@ -86,8 +86,8 @@ class KbnfModel:
         """Return what the model writes after a prompt, in which special tokens are read.
 
         ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``budget``, ``canonical``: those of
-        ``Engine``; ``forced``, ``limit``, ``choose``: those of ``loop.write``, the most likely token
-        by default. Raises ``ConfigError`` for a prompt that leaves no room, and what ``Engine``
+        ``Engine``; ``forced``, ``limit``, ``choose``: those of ``loop.write``, by default the most
+        likely token. Raises ``ConfigError`` for a prompt that leaves no room, and what ``Engine``
         raises.
         """
         tokens = self._tokenizer.tokenize(prompt, True, True)

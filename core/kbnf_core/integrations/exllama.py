@@ -32,9 +32,9 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     """Constrains a job, from its start or from ``trigger_token`` on.
 
     ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after``,
-    ``budget`` and ``canonical``: those of ``Engine``, which counts no prefix. ``ahead``: make masks while the model
-    computes (``Engine``). The other arguments are ``Filter``'s. Raises what ``Engine`` and
-    ``Vocabulary.of`` raise.
+    ``budget`` and ``canonical``: those of ``Engine``, which counts no prefix. ``ahead``: make masks
+    while the model computes (``Engine``). The other arguments are ``Filter``'s. Raises what
+    ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(

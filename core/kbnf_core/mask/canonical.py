@@ -1,13 +1,15 @@
-"""Canonical masks: of the tokens that a grammar allows, those that the tokenizer would write itself.
+"""Canonical masks: of the tokens that a grammar allows, those that the tokenizer would write.
 
-A model writes best in the tokens that it was trained on. ``kernel/canonical.pxi`` makes, for a token
-and the one before it, the row of those that the tokenizer may write next: from merges, and from what
-the pretokenizer does. That depends on kinds of characters, not on each: tokens are grouped by their
-*shape*, and one token of each is tried. It is tried behind both tokens of the past, since a word may
-have begun before the last of them.
+A model writes best in the tokens that it was trained on. ``kernel/canonical.pxi`` makes, for a
+token and the one before it, the row of those that the tokenizer may write next: from merges, and
+from what the pretokenizer does. That depends on kinds of characters, not on each: tokens are grouped
+by their *shape*, and one token of each group is tried. It is tried behind both tokens of the past,
+since a word may have begun before the last of them.
 
 Fallback bytes come only where they spell a character without a token. What is special, or found in
-texts before they are cut, always comes. The first token is judged as after one that separates texts.
+texts before they are cut, always comes. The first token is judged as after such a one. Where bytes
+are forced, the token that the tokenizer writes for them is the only one; a beginning that leads to
+no canonical token further on is seen only there.
 """
 
 import re
@@ -107,9 +109,7 @@ class _Fallback:
         self._bytes_of = bytes_of
         self._always = always
         characters = [each for each in pieces if len(each) == _length_of(each)] if bytes_of else []
-        self._tokens = Counter(
-            each[:end] for each in characters for end in range(1, len(each) + 1)
-        )
+        self._tokens = Counter(each[:end] for each in characters for end in range(1, len(each) + 1))
 
     def array(self, size: int) -> npt.NDArray[np.int16]:
         """Return by token the byte that it is, -1 for others."""
@@ -120,7 +120,9 @@ class _Fallback:
     def after(self, begun: bytes) -> Bitmask:
         """Return what may come after the first bytes of a character, with what always does."""
         goes_on = [
-            each for each, byte in self._bytes_of.items() if self._is_lacking(begun + bytes((byte,)))
+            each
+            for each, byte in self._bytes_of.items()
+            if self._is_lacking(begun + bytes((byte,)))
         ]
         words = self._always.copy()
         np.bitwise_or.at(words, np.array(goes_on, np.int64) // 32, _bits(goes_on))
@@ -229,7 +231,7 @@ class _Shapes:
         self.texts = [b""]
 
     def find(self, pieces: Mapping[int, bytes]) -> None:
-        """Number tokens."""
+        """Give tokens their numbers."""
         contexts: dict[object, int] = {}
         groups: dict[object, int] = {}
         for each, data in pieces.items():

@@ -1,8 +1,8 @@
 """How a tokenizer of byte pairs cuts texts: what it merges, and where its words end.
 
-A text is first cut into words by regular expressions (the pretokenizer). The bytes of a word, or its
-characters, are merged two by two, the pair of the lowest rank first and the leftmost of equal ones.
-Ranks are those of a list of merges, or those of the tokens that are made: then any two tokens merge
+A text is first cut into words by regular expressions (the pretokenizer). The bytes of a word, or
+its characters, are merged two by two, the pair of the lowest rank first and the leftmost of equal
+ones. Ranks are those of a list of merges, or those of the tokens that are made: then any two tokens merge
 whose bytes together are one. In a SentencePiece model the rank is the score. Characters without a
 token are written as tokens of their bytes (``fallback``).
 
@@ -57,7 +57,9 @@ def cut_by(patterns: Iterable[str]) -> Cut:
         for pattern in others:
             # What comes before and after a word is not seen.
             parts = pairwise([0, *ends, len(text)])
-            inner = [[begin + each for each in _ends(pattern, text[begin:end])] for begin, end in parts]
+            inner = [
+                [begin + each for each in _ends(pattern, text[begin:end])] for begin, end in parts
+            ]
             ends = sorted({*ends, *chain.from_iterable(inner)})
         return ends
 
@@ -110,9 +112,7 @@ def of_document(
     fallback = {}
     if model.get("byte_fallback"):
         fallback = {
-            named[f"<0x{value:02X}>"]: value
-            for value in range(256)
-            if f"<0x{value:02X}>" in named
+            named[f"<0x{value:02X}>"]: value for value in range(256) if f"<0x{value:02X}>" in named
         }
     pieces = {each: data for each, data in pieces.items() if each not in fallback}
     byte_level = "ByteLevel" in _kinds(document)

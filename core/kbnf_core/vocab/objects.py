@@ -23,7 +23,7 @@ from kbnf_core.vocab.formats.sentencepiece_model import read_processor
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of tokenizer objects: what tells it, how it is read, how it cuts a text, and merges."""
+    """A kind of tokenizer objects: what tells it, how it is read, cuts a text, and merges."""
 
     name: str
     fits: Callable[[Any], bool]

@@ -87,7 +87,7 @@ class Vocabulary:
         vocabulary = cls(
             {value: _Bytes((value,)) for value in range(256)}, eos_token_id=256, name="bytes"
         )
-        vocabulary._encode = _as_bytes
+        vocabulary._encode, vocabulary._find_pairs = _as_bytes, _no_pairs
         return vocabulary
 
     @classmethod
@@ -202,8 +202,8 @@ class Vocabulary:
         # Views cannot be pickled; they are rebuilt on first use.
         passing = (MappingProxyType, WeakValueDictionary)
         kept = {k: v for k, v in self.__dict__.items() if not isinstance(v, passing)}
-        foreign = {} if self._encode is _as_bytes else {"_encode": None}
-        return kept | {"entry": None, "_find_pairs": None} | foreign
+        foreign = {} if self._encode is _as_bytes else {"_encode": None, "_find_pairs": None}
+        return kept | {"entry": None} | foreign
 
     def ending_with(self, eos_token_id: int | Collection[int]) -> "Vocabulary":
         """Return the same tokens with other ids that end the sequence.
@@ -397,6 +397,12 @@ class Vocabulary:
     @cached_property
     def _special_names(self) -> dict[int, str]:
         return {token_id: name for name, token_id in reversed(self._special.items())}
+
+
+def _no_pairs() -> "BytePairs":
+    from kbnf_core.vocab.byte_pairs import BytePairs
+
+    return BytePairs({value: bytes((value,)) for value in range(256)}, ())
 
 
 def _as_bytes(words: str) -> list[int]:

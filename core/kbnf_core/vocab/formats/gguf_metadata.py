@@ -87,7 +87,7 @@ def read_gguf(path: Path) -> Contents:
 
 
 def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
-    """Return what the tokenizer merges, given its tokens; ``ConfigError`` where that is not known."""
+    """Return what the tokenizer merges, given its tokens; ``ConfigError`` if that is not known."""
     with opened(path) as file:
         metadata = _Reader(file).metadata(_OF_PAIRS)
     model, kinds = metadata["model"], metadata.get("token_type") or []
