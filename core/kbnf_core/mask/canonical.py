@@ -194,7 +194,7 @@ class _Kinds(dict[int, str]):
 def _kind(character: str) -> str:
     if character in "'/\n\r\t ":
         return character
-    if character.isspace():
+    if character.isspace() and character not in "\x1c\x1d\x1e\x1f":
         return "\v"
     kind = unicodedata.category(character)
     if kind[0] == "L":
@@ -210,7 +210,7 @@ def _parted(data: bytes) -> tuple[bytes, str, bytes]:
     begin = 0
     while begin < len(data) and data[begin] >> 6 == 2:
         begin += 1
-    for end in range(len(data), max(begin, len(data) - 4), -1):
+    for end in range(len(data), max(begin, len(data) - 3) - 1, -1):
         try:
             return data[:begin], data[begin:end].decode(), data[end:]
         except UnicodeDecodeError:
@@ -237,7 +237,8 @@ class _Shapes:
         for each, data in pieces.items():
             first, whole, last = _parted(data)
             shape = shape_of(whole)
-            self.contexts[each] = contexts.setdefault((shape, last), len(contexts) + 1)
+            context = bool(first), shape, last
+            self.contexts[each] = contexts.setdefault(context, len(contexts) + 1)
             known = len(groups)
             filled = (last + _FILL)[: _length_of(last)] if last else b""
             key = first, shape, shape_of(filled.decode("utf-8", "replace"))
@@ -271,7 +272,9 @@ class _Verdicts:
             b"" if each < 0 or vocabulary is None else vocabulary.token(each) or b""
             for each in (before, token)
         ]
-        _, past, begun = _parted(b"".join(data))
+        first, past, begun = _parted(b"".join(data))
+        # Of a character of which the beginning is further back: most are signs.
+        past = "\U0001f600" * bool(first) + past
         begin = len(past) - len(_parted(data[1])[1])
         # What joins a character that is not begun, or goes on with none, spells no text.
         verdicts = np.full(self._count, _JOINED, np.uint8)

@@ -13,6 +13,7 @@ which takes the longest piece first, and of ``ignore_merges``, which looks a wor
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
@@ -50,7 +51,10 @@ def cut_by(patterns: Iterable[str]) -> Cut:
     """Return the pretokenizer that cuts by each expression in turn, matches and what is between."""
     import regex
 
-    first, *others = [regex.compile(pattern) for pattern in patterns]
+    # What is white for Python is more than for these libraries: U+001C to U+001F.
+    white = ((r"\s", r"\p{White_Space}"), (r"\S", r"\P{White_Space}"))
+    spelled = [reduce(lambda text, pair: text.replace(*pair), white, each) for each in patterns]
+    first, *others = [regex.compile(pattern) for pattern in spelled]
 
     def cut(text: str) -> list[int]:
         ends = _ends(first, text)
