@@ -196,7 +196,7 @@ def matches(engine: Engine, text: str) -> bool:
 
 
 def pieces(random: Random, text: str) -> list[bytes]:
-    """Return a text as tokens of a model that no vocabulary here has, some cut within characters."""
+    """Return a text as tokens that no vocabulary here has, some cut within characters."""
     data, cuts = text.encode(), [0]
     while cuts[-1] < len(data):
         cuts.append(min(len(data), cuts[-1] + random.randint(1, 5)))
@@ -213,7 +213,7 @@ def as_openai(tokens: list[bytes]) -> dict[str, Any]:
 
 
 def as_vllm(tokens: list[bytes]) -> dict[str, Any]:
-    """The older completions, in which bytes that are no text are written in a way of their own."""
+    """Return the older completions, in which bytes that are no text have names."""
 
     def shown(data: bytes) -> str:
         try:

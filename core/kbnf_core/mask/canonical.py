@@ -2,9 +2,9 @@
 
 A model writes best in the tokens that it was trained on. ``kernel/canonical.pxi`` makes, for a
 token and the one before it, the row of those that the tokenizer may write next: from merges, and
-from what the pretokenizer does. That depends on kinds of characters, not on each: tokens are grouped
-by their *shape*, and one token of each group is tried. It is tried behind both tokens of the past,
-since a word may have begun before the last of them.
+from what the pretokenizer does. That depends on kinds of characters, not on each: tokens are
+grouped by their *shape*, and one token of each group is tried. It is tried behind both tokens of
+the past, since a word may have begun before the last of them.
 
 Fallback bytes come only where they spell a character without a token. What is special, or found in
 texts before they are cut, always comes. The first token is judged as after such a one. Where bytes

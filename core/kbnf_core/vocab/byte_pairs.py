@@ -2,9 +2,9 @@
 
 A text is first cut into words by regular expressions (the pretokenizer). The bytes of a word, or
 its characters, are merged two by two, the pair of the lowest rank first and the leftmost of equal
-ones. Ranks are those of a list of merges, or those of the tokens that are made: then any two tokens merge
-whose bytes together are one. In a SentencePiece model the rank is the score. Characters without a
-token are written as tokens of their bytes (``fallback``).
+ones. Ranks are those of a list of merges, or those of the tokens that are made: then any two tokens
+merge whose bytes together are one. In a SentencePiece model the rank is the score. Characters
+without a token are written as tokens of their bytes (``fallback``).
 
 So each two neighbours tell whether a sequence of tokens is what the tokenizer writes
 (``kernel/canonical.pxi``). That does not hold of Unigram, which weighs whole words, of WordPiece,
