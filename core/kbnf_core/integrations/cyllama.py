@@ -42,11 +42,15 @@ class _Model(llama_cpp.LlamaModel):  # type: ignore[misc] # the host is not type
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was written: its tokens, the ends left out, their text, and the passes of the model."""
+    """What was written: its tokens, the ends left out, their text, and the passes of the model.
+
+    ``log``: a record for each token, as ``kbnf trace`` reads them, where they were asked for.
+    """
 
     tokens: list[int]
     text: str
     passes: int
+    log: list[dict[str, Any]]
 
 
 class KbnfModel:
@@ -81,13 +85,15 @@ class KbnfModel:
         canonical: bool = False,
         forced: bool = True,
         limit: int = 256,
+        top: int = 0,
         choose: Callable[[Logits], int] = np.argmax,  # type: ignore[assignment] # of one row
     ) -> Answer:
         """Return what the model writes after a prompt, in which special tokens are read.
 
         ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``budget``, ``canonical``: those of
         ``Engine``; ``forced``, ``limit``, ``choose``: those of ``loop.write``, by default the most
-        likely token. Raises ``ConfigError`` for a prompt that leaves no room, and what ``Engine``
+        likely token. ``top``: the most likely tokens, before the mask, of each record in the log;
+        none by default. Raises ``ConfigError`` for a prompt that leaves no room, and what ``Engine``
         raises.
         """
         tokens = self._tokenizer.tokenize(prompt, True, True)
@@ -104,20 +110,42 @@ class KbnfModel:
             canonical=canonical or None,
         )
         passes, place = 0, 0
+        logits: Logits | None = None
         self._context.memory_seq_rm(0, 0, -1)
 
         def forward(new: list[int]) -> Logits:
-            nonlocal passes, place
+            nonlocal passes, place, logits
             self._batch.set_batch(new, n_past=place, logits_all=False)
             self._context.decode(self._batch)
             passes, place = passes + 1, place + len(new)
-            return np.array(self._context.get_logits_ith(-1), np.float32)
+            logits = np.array(self._context.get_logits_ith(-1), np.float32)
+            return logits.copy()
 
+        log: list[dict[str, Any]] = []
+        written: list[int] = []
         parts = write(engine, tokens, forward, _as_int(choose), limit=limit, forced=forced)
-        ends = self.vocabulary.eos_token_ids
-        written = [each for part in parts for each in part if each not in ends]
+        for part in parts:
+            written += part
+            if top:
+                log += _records(part, logits, top)
+        written = [each for each in written if each not in self.vocabulary.eos_token_ids]
         data = b"".join(map(self.vocabulary.bytes_or_name, written))
-        return Answer(written, data.decode("utf-8", "replace"), passes)
+        return Answer(written, data.decode("utf-8", "replace"), passes, log)
+
+
+def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[str, Any]]:
+    """Return the records of a token that was chosen by logits, and of those forced after it."""
+    forced = [{"token_id": each, "logprob": 0.0} for each in tokens]
+    if logits is None:
+        return forced
+    scores = logits - logits.max()
+    scores -= np.log(np.exp(scores).sum())
+    likely = [
+        {"token_id": int(each), "logprob": float(scores[each])}
+        for each in np.argsort(-scores)[:top]
+    ]
+    chosen = {"token_id": tokens[0], "logprob": float(scores[tokens[0]]), "top_logprobs": likely}
+    return [chosen, *forced[1:]]
 
 
 def _as_int(choose: Callable[[Any], Any]) -> Callable[[Logits], int]:

@@ -279,11 +279,11 @@ class _Verdicts:
         # What joins a character that is not begun, or goes on with none, spells no text.
         verdicts = np.full(self._count, _JOINED, np.uint8)
         if begun:
+            # Where that character is not all of the token before, a word cannot end there.
+            first_cut = len(past) + (len(begun) == len(data[1]))
             for place, text in self._raw:
                 cuts = self._cut(past + (begun + text).decode("utf-8", "ignore"))
-                # That character belongs to the token before.
-                is_cut = any(each > len(past) or each == len(past) > begin for each in cuts)
-                verdicts[place] = _CUT if is_cut else _JOINED
+                verdicts[place] = _CUT if cuts and cuts[-1] >= first_cut else _JOINED
             return verdicts
         here, known = len(past), list(self._cut(past)) if past else []
         apart = [*known, here] if past else []
