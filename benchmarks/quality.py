@@ -3,8 +3,8 @@
 Four tasks with answers that a program can check, made here: facts from a sentence, the sentiment of
 one, arithmetic with reasoning before the answer, and which tool a request is for. Each item is
 answered in five ways: ``free`` (no grammar; the first JSON object in the text counts), ``schema``,
-``after`` (free text first, until the model opens a block of JSON), ``canonical``, and ``order`` (the
-members of the schema in the reverse order). The most likely token is taken each time, by
+``after`` (free text first, until the model opens a block of JSON), ``canonical``, and ``order``
+(the members of the schema in the reverse order). The most likely token is taken each time, by
 SmolLM2-135M-Instruct in llama.cpp on one thread, so that a run can be repeated.
 
 Answers are appended to ``--out``, and those that are there are not asked for again: a run may be
@@ -131,7 +131,7 @@ def items(count: int) -> Iterator[tuple[int, Item]]:
     """Yield the items, the same each time, those of one number of all tasks together."""
     for number in range(count):
         for place, make in enumerate(TASKS):
-            yield number, make(Random(1000 * place + number))
+            yield number, make(Random(1000 * place + number))  # noqa: S311 - the same each time
 
 
 @cache

@@ -11,6 +11,7 @@ model = KbnfModel(Path(folder) / "SmolLM2-135M-Instruct.Q4_1.gguf")
 
 
 def tool(name: str, argument: str, kind: str) -> dict[str, object]:
+    """Return a tool with one argument."""
     parameters = {
         "type": "object",
         "properties": {argument: {"type": kind}},

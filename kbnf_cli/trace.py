@@ -100,7 +100,7 @@ def _lines(found: "Trace", vocabulary: "Vocabulary | None") -> list[str]:
         lines.append(f"loops of whitespace: {len(found.loops):,}, {tokens} in all")
     lines.append(f"bytes: {found.bytes:,}, of which {found.forced_bytes:,} were forced")
     if vocabulary is None:
-        lines.append("without --vocab nothing is told of how the tokenizer cuts texts")
+        lines.append("how the tokenizer cuts texts is not known without --vocab")
     elif vocabulary.can_encode:
         others = count_of(found.noncanonical, "token")
         lines.append(f"{others} other than the tokenizer writes itself")

@@ -126,7 +126,7 @@ class Engine(EngineCore):
 
     Raises ``GrammarError`` for a grammar that cannot be used, ``VocabularyError`` where it names
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting; where that
-    is the ``budget`` it names one that is enough, and for ``canonical`` why there are no such masks.
+    is the ``budget`` it names one that is enough, and for ``canonical`` why there are none.
     """
 
     _defaults: ClassVar[Defaults] = NO_DEFAULTS

@@ -59,6 +59,11 @@ class Candidate:
     logprob: float
     data: bytes
 
+    @property
+    def text(self) -> str:
+        """Its bytes as a text."""
+        return self.data.decode("utf-8", "replace")
+
 
 @dataclass(frozen=True, slots=True)
 class Logged:
@@ -88,7 +93,7 @@ class Change:
     removed: float
     rule: str
     is_canonical: bool | None
-    wanted: bytes | None
+    wanted: str | None
 
 
 @dataclass(slots=True)
@@ -112,7 +117,7 @@ class Trace:
     loops: list[int] = field(default_factory=list)
     rejected: list[int] = field(default_factory=list)
     unfinished: list[int] = field(default_factory=list)
-    names: Counter[bytes] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
 
     @property
     def changes_by_rule(self) -> Counter[str]:
@@ -124,8 +129,8 @@ class Trace:
 class Advice:
     """A change of the grammar that the steps suggest, and at how many of them.
 
-    ``kind``: ``think`` (something before the grammar, as reasoning), ``order`` (``wanted``, a member
-    of the same texts, earlier than ``written``), ``name`` (``wanted`` in place of ``written``).
+    ``kind``: ``think`` (something before the grammar, as reasoning), ``order`` (``wanted``, another
+    member, earlier than ``written``), ``name`` (``wanted`` in place of ``written``).
     """
 
     kind: str
@@ -142,15 +147,14 @@ def advise(found: Trace) -> list[Advice]:
     """Return what to change, the most frequent first."""
     seen: dict[tuple[str, str, str], set[int]] = {}
     for change in found.changes:
-        kind, wanted, written = "", change.choice.data.strip(), change.taken.data.strip()
+        kind, wanted, written = "", change.choice.text.strip(), change.taken.text.strip()
         if not change.step and wanted[:1].isalpha():
-            kind, wanted, written = "think", b"", b""
+            kind, wanted, written = "think", "", ""
         elif change.wanted:
             same = [each for each in found.names if each.startswith(change.wanted)]
             kind, wanted = ("order", min(same)) if same else ("name", change.wanted)
         if kind:
-            key = kind, wanted.decode("utf-8", "replace"), written.decode("utf-8", "replace")
-            seen.setdefault(key, set()).add(change.text)
+            seen.setdefault((kind, wanted, written), set()).add(change.text)
     advice = [Advice(*key, len(texts)) for key, texts in seen.items()]
     common = [each for each in advice if each.count >= LEAST_ADVICE]
     return sorted(common, key=lambda each: (-each.count, each.kind, each.wanted))
@@ -324,7 +328,8 @@ class _Text:
             if not self._engine.can_finish() and not self._engine.is_waiting():
                 found.unfinished.append(number)
         self._end_blanks()
-        found.names.update({each[1] for each in _NAMES.finditer(bytes(self._data))})
+        written = {each[1] for each in _NAMES.finditer(bytes(self._data))}
+        found.names.update(each.decode("utf-8", "replace") for each in written)
         self._note_canonical(noted, found.steps - first)
 
     def _is_end(self, taken: Candidate) -> bool:
@@ -379,13 +384,14 @@ class _Text:
             Change(text, step, choice, logged.taken, margin, removed, rule, None, wanted)
         )
 
-    def _wanted(self, choice: bytes) -> bytes | None:
+    def _wanted(self, choice: bytes) -> str | None:
         """Return what a choice makes of the name of the member that is being written."""
         found = _MEMBER.search(bytes(self._data[-200:]))
         if found is None:
             return None
         name = choice if found[1] is not None else choice.strip().removeprefix(b'"')
-        return (found[1] or b"") + name.partition(b'"')[0].strip() or None
+        wanted = (found[1] or b"") + name.partition(b'"')[0].strip()
+        return wanted.decode("utf-8", "replace") or None
 
     @staticmethod
     def _is_allowed(row: Any, token_id: int | None) -> bool:

@@ -263,7 +263,7 @@ def test_the_command_needs_no_vocabulary(
     paths = [str(tmp_path / name) for name in ("g.json", "log.jsonl")]
     result = kbnf("trace", *paths)
     assert result.status == status == kbnf("match", paths[0], "--text", VALUES[place]).status
-    assert "without --vocab nothing is told" in result.out
+    assert "is not known without --vocab" in result.out
     alone = json.dumps({"token_id": 4, "logprob": -1.0})
     refused = kbnf("trace", paths[0], "-", stdin=alone.encode())
     assert refused.status == 2

@@ -1,6 +1,6 @@
 """Adapters with a real model: what it writes is valid, and every part of the toolkit agrees.
 
-40 prompts are answered under 12 grammars. llama.cpp, by cyllama and by llama-cpp-python, answers all
+40 prompts are answered under 12 grammars. llama.cpp, by cyllama and llama-cpp-python, answers all
 of them; transformers, which is slower, one grammar for each prompt.
 """
 

@@ -93,8 +93,8 @@ class KbnfModel:
         ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``budget``, ``canonical``: those of
         ``Engine``; ``forced``, ``limit``, ``choose``: those of ``loop.write``, by default the most
         likely token. ``top``: the most likely tokens, before the mask, of each record in the log;
-        none by default. Raises ``ConfigError`` for a prompt that leaves no room, and what ``Engine``
-        raises.
+        none by default. Raises ``ConfigError`` for a prompt that leaves no room, and what
+        ``Engine`` raises.
         """
         tokens = self._tokenizer.tokenize(prompt, True, True)
         if len(tokens) + limit > self._room:
