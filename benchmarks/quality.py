@@ -213,7 +213,8 @@ def interval(count: int, of: int) -> tuple[float, float]:
         return 0.0, 1.0
     z, share = 1.96, count / of
     middle, spread = share + z * z / (2 * of), z * sqrt(share * (1 - share) / of + z**2 / 4 / of**2)
-    return (middle - spread) / (1 + z * z / of), (middle + spread) / (1 + z * z / of)
+    low, high = ((middle + each) / (1 + z * z / of) for each in (-spread, spread))
+    return max(low, 0.0), min(high, 1.0)
 
 
 def report(results: Iterable[Result]) -> list[str]:
