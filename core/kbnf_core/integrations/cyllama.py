@@ -86,7 +86,7 @@ class KbnfModel:
         forced: bool = True,
         limit: int = 256,
         top: int = 0,
-        choose: Callable[[Logits], int] = np.argmax,  # type: ignore[assignment] # of one row
+        choose: Callable[[Logits], int] = np.argmax,
     ) -> Answer:
         """Return what the model writes after a prompt, in which special tokens are read.
 

@@ -272,9 +272,9 @@ class _Verdicts:
             b"" if each < 0 or vocabulary is None else vocabulary.token(each) or b""
             for each in (before, token)
         ]
-        first, past, begun = _parted(b"".join(data))
+        cut_off, whole, begun = _parted(b"".join(data))
         # Of a character of which the beginning is further back: most are signs.
-        past = "\U0001f600" * bool(first) + past
+        past = "\U0001f600" * bool(cut_off) + whole
         begin = len(past) - len(_parted(data[1])[1])
         # What joins a character that is not begun, or goes on with none, spells no text.
         verdicts = np.full(self._count, _JOINED, np.uint8)
