@@ -281,8 +281,8 @@ class _Verdicts:
         if begun:
             # Where that character is not all of the token before, a word cannot end there.
             first_cut = len(past) + (len(begun) == len(data[1]))
-            for place, text in self._raw:
-                cuts = self._cut(past + (begun + text).decode("utf-8", "ignore"))
+            for place, rest in self._raw:
+                cuts = self._cut(past + (begun + rest).decode("utf-8", "ignore"))
                 verdicts[place] = _CUT if cuts and cuts[-1] >= first_cut else _JOINED
             return verdicts
         here, known = len(past), list(self._cut(past)) if past else []

@@ -39,15 +39,18 @@ def grammars() -> list[Grammar]:
     ]
 
 
-def write(engine: Engine, random: Random, length: int) -> list[int]:
-    """Return the tokens of a text of an engine, some of them where it is not over by then."""
+def write(engine: Engine, random: Random, length: int, common: float = 0.7) -> list[int]:
+    """Return the tokens of a text of an engine, at most ``length``.
+
+    ``common``: the share of tokens that are drawn among common ones.
+    """
     engine.reset()
     tokens: list[int] = []
     while len(tokens) < length and not engine.is_finished():
         engine.compute_allowed_token_ids()
         allowed = engine.get_allowed_token_ids_from_last_computation()
-        common = random.random() < 0.7
-        place = int(len(allowed) * random.random() ** (6 if common else 1))
+        power = 6 if random.random() < common else 1
+        place = int(len(allowed) * random.random() ** power)
         if allowed[place] in engine.vocabulary.special_ids:
             break
         tokens.append(allowed[place])
