@@ -390,7 +390,9 @@ class Inputs:
         return self.vocab or settings.vocab or BUILT_IN, self.eos or settings.eos or ()
 
 
-def open_engine(console: Console, inputs: Inputs, grammar: Path) -> "Engine":
+def open_engine(
+    console: Console, inputs: Inputs, grammar: Path, *, canonical: bool = False
+) -> "Engine":
     """Return an engine for a grammar as options ask for it; tell what was lost in converting it."""
     from kbnf_core import Engine
 
@@ -398,7 +400,7 @@ def open_engine(console: Console, inputs: Inputs, grammar: Path) -> "Engine":
     vocabulary = read_vocabulary(console, *inputs.vocabulary(settings))
     grammar_ = inputs.grammar(grammar, vocabulary)
     console.diagnostics(grammar_.losses)
-    return Engine(grammar_, vocabulary)
+    return Engine(grammar_, vocabulary, canonical=canonical)
 
 
 def read_vocabulary(console: Console, name: str, eos: Sequence[int]) -> "Vocabulary":

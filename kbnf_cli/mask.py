@@ -127,6 +127,7 @@ def _token_or_text(text: str) -> int | bytes | str:
         """kbnf mask json --text '{"a": '""",
         """kbnf mask json --text '{"a": ' --why '}'""",
         "kbnf mask g.kbnf --vocab tokenizer.json --tokens 1,2,3",
+        "kbnf mask g.kbnf --vocab tokenizer.json --text '{\"a' --canonical",
     )
 )
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
@@ -160,6 +161,11 @@ def _token_or_text(text: str) -> int | bytes | str:
     help="Show only the tokens that contain TEXT, or whose bytes match /RE/.",
 )
 @click.option(
+    "--canonical",
+    is_flag=True,
+    help="Show only the tokens that the tokenizer would write itself; it cuts --text and --hex.",
+)
+@click.option(
     "-i", "--interactive", is_flag=True, help="Type a text on the terminal; the mask follows."
 )
 @vocabulary_options
@@ -181,6 +187,7 @@ def mask(
     why: int | bytes | str | None,
     limit: int,
     match: str | None,
+    canonical: bool,
     interactive: bool,
 ) -> int:
     """Show the tokens a grammar allows.
@@ -199,7 +206,10 @@ def mask(
     if interactive and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise click.UsageError("--interactive needs a terminal")
     prefix = _prefix(text, tokens, hex_)
-    engine = open_engine(console, inputs, grammar)
+    engine = open_engine(console, inputs, grammar, canonical=canonical)
+    if canonical and prefix.data:
+        # A text is what the tokenizer writes for it.
+        prefix = Prefix(b"", tuple(engine.vocabulary.encode(prefix.data)))
     rejection = feed(engine, prefix)
     if rejection is not None:
         _show_rejection(console, rejection, format_, engine.grammar)

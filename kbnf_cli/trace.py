@@ -8,7 +8,7 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import shown
-from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
+from kbnf_cli.inputs import BUILT_IN, GRAMMAR, Inputs, open_engine
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -23,7 +23,7 @@ from kbnf_core.text.errors import SourceError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kbnf_core.trace import Change, Trace
+    from kbnf_core.trace import Advice, Candidate, Change, Trace
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 SCHEMA = "kbnf.trace/1"
@@ -54,8 +54,9 @@ def trace(
 
     LOG has JSON lines: one for each token, with `token_id` or `token`, `logprob` and
     `top_logprobs` (of the model's distribution before the mask); or whole responses with log
-    probabilities, as OpenAI, vLLM and llama.cpp's server write them. Exits with status 1 if a
-    token of the log is one that the grammar does not take.
+    probabilities, as OpenAI, vLLM and llama.cpp's server write them. Without --vocab, tokens are
+    judged by their `bytes` or texts. Exits with status 1 if a token of the log is one that the
+    grammar does not take, or a text ends before the grammar does, as `kbnf match` would.
     """
     from kbnf_core import Engine
     from kbnf_core.trace import LogError, read_log
@@ -63,26 +64,32 @@ def trace(
 
     plain = open_engine(console, inputs, grammar)
     engine = Engine(plain.grammar, plain.vocabulary, after=after)
+    # Ids of a log are those of its model, of which the built-in vocabulary knows nothing.
+    vocabulary = None if plain.vocabulary.name == BUILT_IN else plain.vocabulary
     try:
         with click.open_file(log, encoding="utf-8", errors="replace") as lines:
-            found = trace_log(engine, read_log(lines, engine.vocabulary))
+            found = trace_log(engine, read_log(lines, vocabulary))
     except LogError as error:
         raise SourceError("<stdin>" if log == "-" else log, str(error)) from None
     except OSError as error:
         raise SourceError(log, error.strerror or str(error)) from None
     if format_ == "json":
-        console.text(json.dumps(_value(found, engine.vocabulary)) + "\n")
+        console.text(json.dumps(_value(found, vocabulary)) + "\n")
     else:
-        console.text("".join(f"{line}\n" for line in _lines(found, engine.vocabulary)))
+        console.text("".join(f"{line}\n" for line in _lines(found, vocabulary)))
     for line in found.rejected:
         console.note(f"line {line}: the grammar does not take this token; its text ends here")
-    return Exit.FINDINGS if found.rejected else Exit.CLEAN
+    for number in found.unfinished:
+        console.note(f"text {number} ends before the grammar does")
+    return Exit.FINDINGS if found.rejected or found.unfinished else Exit.CLEAN
 
 
-def _lines(found: "Trace", vocabulary: "Vocabulary") -> list[str]:
+def _lines(found: "Trace", vocabulary: "Vocabulary | None") -> list[str]:
+    from kbnf_core.trace import advise
+
     counts = f"{count_of(found.steps, 'token')} in {count_of(found.texts, 'text')}"
     lines = [f"{counts}; the grammar removed the choice of {len(found.changes):,}"]
-    lines.extend(_line(change, vocabulary) for change in found.changes[:_MOST_LINES])
+    lines.extend(_line(change) for change in found.changes[:_MOST_LINES])
     if len(found.changes) > _MOST_LINES:
         lines.append(f"  and {len(found.changes) - _MOST_LINES:,} more (--format json has all)")
     for rule, removed in _by_removed(found):
@@ -92,44 +99,65 @@ def _lines(found: "Trace", vocabulary: "Vocabulary") -> list[str]:
         tokens = count_of(sum(found.loops), "token")
         lines.append(f"loops of whitespace: {len(found.loops):,}, {tokens} in all")
     lines.append(f"bytes: {found.bytes:,}, of which {found.forced_bytes:,} were forced")
-    if vocabulary.can_encode:
+    if vocabulary is None:
+        lines.append("how the tokenizer cuts texts is not known without --vocab")
+    elif vocabulary.can_encode:
         others = count_of(found.noncanonical, "token")
         lines.append(f"{others} other than the tokenizer writes itself")
-    return lines
+    advice = advise(found)
+    return [*lines, *(["what to change:"] if advice else ()), *map(_advice, advice)]
+
+
+def _advice(each: "Advice") -> str:
+    where = f"  in {count_of(each.count, 'text')}"
+    match each.kind:
+        case "think":
+            return f"{where} the model began with words: let it think first (`--after`, `after=`)"
+        case "order":
+            return f"{where} it wanted the member `{shown(each.wanted.encode())}` earlier"
+    wanted, written = shown(each.wanted.encode()), shown(each.written.encode())
+    return f"{where} it wanted a member `{wanted}...` where it had to write `{written}`"
 
 
 def _by_removed(found: "Trace") -> list[tuple[str, float]]:
     return sorted(found.removed.items(), key=lambda each: -each[1])
 
 
-def _line(change: "Change", vocabulary: "Vocabulary") -> str:
+def _line(change: "Change") -> str:
     margin = "" if change.margin is None else f", margin {change.margin:.2f}"
     own = ", not the tokenizer's own" if change.is_canonical is False else ""
-    choice, taken = (_name(each, vocabulary) for each in (change.choice, change.taken))
+    choice, taken = (_name(each) for each in (change.choice, change.taken))
     return (
         f"  text {change.text} token {change.step}: {choice} removed, {taken} taken{margin},"
         f" removed mass {change.removed:.3f}, in {change.rule or '(end)'}{own}"
     )
 
 
-def _name(token_id: int | None, vocabulary: "Vocabulary") -> str:
-    if token_id is None or token_id not in vocabulary:
-        return "an unknown token"
-    return f"`{shown(vocabulary.bytes_or_name(token_id))}`"
+def _name(each: "Candidate") -> str:
+    if not each.data:
+        return "an unknown token" if each.token_id is None else f"the special token {each.token_id}"
+    return f"`{shown(each.data)}`"
 
 
-def _value(found: "Trace", vocabulary: "Vocabulary") -> dict[str, object]:
+def _value(found: "Trace", vocabulary: "Vocabulary | None") -> dict[str, object]:
     """Return the object that ``schemas/trace.schema.json`` describes."""
+    from kbnf_core.trace import advise
+
     by_rule = found.changes_by_rule
     return {
         "schema": SCHEMA,
         "texts": found.texts,
         "steps": found.steps,
         "changes": [
-            asdict(change)
+            {
+                name: getattr(change, name)
+                for name in ("text", "step", "margin", "removed", "rule", "is_canonical")
+            }
             | {
-                "choice_text": _text(change.choice, vocabulary),
-                "taken_text": _text(change.taken, vocabulary),
+                "choice": change.choice.token_id,
+                "taken": change.taken.token_id,
+                "choice_text": _text(change.choice),
+                "taken_text": _text(change.taken),
             }
             for change in found.changes
         ],
@@ -140,12 +168,12 @@ def _value(found: "Trace", vocabulary: "Vocabulary") -> dict[str, object]:
         "loops": found.loops,
         "bytes": found.bytes,
         "forced_bytes": found.forced_bytes,
-        "noncanonical": found.noncanonical if vocabulary.can_encode else None,
+        "noncanonical": found.noncanonical if vocabulary and vocabulary.can_encode else None,
         "rejected": found.rejected,
+        "unfinished": found.unfinished,
+        "advice": [asdict(each) for each in advise(found)],
     }
 
 
-def _text(token_id: int | None, vocabulary: "Vocabulary") -> str | None:
-    if token_id is None or token_id not in vocabulary:
-        return None
-    return vocabulary.bytes_or_name(token_id).decode("utf-8", "replace")
+def _text(each: "Candidate") -> str | None:
+    return each.data.decode("utf-8", "replace") if each.data else None

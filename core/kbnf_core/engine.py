@@ -28,6 +28,7 @@ from kbnf_core.mask.bits import (
     row_of,
 )
 from kbnf_core.mask.boundary import After, checked_after, rest_behind, waiting_for
+from kbnf_core.mask.canonical import count_breaks, rows_of
 from kbnf_core.mask.masks import STATE, WAITING, state_at
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
 from kbnf_core.recognise.states import DEAD, Migration
@@ -88,7 +89,8 @@ class Engine(EngineCore):
     Grammars, vocabularies and their caches may be shared by threads; an engine, being a position,
     belongs to one thread at a time. Every method that raises leaves the engine as it was. All
     three can be pickled: grammar and vocabulary as what they were made from, an engine with what
-    it accepted, which is accepted again; no cache is carried.
+    it accepted, which is accepted again; no cache is carried. A vocabulary leaves its tokenizer
+    behind, without which an engine that is ``canonical`` cannot be restored (``ConfigError``).
 
     ``finish`` and ``limits`` win over those of ``config``. ``stop_token_ids`` end the sequence in
     place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
@@ -108,6 +110,11 @@ class Engine(EngineCore):
     so whose grammar a ``Compiler`` made, and those of a batch (``fill_bitmasks``); ``KBNF_AHEAD=0``
     in the environment turns it off. Masks are the same.
 
+    ``canonical``: of the tokens that may come, allow those alone that the tokenizer would write
+    itself (``mask.canonical``), for which it has to be one of byte pairs. Where that leaves none it
+    gives way, not the grammar; ``canonical_breaks`` counts it. What is accepted is not refused for
+    it. By default it is off, but for grammars of a ``Compiler`` that has it on.
+
     A token id is an ``int`` or anything with ``__index__``, as NumPy's and torch's integers.
 
     Coming from elsewhere: ``Engine(...)`` is *initialize*, ``try_accept_new_token`` is *advance*,
@@ -119,7 +126,7 @@ class Engine(EngineCore):
 
     Raises ``GrammarError`` for a grammar that cannot be used, ``VocabularyError`` where it names
     tokens that the vocabulary does not have, ``ConfigError`` for an impossible setting; where that
-    is the ``budget`` it names one that is enough.
+    is the ``budget`` it names one that is enough, and for ``canonical`` why there are none.
     """
 
     _defaults: ClassVar[Defaults] = NO_DEFAULTS
@@ -148,6 +155,7 @@ class Engine(EngineCore):
         after: After | None = None,
         budget: int | None = None,
         ahead: bool | Ahead | None = None,
+        canonical: bool | None = None,
     ) -> None:
         for name in config.unheeded() if config else ():
             warnings.warn(f"Config.{name} has no effect in this engine", stacklevel=2)
@@ -175,7 +183,9 @@ class Engine(EngineCore):
                 " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        self._begin(grammar, vocabulary, finish, checked_after(after, vocabulary), budget, ahead)
+        after = checked_after(after, vocabulary)
+        canonical = grammar.canonical if canonical is None else canonical
+        self._begin(grammar, vocabulary, finish, after, budget, ahead, canonical)
         self.remaining = budget
 
     def _begin(
@@ -186,7 +196,9 @@ class Engine(EngineCore):
         after: After | None,
         budget: int | None,
         ahead: bool | Ahead | None,
+        canonical: bool,
     ) -> None:
+        self._canonical = rows_of(vocabulary) if canonical else None
         self._grammar = grammar
         self._finish = finish
         self._after = after
@@ -210,6 +222,7 @@ class Engine(EngineCore):
         twin._positions = self._positions.copy()
         twin._row, twin._row_at = self._row, self._row_at
         twin._left = self._left
+        twin._canonical = self._canonical
         if self._follower is not None:
             twin._follower = copy(self._follower)
         twin._value_reader = None
@@ -224,7 +237,7 @@ class Engine(EngineCore):
         """Pickle what the position follows from; caches are not carried."""
         carried = (
             *(self._grammar, self.vocabulary, self._finish, self._after, self.accepted),
-            *(self._left, self._allowed),
+            *(self._left, self._canonical is not None, self._allowed),
         )
         own = {name: self.__dict__[name] for name in self.__dict__.keys() - _REBUILT - {"_why"}}
         return _restore, (type(self), *carried, own)
@@ -240,6 +253,22 @@ class Engine(EngineCore):
         if self._ahead is None and self._ahead_wanted is None:
             self._ahead = ahead_for(ahead)
             self._look_ahead()
+
+    @property
+    def canonical(self) -> bool:
+        """Whether canonical tokens alone are allowed, where there are any."""
+        return self._canonical is not None
+
+    @property
+    def canonical_breaks(self) -> int:
+        """How many accepted tokens the tokenizer would not have written after those before them.
+
+        Counted from where the grammar begins, and 0 without ``canonical``; masks lead to one only
+        where grammar and canonicity have no token in common.
+        """
+        if self._canonical is None:
+            return 0
+        return count_breaks(self._canonical, self._accepted, self._before_grammar()[0])
 
     @property
     def grammar(self) -> Grammar:
@@ -429,10 +458,13 @@ class Engine(EngineCore):
         become minus infinity.
         Raises ``InvalidLogitsError`` where n is less than the vocabulary's size.
         """
-        words = self._mask_here()
-        masked = apply_mask(words, self.vocabulary.size, logits)
-        self._allowed = words
-        return masked
+        last = self._row, self._row_at
+        self.compute_allowed_token_ids()
+        try:
+            return apply_mask(self._allowed, self.vocabulary.size, logits)
+        except (TypeError, ValueError):
+            self._row, self._row_at = last
+            raise
 
     def update_logits(self, token_id: int, logits: L) -> tuple[L, AcceptTokenResult]:
         """Append a token and, unless that finishes, compute and mask.
@@ -809,13 +841,14 @@ def _restore(
     after: After | None,
     accepted: tuple[int | bytes, ...],
     left: int,
+    canonical: bool,
     allowed: Bitmask,
     own: dict[str, Any],
 ) -> Engine:
     """Return an engine that was pickled."""
     engine = kind.__new__(kind)
     ahead = own.pop("_ahead_wanted", None)
-    engine._begin(grammar, vocabulary, finish, after, None, ahead)
+    engine._begin(grammar, vocabulary, finish, after, None, ahead, canonical)
     engine._accept_again(accepted)
     engine._left = left
     engine._allowed = allowed

@@ -101,6 +101,9 @@ class Grammar:
     ahead: "Ahead | None" = None
     """Who works ahead for its engines unless they say otherwise; a ``Compiler`` sets it."""
 
+    canonical: bool = False
+    """Whether its engines allow canonical tokens alone unless they say otherwise; set likewise."""
+
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)
         self.__dict__["reading"] = reading

@@ -4,9 +4,13 @@ A log has, for each token that was taken, the most likely tokens of the unconstr
 The grammar changed a step where the most likely of these cannot come; the *removed mass* is the
 probability of all listed tokens that cannot. Logs are JSON lines: one for each token, or whole
 responses as OpenAI, vLLM and llama.cpp's server write them.
+
+A token is judged by its id where the vocabulary has it, and else by its ``bytes``, or its text, as
+the log has them: then no vocabulary is needed, and what depends on one is not told.
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +27,17 @@ SHORTEST_LOOP = 8
 _AS_ID = "token_id:"
 """What vLLM puts before ids with ``--return-tokens-as-token-ids``."""
 
+_AS_BYTES = re.compile(r"bytes:(?:\\x[0-9a-f]{2})+")
+"""How OpenAI's older completions write a token that is no text."""
+
+_NAME_OF_END = re.compile(rb"<[^<>]{1,40}>|\[[A-Z_/]{1,40}\]")
+"""The name of a special token, as logs write it where a text ends."""
+
+_MEMBER = re.compile(rb'[{,]\s*(?:"([^"\\{}\[\],:]*))?$')
+"""Before the name of a member, or within it; also in a string, which only costs a suggestion."""
+
+_NAMES = re.compile(rb'[{,]\s*"([^"\\]*)"\s*:')
+
 
 class LogError(KbnfError, ValueError):
     """A log that cannot be read; ``line`` counts from 1."""
@@ -34,10 +49,20 @@ class LogError(KbnfError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A token, by its id, and its log probability; the id is None for one that is not known."""
+    """A token, and its log probability.
+
+    ``token_id``: None for one that the vocabulary does not have, or without a vocabulary. ``data``:
+    its bytes, empty for one that has none.
+    """
 
     token_id: int | None
     logprob: float
+    data: bytes
+
+    @property
+    def text(self) -> str:
+        """Its bytes as a text."""
+        return self.data.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +81,19 @@ class Change:
     ``margin``: by how much the log probability of the choice is above that of the most likely
     listed token that can come, None where none is listed. ``removed``: the probability of the
     listed tokens that cannot come. ``is_canonical``: whether the tokenizer itself would write the
-    token that was taken there; None where it is not known.
+    token that was taken there; None where it is not known. ``wanted``: what the choice would have
+    made of the name of a member, of JSON, that was being written there; None elsewhere.
     """
 
     text: int
     step: int
-    choice: int | None
-    taken: int | None
+    choice: Candidate
+    taken: Candidate
     margin: float | None
     removed: float
     rule: str
     is_canonical: bool | None
+    wanted: str | None
 
 
 @dataclass(slots=True)
@@ -75,7 +102,9 @@ class Trace:
 
     ``removed`` and ``changes_by_rule``: sums by rule, of the removed probability of all steps and
     of the number of changes. ``loops``: the lengths of runs of whitespace tokens. ``rejected``:
-    lines whose token the grammar does not take, at which their text was given up.
+    lines whose token the grammar does not take, at which their text was given up. ``unfinished``:
+    texts, by their numbers, that end before the grammar does. ``names``: those of members of JSON
+    that were written, with the number of texts.
     """
 
     texts: int = 0
@@ -87,6 +116,8 @@ class Trace:
     removed: dict[str, float] = field(default_factory=dict)
     loops: list[int] = field(default_factory=list)
     rejected: list[int] = field(default_factory=list)
+    unfinished: list[int] = field(default_factory=list)
+    names: Counter[str] = field(default_factory=Counter)
 
     @property
     def changes_by_rule(self) -> Counter[str]:
@@ -94,10 +125,46 @@ class Trace:
         return Counter(change.rule for change in self.changes)
 
 
-def read_log(lines: Iterable[str], vocabulary: Vocabulary) -> Iterator[list[Logged]]:
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """A change of the grammar that the steps suggest, and at how many of them.
+
+    ``kind``: ``think`` (something before the grammar, as reasoning), ``order`` (``wanted``, another
+    member, earlier than ``written``), ``name`` (``wanted`` in place of ``written``).
+    """
+
+    kind: str
+    wanted: str
+    written: str
+    count: int
+
+
+LEAST_ADVICE = 2
+"""Steps, of different texts, that make a suggestion."""
+
+
+def advise(found: Trace) -> list[Advice]:
+    """Return what to change, the most frequent first."""
+    seen: dict[tuple[str, str, str], set[int]] = {}
+    for change in found.changes:
+        kind, wanted, written = "", change.choice.text.strip(), change.taken.text.strip()
+        if not change.step and wanted[:1].isalpha():
+            kind, wanted, written = "think", "", ""
+        elif change.wanted:
+            same = [each for each in found.names if each.startswith(change.wanted)]
+            kind, wanted = ("order", min(same)) if same else ("name", change.wanted)
+        if kind:
+            seen.setdefault((kind, wanted, written), set()).add(change.text)
+    advice = [Advice(*key, len(texts)) for key, texts in seen.items()]
+    common = [each for each in advice if each.count >= LEAST_ADVICE]
+    return sorted(common, key=lambda each: (-each.count, each.kind, each.wanted))
+
+
+def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[list[Logged]]:
     """Yield the texts of a log; lines of one token each are one text.
 
-    Raises ``LogError`` for a line that is neither a token nor a response.
+    Without a vocabulary ids say nothing. Raises ``LogError`` for a line that is neither a token
+    nor a response, or has ids alone where there is no vocabulary.
     """
     single: list[Logged] = []
     for number, line in enumerate(lines, start=1):
@@ -125,7 +192,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary) -> Iterator[list[Logg
 class _Reader:
     """Reads one line of a log."""
 
-    def __init__(self, vocabulary: Vocabulary, line: int) -> None:
+    def __init__(self, vocabulary: Vocabulary | None, line: int) -> None:
         self._vocabulary = vocabulary
         self._line = line
 
@@ -178,26 +245,44 @@ class _Reader:
     def _candidate(self, value: Any) -> Candidate:
         if not isinstance(value, dict) or not isinstance(value.get("logprob"), int | float):
             raise LogError(self._line, "a token has a `logprob`, and an id or a text")
-        return Candidate(self._id(value), float(value["logprob"]))
+        token_id = self._id(value)
+        vocabulary = self._vocabulary
+        if token_id is not None and vocabulary is not None:
+            return Candidate(token_id, float(value["logprob"]), vocabulary.token(token_id) or b"")
+        return Candidate(None, float(value["logprob"]), self._data(value))
 
     def _id(self, value: Mapping[str, Any]) -> int | None:
-        for name in ("token_id", "id"):
-            if isinstance(value.get(name), int) and value[name] >= 0:
-                return int(value[name])
-        text = value.get("token")
-        if not isinstance(text, str):
-            raise LogError(self._line, "a token has a `logprob`, and an id or a text")
-        if text.startswith(_AS_ID) and text[len(_AS_ID) :].isdecimal():
-            return int(text[len(_AS_ID) :])
-        special = self._vocabulary.special_id(text)
-        if special is not None:
-            return special
-        spelled = value.get("bytes")
-        try:
-            data = bytes(spelled) if isinstance(spelled, list) else text.encode()
-        except (ValueError, TypeError):
-            raise LogError(self._line, "the `bytes` of a token are numbers below 256") from None
-        return self._vocabulary.token_id(data)
+        """Return the id of a token that the vocabulary has."""
+        vocabulary, text = self._vocabulary, value.get("token")
+        told = next((value[name] for name in ("token_id", "id") if name in value), None)
+        if isinstance(text, str) and text.startswith(_AS_ID) and text[len(_AS_ID) :].isdecimal():
+            told = int(text[len(_AS_ID) :])
+        if vocabulary is None:
+            return None
+        if isinstance(told, int):
+            return told if told in vocabulary else None
+        special = vocabulary.special_id(text) if isinstance(text, str) else None
+        return vocabulary.token_id(self._data(value)) if special is None else special
+
+    def _data(self, value: Mapping[str, Any]) -> bytes:
+        """Return the bytes of a token, as the log has them."""
+        spelled, text = value.get("bytes"), value.get("token")
+        if isinstance(spelled, list):
+            try:
+                return bytes(spelled)
+            except (ValueError, TypeError):
+                raise LogError(self._line, "`bytes` of a token are numbers below 256") from None
+        if isinstance(text, str) and not text.startswith(_AS_ID):
+            if _AS_BYTES.fullmatch(text):
+                return bytes.fromhex(text.removeprefix("bytes:").replace("\\x", ""))
+            return text.encode("utf-8", "replace")
+        if any(isinstance(value.get(name), int) for name in ("token_id", "id")) or text:
+            if self._vocabulary is not None:
+                return b""
+            raise LogError(
+                self._line, "this token has an id alone: a vocabulary says what it spells"
+            )
+        raise LogError(self._line, "a token has a `logprob`, and an id or a text")
 
     def _list(self, value: Any, name: str) -> Sequence[Any]:
         if not isinstance(value, list | tuple):
@@ -222,32 +307,66 @@ class _Text:
         self._vocabulary = engine.vocabulary
         self._rules = engine.follow_rules()
         self._found = found
-        self._taken: list[int] = []
+        self._taken: list[Candidate] = []
+        self._data = bytearray()
         self._blanks = 0
 
     def follow(self, text: Sequence[Logged]) -> None:
         """Add what is found in a text."""
-        found = self._found
+        found, number = self._found, self._found.texts
         found.texts += 1
         first, noted = found.steps, len(found.changes)
         for step, logged in enumerate(text):
-            if self._engine.is_finished():
+            if self._is_end(logged.taken):
                 break
-            self._note(found.texts - 1, step, logged)
-            if not self._take(logged.taken.token_id):
+            self._note(number, step, logged)
+            if not self._take(logged.taken):
                 found.rejected.append(logged.line)
                 break
             found.steps += 1
+        else:
+            if not self._engine.can_finish() and not self._engine.is_waiting():
+                found.unfinished.append(number)
         self._end_blanks()
+        written = {each[1] for each in _NAMES.finditer(bytes(self._data))}
+        found.names.update(each.decode("utf-8", "replace") for each in written)
         self._note_canonical(noted, found.steps - first)
+
+    def _is_end(self, taken: Candidate) -> bool:
+        """Tell whether a token says that the text is over, and the grammar is over or may be."""
+        if self._has(taken):
+            return self._engine.is_finished() and taken.token_id in self._vocabulary.special_ids
+        is_named = not taken.data or _NAME_OF_END.fullmatch(taken.data) is not None
+        return is_named and self._engine.can_finish() and not self._comes(taken.data)
+
+    def _has(self, each: Candidate) -> bool:
+        return each.token_id is not None and each.token_id in self._vocabulary
+
+    def _comes(self, data: bytes) -> bool:
+        """Tell whether bytes can come here."""
+        try:
+            self._engine.try_accept_new_bytes(data)
+        except EngineError:
+            return False
+        self._engine.rollback()
+        return bool(data)
 
     def _note(self, text: int, step: int, logged: Logged) -> None:
         engine = self._engine
         if engine.is_waiting() or not logged.top:
             return
-        engine.compute_allowed_token_ids()
+        if any(map(self._has, logged.top)):
+            engine.compute_allowed_token_ids()
         row = engine.allowed_bits()
-        listed = [(each, self._is_allowed(row, each.token_id)) for each in logged.top]
+        listed = [
+            (
+                each,
+                self._is_allowed(row, each.token_id)
+                if self._has(each)
+                else self._comes(each.data) or self._is_end(each),
+            )
+            for each in logged.top
+        ]
         removed = sum(exp(each.logprob) for each, is_allowed in listed if not is_allowed)
         if not removed:
             return
@@ -257,13 +376,22 @@ class _Text:
         if is_allowed:
             return
         best = max((each.logprob for each, fits in listed if fits), default=None)
-        if best is None and logged.taken.token_id is not None:
+        if best is None and (self._has(logged.taken) or logged.taken.data):
             best = logged.taken.logprob
         margin = None if best is None else choice.logprob - best
-        taken = logged.taken.token_id
+        wanted = self._wanted(choice.data)
         self._found.changes.append(
-            Change(text, step, choice.token_id, taken, margin, removed, rule, None)
+            Change(text, step, choice, logged.taken, margin, removed, rule, None, wanted)
         )
+
+    def _wanted(self, choice: bytes) -> str | None:
+        """Return what a choice makes of the name of the member that is being written."""
+        found = _MEMBER.search(bytes(self._data[-200:]))
+        if found is None:
+            return None
+        name = choice if found[1] is not None else choice.strip().removeprefix(b'"')
+        wanted = (found[1] or b"") + name.partition(b'"')[0].strip()
+        return wanted.decode("utf-8", "replace") or None
 
     @staticmethod
     def _is_allowed(row: Any, token_id: int | None) -> bool:
@@ -271,26 +399,31 @@ class _Text:
             return False
         return bool(int(row[token_id // 32]) >> token_id % 32 & 1)
 
-    def _take(self, token_id: int | None) -> bool:
-        if token_id is None:
-            return False
+    def _take(self, taken: Candidate) -> bool:
         engine = self._engine
         forced = b"" if engine.is_waiting() else engine.forced_bytes(64)
         was_waiting = engine.is_waiting()
+        token_id = taken.token_id
+        what = token_id if token_id is not None and self._has(taken) else taken.data
+        if what == b"":
+            return False
         try:
-            engine.try_accept_new_token(token_id)
+            if isinstance(what, bytes):
+                engine.try_accept_new_bytes(what)
+            else:
+                engine.try_accept_new_token(what)
         except EngineError:
             return False
         if not was_waiting:
-            self._rules.append(token_id)
+            self._rules.append(what)
         elif not engine.is_waiting():
             for each in engine.accepted_by_grammar():
                 self._rules.append(each)
-        self._taken.append(token_id)
-        data = self._vocabulary.token(token_id) or b""
-        self._found.bytes += len(data)
-        self._found.forced_bytes += min(len(forced), len(data))
-        if data and not data.strip():
+        self._taken.append(taken)
+        self._data += taken.data
+        self._found.bytes += len(taken.data)
+        self._found.forced_bytes += min(len(forced), len(taken.data))
+        if taken.data and not taken.data.strip():
             self._blanks += 1
         else:
             self._end_blanks()
@@ -304,17 +437,16 @@ class _Text:
     def _note_canonical(self, noted: int, steps: int) -> None:
         """Tell which tokens the tokenizer would write, once the text is whole."""
         vocabulary = self._vocabulary
-        if not vocabulary.can_encode or not steps:
+        if not vocabulary.can_encode or not steps or not all(map(self._has, self._taken)):
             return
-        spelled = [vocabulary.token(each) or b"" for each in self._taken]
         own, place = set(), 0
-        for token_id in vocabulary.encode(b"".join(spelled)):
+        for token_id in vocabulary.encode(bytes(self._data)):
             own.add((place, token_id))
             place += len(vocabulary.token(token_id) or b"")
         is_own, place = [], 0
-        for token_id, data in zip(self._taken, spelled, strict=True):
-            is_own.append((place, token_id) in own or not data)
-            place += len(data)
+        for each in self._taken:
+            is_own.append((place, each.token_id) in own or not each.data)
+            place += len(each.data)
         self._found.noncanonical += is_own.count(False)
         changes = self._found.changes
         for number in range(noted, len(changes)):

@@ -161,3 +161,13 @@ def test_nothing_is_walked_while_enough_is_left() -> None:
         engine.compute_allowed_token_ids()
         engine.try_accept_new_token(byte)
     assert engine._automaton.nearest_end._walker.visited == 0
+
+
+def test_logits_are_masked_within_the_budget() -> None:
+    vocabulary = Vocabulary.bytes()
+    engine = Engine("start ::= #'a*' 'b';", vocabulary, budget=2)
+    for expected in ([ord("a"), ord("b")], [ord("b")]):
+        logits = engine.mask_logits(np.zeros(vocabulary.size, np.float32))
+        assert np.flatnonzero(np.isfinite(logits)).tolist() == expected
+        engine.try_accept_new_token(expected[0])
+    assert engine.is_finished()

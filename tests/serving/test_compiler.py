@@ -253,7 +253,7 @@ def test_every_exception_of_a_worker_is_an_error_of_this_library(
     def answered(make: Callable[..., Any]) -> object:
         monkeypatch.setattr(Grammar, "read_with", make)
         try:
-            return _compiled(Job("regex", "a"), None, cast(Process, Answering()))
+            return _compiled(Job("regex", "a"), lambda made: made, cast(Process, Answering()))
         except KbnfError as error:
             return error
 

@@ -22,6 +22,7 @@ from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.ahead import Ahead, ahead_for
+from kbnf_core.mask.canonical import rows_of
 from kbnf_core.processes import Pool, Process, ProcessError, StartError
 from kbnf_core.text.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -62,7 +63,8 @@ class Compiler:
     that come without. Threads may share a compiler. A grammar that is in use stays usable when it
     is forgotten here. ``ahead``: let a thread of the process make the masks that are likely to
     come next for the engines of these grammars, while the model computes (``Engine``); what came of
-    it is counted in ``ahead``, None where that is off.
+    it is counted in ``ahead``, None where that is off. ``canonical``: let these engines allow
+    canonical tokens alone (``Engine``); ``ConfigError`` where the vocabulary has no rule for that.
     """
 
     def __init__(
@@ -74,7 +76,11 @@ class Compiler:
         limits: Limits = DEFAULT_LIMITS,
         schema_options: Mapping[str, Any] | None = None,
         ahead: bool = True,
+        canonical: bool = False,
     ) -> None:
+        if canonical:
+            rows_of(vocabulary)
+        self.canonical = canonical
         self.vocabulary = vocabulary
         self._schema_options = JSON_SCHEMA.options_of("", schema_options or {})
         JSON_SCHEMA.check_options(self._schema_options)
@@ -167,13 +173,18 @@ class Compiler:
                 self._kept.move_to_end(job)
                 return entry.grammar
             future: Future[Grammar]
-            work = partial(_compiled, job, self.ahead)
+            work = partial(_compiled, job, self._finished)
             future = Future() if self._pool is None else self._pool.submit_work(work)
             self._keep(job, future)
         if self._pool is None:
-            _settle(future, job, self.ahead)
+            _settle(future, job, self._finished)
         future.add_done_callback(lambda _: self._trim(job))
         return future
+
+    def _finished(self, grammar: Grammar) -> Grammar:
+        """Return a grammar with what its engines do by default."""
+        grammar.ahead, grammar.canonical = self.ahead, self.canonical
+        return grammar
 
     def _belongs_to_parent(self) -> bool:
         """Tell whether this process was forked off: it has the workers' pipes, and no thread."""
@@ -239,13 +250,11 @@ def _may_succeed(future: Future[Grammar]) -> bool:
     return isinstance(error, WorkerError) and not isinstance(error, QuarantinedError)
 
 
-def _settle(future: Future[Grammar], job: Job, ahead: Ahead | None) -> None:
+def _settle(future: Future[Grammar], job: Job, finished: Callable[[Grammar], Grammar]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        grammar = job.grammar()
-        grammar.ahead = ahead
-        future.set_result(grammar)
+        future.set_result(finished(job.grammar()))
     except KbnfError as error:
         future.set_exception(error)
 
@@ -275,7 +284,7 @@ class QuarantinedError(WorkerError):
         super().__init__(f"compiling this ended its process {STRIKES} times; it is not tried again")
 
 
-def _compiled(job: Job, ahead: Ahead | None, process: Process) -> Grammar:
+def _compiled(job: Job, finished: Callable[[Grammar], Grammar], process: Process) -> Grammar:
     """Return the grammar of a job that a process works on. Raises ``KbnfError`` only."""
     try:
         for _ in range(STRIKES):
@@ -283,9 +292,7 @@ def _compiled(job: Job, ahead: Ahead | None, process: Process) -> Grammar:
                 answer: Compiled = process.call(compile_job, job)
             except ProcessError:
                 continue
-            grammar = answer.restored(job)
-            grammar.ahead = ahead
-            return grammar
+            return finished(answer.restored(job))
     except StartError as error:
         raise WorkerError(f"a worker process cannot be started: {error}") from None
     except KbnfError:

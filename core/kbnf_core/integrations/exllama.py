@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     """Constrains a job, from its start or from ``trigger_token`` on.
 
-    ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after`` and
-    ``budget``: those of ``Engine``, which counts no prefix. ``ahead``: make masks while the model
-    computes (``Engine``). The other arguments are ``Filter``'s. Raises what ``Engine`` and
-    ``Vocabulary.of`` raise.
+    ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after``,
+    ``budget`` and ``canonical``: those of ``Engine``, which counts no prefix. ``ahead``: make masks
+    while the model computes (``Engine``). The other arguments are ``Filter``'s. Raises what
+    ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -49,11 +49,14 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         after: str | int | None = None,
         budget: int | None = None,
         ahead: bool = True,
+        canonical: bool = False,
     ) -> None:
         super().__init__(tokenizer, trigger_token, prefix_str, eos_after_completed)
         vocabulary = vocabulary or Vocabulary.of(tokenizer)
         made = Grammar.from_any(grammar)
-        self._engine = Engine(made, vocabulary, after=after, budget=budget, ahead=ahead)
+        self._engine = Engine(
+            made, vocabulary, after=after, budget=budget, ahead=ahead, canonical=canonical or None
+        )
         self._prefix = (prefix_str or "").encode()
         self.reset()
 

@@ -25,8 +25,8 @@ class KbnfLogitsProcessor:
     """Constrains the text of a call: ``processor(input_ids, scores)``, both NumPy arrays.
 
     ``tokenizer``: the ``Llama`` of the call, or a ``Vocabulary``; ``eos`` overrides the ids that
-    end a sequence; ``after``, ``budget``: those of ``Engine``; ``ahead``: make masks while the
-    model computes (``Engine``). Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    end a sequence; ``after``, ``budget``, ``canonical``: those of ``Engine``; ``ahead``: make masks
+    while the model computes (``Engine``). Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -38,8 +38,9 @@ class KbnfLogitsProcessor:
         after: str | int | None = None,
         budget: int | None = None,
         ahead: bool = True,
+        canonical: bool = False,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos, after, budget, ahead)
+        self._text = Stepwise(grammar, tokenizer, eos, after, budget, ahead, canonical)
 
     @property
     def ahead(self) -> Ahead | None:

@@ -46,13 +46,16 @@ class KbnfProcessor(OutlinesLogitsProcessor):  # type: ignore[misc] # the host i
 class KbnfBackend(BaseBackend):  # type: ignore[misc] # the host is not typed
     """Makes processors of schemas, regular expressions and grammars, each compiled once.
 
-    ``tokenizer``: that of the model, or a ``Vocabulary``. ``schema_options`` are those of
+    ``tokenizer``: that of the model, or a ``Vocabulary``. ``canonical``: allow the tokens alone
+    that the tokenizer would write (``Engine``). ``schema_options`` are those of
     ``Grammar.from_json_schema``.
     """
 
-    def __init__(self, tokenizer: object, **schema_options: Any) -> None:
+    def __init__(
+        self, tokenizer: object, *, canonical: bool = False, **schema_options: Any
+    ) -> None:
         vocabulary = tokenizer if isinstance(tokenizer, Vocabulary) else Vocabulary.of(tokenizer)
-        self._compiler = Compiler(vocabulary, schema_options=schema_options)
+        self._compiler = Compiler(vocabulary, schema_options=schema_options, canonical=canonical)
 
     def get_json_schema_logits_processor(
         self, json_schema: str, whitespace_pattern: str | None = None

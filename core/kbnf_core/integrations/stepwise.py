@@ -82,6 +82,17 @@ class Text:
             count = self._engine.accept_tokens(tokens)
             self._is_over = count < len(tokens) and not self._engine.is_finished()
 
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing but an end of the sequence can come."""
+        return self._is_over or self._engine.is_finished()
+
+    def append_forced(self, limit: int) -> list[int]:
+        """Append the tokens that certainly come next, at most ``limit``, and return them."""
+        forced = [] if self.is_over or limit <= 0 else self._engine.forced_tokens(limit)
+        self.append(forced)
+        return forced
+
     def fill(self, out: npt.NDArray[np.int32], row: int, draft: Sequence[int] = ()) -> None:
         """Write what can come here, and after each token of a draft, into the rows from ``row``."""
         if not self._is_over:
@@ -104,7 +115,7 @@ class Stepwise:
     """One text over a grammar in a host of one sequence, which shows it whole at each step.
 
     Tokens that go on from those of the step before are appended; others are a prompt, after
-    which the grammar restarts. ``ahead`` is that of ``Engine``.
+    which the grammar restarts. ``ahead`` and ``canonical`` are those of ``Engine``.
     """
 
     def __init__(
@@ -115,11 +126,18 @@ class Stepwise:
         after: str | int | None = None,
         budget: int | None = None,
         ahead: bool = True,
+        canonical: bool = False,
     ) -> None:
         vocabulary = vocabulary_of(tokenizer)
         made = Grammar.from_any(grammar)
         engine = Engine(
-            made, vocabulary, stop_token_ids=eos, after=after, budget=budget, ahead=ahead
+            made,
+            vocabulary,
+            stop_token_ids=eos,
+            after=after,
+            budget=budget,
+            ahead=ahead,
+            canonical=canonical or None,
         )
         self.ahead = engine.ahead
         self._text = Text(engine)

@@ -88,7 +88,8 @@ class KbnfLogitsProcessor(LogitsProcessor):
     of the scores, so that no mask is copied and no token waited for. Rows of grammars that do not
     close are masked as without it; ``on_device`` tells which have a table. ``ahead``: let a thread
     of the process make the masks that are likely to come next while the model computes
-    (``Engine``); the attribute counts.
+    (``Engine``); the attribute counts. ``canonical``: allow the tokens alone that the tokenizer
+    would write itself (``Engine``).
 
     Raises what ``Engine`` and ``Vocabulary.of`` raise, and ``ConfigError`` where no id ends a
     sequence.
@@ -104,7 +105,10 @@ class KbnfLogitsProcessor(LogitsProcessor):
         after: str | None = None,
         device: bool = False,
         ahead: bool = True,
+        canonical: bool = False,
     ) -> None:
+        if device and canonical:
+            raise ConfigError("tables on the device know no canonical tokens: leave `device` out")
         self.ahead: Ahead | None = ahead_for(ahead)
         vocabulary = vocabulary_of(tokenizer)
         vocabulary = vocabulary if eos is None else vocabulary.ending_with(eos)
@@ -121,7 +125,14 @@ class KbnfLogitsProcessor(LogitsProcessor):
             _Text(
                 None
                 if each is None
-                else Engine(each, vocabulary, after=after, budget=budget, ahead=self.ahead or False)
+                else Engine(
+                    each,
+                    vocabulary,
+                    after=after,
+                    budget=budget,
+                    ahead=self.ahead or False,
+                    canonical=canonical or None,
+                )
             )
             for each in on_host
         ]

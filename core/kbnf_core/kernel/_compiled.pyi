@@ -4,7 +4,7 @@ A table is a ``recognise.states.StateTable``, which knows this module, and so on
 """
 
 import enum
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Generic, SupportsIndex, TypeVar
 
 import numpy as np
@@ -189,6 +189,27 @@ class Forced:
     def bytes_from(self, position: int, limit: int) -> bytes: ...
     def find(self, position: int, accepted: list[int | bytes], limit: int) -> list[int]: ...
 
+class CanonicalRows:
+    always: Bitmask
+    most_bytes: int
+    known_bytes: int
+    size: int
+    def __init__(
+        self,
+        tokens: tuple[Ids, Ids, npt.NDArray[np.uint8]],
+        merges: Ids,
+        characters: bool,
+        fallback: npt.NDArray[np.int16],
+        always: Bitmask,
+        shapes: Ids,
+        groups: Ids,
+        verdicts: Callable[[int, int], npt.NDArray[np.uint8]] | None,
+        bytes_after: Callable[[bytes], Bitmask],
+        most_bytes: int,
+    ) -> None: ...
+    def writes(self, token: int) -> bool: ...
+    def row_after(self, accepted: list[int | bytes]) -> Bitmask: ...
+
 class AcceptTokenResult(enum.Enum):
     Ongoing = "ongoing"
     Finished = "finished"
@@ -203,6 +224,7 @@ class EngineCore:
     _row_at: int
     _left: int
     _ahead: Any
+    _canonical: CanonicalRows | None
     def _look_ahead(self) -> None: ...
     def _use(self, automaton: Any) -> None: ...
     def _position_after(self, token_id: int) -> int: ...
@@ -221,6 +243,7 @@ class EngineCore:
     def compute_allowed_token_ids(self) -> None: ...
     def fill_bitmask(self, out: Any, row: SupportsIndex | None = None) -> None: ...
 
+def splits_of(ids: Ids, starts: Ids, blob: npt.NDArray[np.uint8], characters: bool) -> Ids: ...
 def read_down(parent: Ids, byte: npt.NDArray[np.uint8], machine: Ids) -> npt.NDArray[np.uint8]: ...
 def count_starts(parent: Ids, reading: npt.NDArray[np.uint8]) -> Ids: ...
 def unite_down_and_up(

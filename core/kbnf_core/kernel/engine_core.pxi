@@ -35,6 +35,8 @@ cdef class EngineCore:
     cdef public long long _left
     # Who works ahead (``mask.ahead.Ahead``), None for nobody.
     cdef public object _ahead
+    # The rows of canonical tokens; None where any token of the mask will do.
+    cdef public CanonicalRows _canonical
     cdef object words
     cdef StateMasks masks
     cdef TokenSteps steps
@@ -116,7 +118,7 @@ cdef class EngineCore:
         if self._ahead is not None and self.unasked and place in self.unasked:
             self.unasked.discard(place)
             self._ahead.hits += 1
-        return self._left < 0 and self._is_findable(place)
+        return self._left < 0 and self._canonical is None and self._is_findable(place)
 
     cdef bint _is_findable(self, int64_t place) except -1:
         if not 0 <= place < _WAITS:
@@ -158,9 +160,33 @@ cdef class EngineCore:
         cdef int64_t place = _state_at(self._position)
         cdef PyObject* found
         if self._left >= 0:
-            return self._closing_mask_here()
-        found = PyDict_GetItemWithError(self.words, place)
-        return <object> found if found is not NULL else self._mask_here()
+            words = self._closing_mask_here()
+        else:
+            found = PyDict_GetItemWithError(self.words, place)
+            words = <object> found if found is not NULL else self._mask_here()
+        return self._canonical_ones(words, self._position, self._accepted)
+
+    cdef object _canonical_ones(self, cnp.ndarray words, int64_t position, list accepted):
+        """The canonical ones among tokens that may come after others; all, where there are none."""
+        cdef cnp.ndarray chosen
+        cdef int32_t written
+        if self._canonical is None or words is self.nothing or position >= _WAITS:
+            return words
+        chosen = _shared_bits(words, self._canonical.row_behind(accepted))
+        if chosen is None:
+            return words
+        # Of what is forced all the beginnings may come, but only one way through it is canonical.
+        written = self._written_at(position, accepted)
+        return chosen if written == UNKNOWN else _one_bit(chosen, written)
+
+    cdef int32_t _written_at(self, int64_t position, list accepted) except? UNKNOWN:
+        cdef Forced forced = self._automaton.forced
+        cdef int32_t written = forced.written_at(_state_at(position), accepted)
+        if written != UNKNOWN and position != _state_at(position):
+            # Far from all bounds of a count; near one it may be another, or none.
+            position = self._automaton.masks.counting.exact(position)
+            written = forced.written_at(<int32_t> position, accepted)
+        return written
 
     cpdef int64_t _left_checked(self, int64_t after, what) except -1:
         """The same here, or an error."""
@@ -202,12 +228,13 @@ cdef class EngineCore:
                 memset(target, 0, width)
                 continue
             place = _state_at(positions[node])
-            is_written = lefts[node] < 0 and self._is_findable(place)
+            is_written = lefts[node] < 0 and self._canonical is None and self._is_findable(place)
             if is_written and self.masks.find_kind(place) == _IN_PIECES:
                 length = self.masks.rows.width
                 write_pieces(self.masks.pieces[place], <uint32_t*> target, length, width // 4)
             else:
-                _copy(target, width, self._node_words(positions[node], lefts[node]))
+                path = None if self._canonical is None else self._path(parents, tokens, node)
+                _copy(target, width, self._node_words(positions[node], lefts[node], path))
 
     cdef int _follow(
         self, token_id, int64_t before, int64_t left, int64_t* position, int64_t* left_after
@@ -225,7 +252,15 @@ cdef class EngineCore:
         position[0], left_after[0] = after, left
         return 0
 
-    cdef object _node_words(self, int64_t position, int64_t left):
+    cdef list _path(self, const int64_t[::1] parents, const int64_t[::1] tokens, Py_ssize_t node):
+        """The last tokens up to a node; that of a root was accepted."""
+        cdef list path = []
+        while parents[node] >= 0 and len(path) < _CONTEXT:
+            path.insert(0, tokens[node])
+            node = parents[node]
+        return self._accepted[-_CONTEXT:] + path
+
+    cdef object _node_words(self, int64_t position, int64_t left, list path):
         cdef int64_t place = _state_at(position)
         cdef PyObject* found
         if left >= 0:
@@ -233,5 +268,30 @@ cdef class EngineCore:
         else:
             found = PyDict_GetItemWithError(self.words, place)
             words = <object> found if found is not NULL else self._mask_at(place)
-        return words if words is not self.nothing else self._last_row(place)
+        if words is self.nothing:
+            return self._last_row(place)
+        return self._canonical_ones(words, position, path)
 
+
+cdef cnp.ndarray _shared_bits(cnp.ndarray one, cnp.ndarray other):
+    """The words of bits that two have in common; None where there are none."""
+    cdef cnp.npy_intp length = cnp.PyArray_DIM(one, 0), i
+    cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT32, 0)
+    cdef const uint32_t* first = <const uint32_t*> cnp.PyArray_DATA(one)
+    cdef const uint32_t* second = <const uint32_t*> cnp.PyArray_DATA(other)
+    cdef uint32_t* out = <uint32_t*> cnp.PyArray_DATA(found)
+    cdef uint32_t any_bit = 0
+    for i in range(length):
+        out[i] = first[i] & second[i]
+        any_bit |= out[i]
+    return found if any_bit else None
+
+
+cdef cnp.ndarray _one_bit(cnp.ndarray words, int32_t place):
+    """The words of bits with the one at a place alone, if they have it."""
+    cdef uint32_t bit = <uint32_t> 1 << (place % 32)
+    cdef uint32_t* data = <uint32_t*> cnp.PyArray_DATA(words)
+    if place // 32 < cnp.PyArray_DIM(words, 0) and data[place // 32] & bit:
+        memset(data, 0, 4 * cnp.PyArray_DIM(words, 0))
+        data[place // 32] = bit
+    return words

@@ -100,6 +100,13 @@ cdef class Forced:
             forced.resize(most)
         return forced
 
+    cdef int32_t written_at(self, int32_t position, list accepted) except? UNKNOWN:
+        """The token that the tokenizer certainly writes next; UNKNOWN where there is none."""
+        cdef vector[int32_t] forced
+        if position >= 0 and self.texts.can_encode and self._class_at(position) != _OPEN:
+            self._append_written(position, accepted, forced)
+        return forced.front() if forced.size() else UNKNOWN
+
     cdef inline int32_t _class_at(self, int32_t state) except? _OPEN:
         """The class that must come in a state, ``_OPEN`` where none must."""
         if state >= <int32_t> self.only_class.size():

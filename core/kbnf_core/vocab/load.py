@@ -5,8 +5,8 @@ process on a vocabulary is not.
 """
 
 import os
-from collections.abc import Collection
-from functools import cache
+from collections.abc import Collection, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from kbnf_core.vocab.hub import cached_vocabulary, file_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from kbnf_core.vocab.byte_pairs import BytePairs
     from kbnf_core.vocab.formats import Encode
 
 
@@ -42,6 +43,7 @@ def load_vocabulary(
             _keep(vocabulary, entry)
     vocabulary.entry = entry
     vocabulary._encode = _encode_as(file, vocabulary)
+    vocabulary._find_pairs = partial(_pairs_of, file, vocabulary.tokens)
     return vocabulary
 
 
@@ -55,6 +57,12 @@ def _keep(vocabulary: Vocabulary, entry: Entry) -> None:
     from kbnf_core.vocab.stored import to_arrays
 
     entry.keep(to_arrays(vocabulary))
+
+
+def _pairs_of(file: Path, tokens: Mapping[int, bytes]) -> "BytePairs":
+    from kbnf_core.vocab.read import load_pairs
+
+    return load_pairs(file, tokens)
 
 
 def _encode_as(file: Path, vocabulary: Vocabulary) -> "Encode":

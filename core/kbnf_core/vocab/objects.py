@@ -6,29 +6,34 @@ bytes, which ids are special, and which end a sequence.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 from kbnf_core.text.errors import VocabularyError
+from kbnf_core.vocab.byte_pairs import BytePairs, of_document, of_processor, of_ranks
 from kbnf_core.vocab.formats import Contents, Encode, common_stop_ids
+from kbnf_core.vocab.formats.gguf_metadata import encode_with_cyllama, gguf_pairs, read_gguf
 from kbnf_core.vocab.formats.huggingface import read_huggingface
 from kbnf_core.vocab.formats.sentencepiece_model import read_processor
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of tokenizer objects: what tells it, how it is read, and how it cuts a text."""
+    """A kind of tokenizer objects: what tells it, how it is read, cuts a text, and merges."""
 
     name: str
     fits: Callable[[Any], bool]
     read: Callable[[Any], Contents]
     encoder: Callable[[Any], Encode]
+    pairs: Callable[[Any, Mapping[int, bytes]], BytePairs]
 
 
-def read_tokenizer(tokenizer: object) -> tuple[Contents, Encode]:
-    """Return the tokens of a tokenizer object, and what cuts a text into them.
+def read_tokenizer(tokenizer: object) -> tuple[Contents, Encode, Callable[[], BytePairs]]:
+    """Return the tokens of a tokenizer object, what cuts a text into them, and what it merges.
 
     Raises ``VocabularyError`` for what is none of the known kinds, or does not spell bytes.
     """
@@ -38,7 +43,8 @@ def read_tokenizer(tokenizer: object) -> tuple[Contents, Encode]:
             contents = kind.read(inner)
             ends = _named_ends(tokenizer) or _named_ends(inner) or contents.eos
             special = _with_names(contents.special_tokens, inner, ends)
-            return Contents(contents.tokens, special, ends), kind.encoder(inner)
+            pairs = partial(kind.pairs, inner, contents.tokens)
+            return Contents(contents.tokens, special, ends), kind.encoder(inner), pairs
     if isinstance(tokenizer, str | PathLike):
         raise VocabularyError(
             f"{str(tokenizer)!r} is a name, not a tokenizer: `load_vocabulary({str(tokenizer)!r})`"
@@ -134,6 +140,10 @@ def _encode_with_llama(model: Any) -> Encode:
     return lambda words: list(model.tokenize(words.encode(), add_bos=False, special=False))
 
 
+def _document_pairs(tokenizer: Any, tokens: Mapping[int, bytes]) -> BytePairs:
+    return of_document(json.loads(tokenizer.to_str()), tokens, tokenizer.pre_tokenizer)
+
+
 def _read_slow(tokenizer: Any) -> Contents:
     """Return the tokens of a tokenizer of transformers that is written in Python."""
     contents = read_processor(tokenizer.sp_model)
@@ -152,47 +162,62 @@ KINDS: tuple[Kind, ...] = (
         lambda it: _has(getattr(it, "backend_tokenizer", None), "to_str"),
         lambda it: _read_document(it.backend_tokenizer),
         lambda it: _encode_plainly(it.backend_tokenizer),
+        lambda it, tokens: _document_pairs(it.backend_tokenizer, tokens),
     ),
     Kind(
         "a slow one with a SentencePiece model",
         lambda it: hasattr(it, "sp_model") and hasattr(it, "added_tokens_decoder"),
         _read_slow,
         lambda it: lambda words: list(it.sp_model.encode(words)),
+        lambda it, tokens: of_processor(it.sp_model, tokens),
     ),
     Kind(
         "tokenizers.Tokenizer",
         lambda it: _has(it, "to_str", "get_vocab_size"),
         _read_document,
         _encode_plainly,
+        _document_pairs,
     ),
     Kind(
         "mistral-common's Tekkenizer",
         lambda it: _has(it, "id_to_byte_piece") and hasattr(it, "num_special_tokens"),
         _read_tekken,
         lambda it: lambda words: list(it.encode(words, bos=False, eos=False)),
+        lambda it, tokens: of_ranks(tokens, it._model._pat_str),
     ),
     Kind(
         "its SentencePieceTokenizer",
         lambda it: hasattr(it, "n_words") and _has(getattr(it, "_model", None), "id_to_piece"),
         lambda it: read_processor(it._model),
         lambda it: lambda words: list(it._model.encode(words)),
+        lambda it, tokens: of_processor(it._model, tokens),
     ),
     Kind(
         "tiktoken.Encoding",
         lambda it: _has(it, "decode_single_token_bytes", "encode_ordinary"),
         _read_tiktoken,
         lambda it: lambda words: list(it.encode_ordinary(words)),
+        lambda it, tokens: of_ranks(tokens, it._pat_str),
     ),
     Kind(
         "sentencepiece.SentencePieceProcessor",
         lambda it: _has(it, "id_to_piece", "is_control"),
         read_processor,
         lambda it: lambda words: list(it.encode(words)),
+        of_processor,
     ),
     Kind(
         "llama_cpp.Llama",
         lambda it: _has(it, "detokenize", "n_vocab", "token_eos"),
         _read_llama,
         _encode_with_llama,
+        lambda it, tokens: gguf_pairs(Path(it.model_path), tokens),
+    ),
+    Kind(
+        "cyllama's LlamaModel",
+        lambda it: _has(it, "get_vocab") and hasattr(it, "path_model"),
+        lambda it: read_gguf(Path(it.path_model)),
+        encode_with_cyllama,
+        lambda it, tokens: gguf_pairs(Path(it.path_model), tokens),
     ),
 )

@@ -4,7 +4,7 @@ Files that only list tokens say nothing of how a text is cut; for them the longe
 is at each place is taken, which is what RWKV's tokenizer does too.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from kbnf_core.text.errors import KbnfError, SourceError, VocabularyError
 from kbnf_core.text.files import opened
+from kbnf_core.vocab.byte_pairs import BytePairs, refused
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
     Encode,
@@ -137,6 +138,18 @@ def load_encoder(path: Path | None, vocabulary: Vocabulary) -> Encoder:
 
             return Encoder(format_.tokenizer, told)
     return Encoder("longest match", _longest(vocabulary))
+
+
+def load_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
+    """Return what the tokenizer in the file, or folder, of these tokens merges.
+
+    Raises ``ConfigError`` where it merges no byte pairs, and what ``load_encoder`` raises.
+    """
+    format_, file = detect(path)
+    if format_.pairs is None:
+        raise refused(f"a file of {format_.name} does not say how texts are cut")
+    with _told(path, format_.tokenizer):
+        return format_.pairs(file, tokens)
 
 
 @contextmanager

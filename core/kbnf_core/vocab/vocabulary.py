@@ -2,14 +2,14 @@
 
 import hashlib
 import struct
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cached_property
 from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from kbnf_core.text.errors import VocabularyError
+from kbnf_core.text.errors import ConfigError, VocabularyError
 from kbnf_core.vocab.validate import (
     LARGEST_ID,
     Token,
@@ -22,6 +22,7 @@ from kbnf_core.vocab.validate import (
 )
 
 if TYPE_CHECKING:
+    from kbnf_core.vocab.byte_pairs import BytePairs
     from kbnf_core.vocab.cache import Entry
     from kbnf_core.vocab.formats import Encode
     from kbnf_core.vocab.packed import Spellings
@@ -57,6 +58,8 @@ class Vocabulary:
 
     _encode: "Encode | None" = None
 
+    _find_pairs: "Callable[[], BytePairs] | None" = None
+
     def __init__(
         self,
         tokens: Mapping[int, bytes | Token],
@@ -84,7 +87,7 @@ class Vocabulary:
         vocabulary = cls(
             {value: _Bytes((value,)) for value in range(256)}, eos_token_id=256, name="bytes"
         )
-        vocabulary._encode = _as_bytes
+        vocabulary._encode, vocabulary._find_pairs = _as_bytes, _no_pairs
         return vocabulary
 
     @classmethod
@@ -104,7 +107,7 @@ class Vocabulary:
         """
         from kbnf_core.vocab.objects import read_tokenizer
 
-        contents, encode = read_tokenizer(tokenizer)
+        contents, encode, find_pairs = read_tokenizer(tokenizer)
         vocabulary = cls(
             contents.tokens,
             special_tokens=contents.special_tokens,
@@ -118,6 +121,7 @@ class Vocabulary:
                 )
             vocabulary.size = size
         vocabulary._encode = encode
+        vocabulary._find_pairs = find_pairs
         return vocabulary
 
     @classmethod
@@ -181,12 +185,25 @@ class Vocabulary:
             return longest_match(self.trie, data)
         return self._encode(words)
 
+    def byte_pairs(self) -> "BytePairs":
+        """Return what its tokenizer merges.
+
+        Raises ``ConfigError`` where that is not known, or no tokenizer of byte pairs.
+        """
+        if self._find_pairs is None:
+            raise ConfigError(
+                "this vocabulary lists tokens only; `Vocabulary.of(tokenizer)` and"
+                " `load_vocabulary(path)` know what a tokenizer merges"
+            )
+        return self._find_pairs()
+
     def __getstate__(self) -> dict[str, object]:
         # What cuts texts belongs to another library.
         # Views cannot be pickled; they are rebuilt on first use.
         passing = (MappingProxyType, WeakValueDictionary)
         kept = {k: v for k, v in self.__dict__.items() if not isinstance(v, passing)}
-        return kept | {"entry": None} | ({} if self._encode is _as_bytes else {"_encode": None})
+        foreign = {} if self._encode is _as_bytes else {"_encode": None, "_find_pairs": None}
+        return kept | {"entry": None} | foreign
 
     def ending_with(self, eos_token_id: int | Collection[int]) -> "Vocabulary":
         """Return the same tokens with other ids that end the sequence.
@@ -214,7 +231,7 @@ class Vocabulary:
         other._eos = eos
         other._without_bytes = self._without_bytes | eos
         other.base = self
-        other._encode = self._encode
+        other._encode, other._find_pairs = self._encode, self._find_pairs
         other.size = max(self.size, *(1 + token_id for token_id in eos), 0)
         if not eos.isdisjoint(self._tokens):
             spelled = dict(self._tokens)
@@ -380,6 +397,12 @@ class Vocabulary:
     @cached_property
     def _special_names(self) -> dict[int, str]:
         return {token_id: name for name, token_id in reversed(self._special.items())}
+
+
+def _no_pairs() -> "BytePairs":
+    from kbnf_core.vocab.byte_pairs import BytePairs
+
+    return BytePairs({value: bytes((value,)) for value in range(256)}, ())
 
 
 def _as_bytes(words: str) -> list[int]:

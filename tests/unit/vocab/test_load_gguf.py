@@ -4,7 +4,7 @@ import struct
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -228,20 +228,36 @@ def test_the_texts_of_a_file_have_a_bound(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_texts_are_cut_by_llama_cpp(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write("gpt2", ["a", "b"], [NORMAL] * 2)
-    monkeypatch.setitem(sys.modules, "llama_cpp", None)
-    with pytest.raises(MissingExtraError, match="llama-cpp-python"):
+    name = "cyllama.llama.llama_cpp"
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(MissingExtraError) as missing:
         load_vocabulary(path).encode("ab")
+    assert missing.value.extra == "gguf"
 
-    class Llama:
-        def __init__(self, model_path: str, vocab_only: bool, verbose: bool) -> None:
-            assert (model_path, vocab_only, verbose) == (str(path), True, False)
+    class Model:
+        def __init__(self, model_path: str, settings: SimpleNamespace, verbose: bool) -> None:
+            assert (model_path, settings.n_gpu_layers, verbose) == (str(path), 0, False)
 
-        def tokenize(self, data: bytes, add_bos: bool, special: bool) -> list[int]:
-            assert not add_bos
-            assert not special
-            return [byte - 97 for byte in data]
+        def get_vocab(self) -> "Model":
+            return self
 
-    module = ModuleType("llama_cpp")
-    module.Llama = Llama  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "llama_cpp", module)
+        def tokenize(self, words: str, add_special: bool, parse_special: bool) -> list[int]:
+            assert not add_special
+            assert not parse_special
+            return [ord(each) - 97 for each in words]
+
+    module = ModuleType(name)
+    done: list[str] = []
+    parts = {
+        "LlamaModel": Model,
+        "LlamaModelParams": SimpleNamespace,
+        "disable_logging": lambda: done.append("silent"),
+        "ggml_backend_load_all": lambda: done.append("loaded"),
+    }
+    for part, value in parts.items():
+        setattr(module, part, value)
+    for each in ("cyllama", "cyllama.llama"):
+        monkeypatch.setitem(sys.modules, each, ModuleType(each))
+    monkeypatch.setitem(sys.modules, name, module)
     assert load_vocabulary(path).encode("abba") == [0, 1, 1, 0]
+    assert done == ["silent", "loaded"]

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.text.files import read_file
+from kbnf_core.vocab.byte_pairs import BytePairs
 from kbnf_core.vocab.hub import FILES_BESIDE
 
 _T = TypeVar("_T")
@@ -112,7 +113,8 @@ class Format:
 
     ``fits`` tells whether a file is of it, where none before it in ``FORMATS`` does. ``read``
     returns the tokens. ``tokenizer`` is the name of the library whose tokenizer ``encoder`` makes
-    from a file; formats that only list tokens have neither.
+    from a file, and ``pairs`` returns what it merges, given the tokens; formats that only list
+    tokens have none of them.
     """
 
     name: str
@@ -120,6 +122,7 @@ class Format:
     read: Callable[[VocabularyFile], Contents]
     tokenizer: str = ""
     encoder: Callable[[VocabularyFile], Encode] | None = None
+    pairs: Callable[[VocabularyFile, Mapping[int, bytes]], BytePairs] | None = None
 
 
 _LARGEST = 2**26

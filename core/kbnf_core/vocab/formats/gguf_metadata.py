@@ -11,13 +11,14 @@ ones are never to be produced, and all three are special here. User-defined toke
 """
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from os import SEEK_CUR, SEEK_END
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.files import opened
+from kbnf_core.vocab.byte_pairs import BytePairs, cut_by, named_merges, refused
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
     Contents,
@@ -50,6 +51,21 @@ _STRING, _ARRAY = 8, 9
 _USED = frozenset(("model", "tokens", "token_type", *_STOPS))
 """The keys that are read, without their prefix."""
 
+_OF_PAIRS = _USED | {"merges", "scores", "pre"}
+"""Those that are read to learn what is merged."""
+
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+_PRETOKENIZERS = {
+    "gpt-2": (_GPT2,),
+    "smollm": (r"\p{N}", _GPT2),
+    "qwen2": (
+        r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}"
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+    ),
+}
+"""By ``tokenizer.ggml.pre``: the file has the name alone."""
+
 _LARGEST_TEXT = 2**24
 _LARGEST_KEY = 2**16
 _LARGEST_LIST = 2**24
@@ -66,8 +82,35 @@ LARGEST_BYTES = 2**26
 def read_gguf(path: Path) -> Contents:
     """Return the tokens; ``VocabularyError`` names the key that is wrong, or what is damaged."""
     with opened(path) as file:
-        metadata = _Reader(file).metadata()
+        metadata = _Reader(file).metadata(_USED)
     return _contents(metadata)
+
+
+def gguf_pairs(path: Path, tokens: Mapping[int, bytes]) -> BytePairs:
+    """Return what the tokenizer merges, given its tokens; ``ConfigError`` if that is not known."""
+    with opened(path) as file:
+        metadata = _Reader(file).metadata(_OF_PAIRS)
+    model, kinds = metadata["model"], metadata.get("token_type") or []
+    fallback = {each: tokens[each][0] for each in tokens if kinds and kinds[each] == _BYTE}
+    pieces = {
+        each: data
+        for each, data in tokens.items()
+        if each not in fallback and not (kinds and kinds[each] == _USER_DEFINED)
+    }
+    if model == "llama" and "scores" in metadata:
+        ranks = {each: round(-metadata["scores"][each]) for each in pieces}
+        return BytePairs(pieces, None, ranks, characters=True, fallback=fallback)
+    if model != "gpt2" or "merges" not in metadata:
+        raise refused(f"this GGUF has a model of kind {model}")
+    named = {text: each for each, text in enumerate(metadata["tokens"])}
+    patterns = _PRETOKENIZERS.get(metadata.get("pre", ""))
+    if patterns is None:
+        known = ", ".join(_PRETOKENIZERS)
+        raise refused(
+            f"this GGUF names the pretokenizer {metadata.get('pre')}, of which the expressions are"
+            f" not known (known: {known}); load the `tokenizer.json` of the model"
+        )
+    return BytePairs(pieces, named_merges(metadata["merges"], named), cut=cut_by(patterns))
 
 
 def _contents(metadata: Mapping[str, Any]) -> Contents:
@@ -129,7 +172,7 @@ class _Reader:
         self._values = 0
         self._bytes = 0
 
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self, used: Collection[str]) -> dict[str, Any]:
         """Return the values of the tokenizer's keys that are used, without their prefix."""
         if self._take(4) != LARGE_MAGIC:
             raise VocabularyError("no GGUF")
@@ -143,7 +186,7 @@ class _Reader:
             key = self._text(_LARGEST_KEY, "bytes of a key")
             kind = self._number("I")
             name = key.removeprefix(_PREFIX)
-            if name in _USED and name != key:
+            if name in used and name != key:
                 values[name] = self._value(kind, key)
             else:
                 self._pass_over(kind, key)
@@ -229,9 +272,24 @@ def _size(kind: int, key: str) -> int:
 
 
 def _encoder(file: VocabularyFile) -> Encode:
-    llama = library("llama_cpp", "gguf")
-    model = llama.Llama(model_path=str(file.path), vocab_only=True, verbose=False)
-    return lambda words: list(model.tokenize(words.encode(), add_bos=False, special=False))
+    llama = library("cyllama.llama.llama_cpp", "gguf")
+    llama.disable_logging()
+    llama.ggml_backend_load_all()
+    settings = llama.LlamaModelParams()
+    settings.n_gpu_layers = 0
+    # The weights are mapped, and not read: no text is evaluated.
+    return encode_with_cyllama(llama.LlamaModel(str(file.path), settings, verbose=False))
+
+
+def encode_with_cyllama(model: Any) -> Encode:
+    """Return what cuts a text with a model of cyllama."""
+    vocabulary = model.get_vocab()
+
+    def tokenize(words: str) -> list[int]:
+        # The vocabulary is a part of the model, which it does not keep.
+        return list(vocabulary.tokenize(words, False, False)) if model else []
+
+    return tokenize
 
 
 FORMAT = Format(
@@ -240,4 +298,5 @@ FORMAT = Format(
     lambda file: read_gguf(file.path),
     "llama.cpp",
     _encoder,
+    lambda file, tokens: gguf_pairs(file.path, tokens),
 )

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from kbnf_core.text.errors import VocabularyError
+from kbnf_core.vocab.byte_pairs import BytePairs, of_document
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,
@@ -266,8 +267,16 @@ def _added(document: Mapping[str, Any]) -> Iterator[tuple[str, int, bool]]:
         yield content, expect(entry.get("id"), int, f"{where}.id"), entry.get("special") is True
 
 
+def _tokenizer(file: VocabularyFile) -> Any:
+    return library("tokenizers", "tokenizers").Tokenizer.from_str(file.text or "")
+
+
+def _pairs(file: VocabularyFile, tokens: Mapping[int, bytes]) -> BytePairs:
+    return of_document(file.members, tokens, _tokenizer(file).pre_tokenizer)
+
+
 def _encoder(file: VocabularyFile) -> Encode:
-    tokenizer = library("tokenizers", "tokenizers").Tokenizer.from_str(file.text or "")
+    tokenizer = _tokenizer(file)
     # Names of special tokens in a text are text.
     tokenizer.encode_special_tokens = True
     return lambda words: list(tokenizer.encode(words, add_special_tokens=False).ids)
@@ -279,4 +288,5 @@ FORMAT = Format(
     lambda file: read_huggingface(file.members, file.path.parent),
     "tokenizers",
     _encoder,
+    _pairs,
 )

@@ -7,9 +7,10 @@ here. User-defined pieces are ordinary text. The space that SentencePiece puts b
 ``hello`` spells `` hello``.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kbnf_core.text.errors import VocabularyError
+from kbnf_core.vocab.byte_pairs import of_processor
 from kbnf_core.vocab.formats import (
     Contents,
     Encode,
@@ -63,10 +64,12 @@ def _is_special(processor: "SentencePieceProcessor", token_id: int) -> bool:
     )
 
 
+def _processor(file: VocabularyFile) -> Any:
+    return library("sentencepiece", "sentencepiece").SentencePieceProcessor(model_proto=file.data)
+
+
 def _encoder(file: VocabularyFile) -> Encode:
-    processor = library("sentencepiece", "sentencepiece").SentencePieceProcessor(
-        model_proto=file.data
-    )
+    processor = _processor(file)
     return lambda words: list(processor.encode(words))
 
 
@@ -77,4 +80,5 @@ FORMAT = Format(
     lambda file: read_sentencepiece(file.data),
     "sentencepiece",
     _encoder,
+    lambda file, tokens: of_processor(_processor(file), tokens),
 )

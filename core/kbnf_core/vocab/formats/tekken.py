@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kbnf_core.text.errors import VocabularyError
+from kbnf_core.vocab.byte_pairs import BytePairs, of_ranks
 from kbnf_core.vocab.formats import Contents, Encode, Format, VocabularyFile, expect, library
 from kbnf_core.vocab.validate import LARGEST_ID
 
@@ -91,9 +92,21 @@ def _encoder(file: VocabularyFile) -> Encode:
     return lambda words: list(encoding.encode_ordinary(words))
 
 
+def _pairs(file: VocabularyFile, tokens: Mapping[int, bytes]) -> BytePairs:
+    config = expect(file.members.get("config"), dict, "config")
+    return of_ranks(tokens, expect(config.get("pattern"), str, "config.pattern"))
+
+
 def _fits(file: VocabularyFile) -> bool:
     config, vocab = file.members.get("config"), file.members.get("vocab")
     return isinstance(config, dict) and isinstance(vocab, list)
 
 
-FORMAT = Format("tekken JSON", _fits, lambda file: read_tekken(file.members), "tiktoken", _encoder)
+FORMAT = Format(
+    "tekken JSON",
+    _fits,
+    lambda file: read_tekken(file.members),
+    "tiktoken",
+    _encoder,
+    _pairs,
+)

@@ -1,0 +1,152 @@
+"""Texts of llama.cpp's models through cyllama, which has wheels.
+
+::
+
+    from kbnf_core.integrations.cyllama import KbnfModel
+
+    model = KbnfModel("model.gguf")
+    answer = model.write(prompt, grammar)
+    print(answer.text, answer.passes)
+
+cyllama has no processor of logits, so this is a loop of its own (``loop.write``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.engine import Engine
+from kbnf_core.grammar import Grammar
+from kbnf_core.integrations.loop import write
+from kbnf_core.text.errors import ConfigError, MissingExtraError
+from kbnf_core.vocab.load import load_vocabulary
+
+try:
+    from cyllama.llama import llama_cpp
+except ImportError:
+    raise MissingExtraError("kbnf_core.integrations.cyllama", "gguf") from None
+
+Logits = npt.NDArray[np.float32]
+
+
+class _Model(llama_cpp.LlamaModel):  # type: ignore[misc] # the host is not typed
+    @property
+    def n_vocab(self) -> int:
+        """The number of logits, which a context of cyllama asks its model for."""
+        return int(self.get_vocab().n_vocab)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was written: its tokens, the ends left out, their text, and the passes of the model.
+
+    ``log``: a record for each token, as ``kbnf trace`` reads them, where they were asked for.
+    """
+
+    tokens: list[int]
+    text: str
+    passes: int
+    log: list[dict[str, Any]]
+
+
+class KbnfModel:
+    """A model in a GGUF file, and one context, which each text begins anew.
+
+    ``context``: the tokens of a prompt and its text, at most. ``threads``: of llama.cpp. Raises
+    what ``load_vocabulary`` raises.
+    """
+
+    def __init__(self, path: str | Path, *, context: int = 4096, threads: int = 1) -> None:
+        llama_cpp.disable_logging()
+        llama_cpp.ggml_backend_load_all()
+        settings = llama_cpp.LlamaModelParams()
+        settings.n_gpu_layers = 0
+        self.vocabulary = load_vocabulary(path)
+        self._model = _Model(str(path), settings, verbose=False)
+        self._tokenizer = self._model.get_vocab()
+        wanted = llama_cpp.LlamaContextParams()
+        wanted.n_ctx = wanted.n_batch = context
+        wanted.n_threads = wanted.n_threads_batch = threads
+        self._context = llama_cpp.LlamaContext(self._model, wanted, verbose=False)
+        self._batch = llama_cpp.LlamaBatch(n_tokens=context, embd=0, n_seq_max=1, verbose=False)
+        self._room = context
+
+    def write(
+        self,
+        prompt: str,
+        grammar: object,
+        *,
+        after: str | int | None = None,
+        budget: int | None = None,
+        canonical: bool = False,
+        forced: bool = True,
+        limit: int = 256,
+        top: int = 0,
+        choose: Callable[[Logits], int] = np.argmax,
+    ) -> Answer:
+        """Return what the model writes after a prompt, in which special tokens are read.
+
+        ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``budget``, ``canonical``: those of
+        ``Engine``; ``forced``, ``limit``, ``choose``: those of ``loop.write``, by default the most
+        likely token. ``top``: the most likely tokens, before the mask, of each record in the log;
+        none by default. Raises ``ConfigError`` for a prompt that leaves no room, and what
+        ``Engine`` raises.
+        """
+        tokens = self._tokenizer.tokenize(prompt, True, True)
+        if len(tokens) + limit > self._room:
+            raise ConfigError(
+                f"a prompt of {len(tokens)} tokens and {limit} more are too many for a context of"
+                f" {self._room}"
+            )
+        engine = Engine(
+            Grammar.from_any(grammar),
+            self.vocabulary,
+            after=after,
+            budget=budget,
+            canonical=canonical or None,
+        )
+        passes, place = 0, 0
+        logits: Logits | None = None
+        self._context.memory_seq_rm(0, 0, -1)
+
+        def forward(new: list[int]) -> Logits:
+            nonlocal passes, place, logits
+            self._batch.set_batch(new, n_past=place, logits_all=False)
+            self._context.decode(self._batch)
+            passes, place = passes + 1, place + len(new)
+            logits = np.array(self._context.get_logits_ith(-1), np.float32)
+            return logits.copy()
+
+        log: list[dict[str, Any]] = []
+        written: list[int] = []
+        parts = write(engine, tokens, forward, _as_int(choose), limit=limit, forced=forced)
+        for part in parts:
+            written += part
+            if top:
+                log += _records(part, logits, top)
+        written = [each for each in written if each not in self.vocabulary.eos_token_ids]
+        data = b"".join(map(self.vocabulary.bytes_or_name, written))
+        return Answer(written, data.decode("utf-8", "replace"), passes, log)
+
+
+def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[str, Any]]:
+    """Return the records of a token that was chosen by logits, and of those forced after it."""
+    forced = [{"token_id": each, "logprob": 0.0} for each in tokens]
+    if logits is None:
+        return forced
+    scores = logits - logits.max()
+    scores -= np.log(np.exp(scores).sum())
+    likely = [
+        {"token_id": int(each), "logprob": float(scores[each])}
+        for each in np.argsort(-scores)[:top]
+    ]
+    chosen = {"token_id": tokens[0], "logprob": float(scores[tokens[0]]), "top_logprobs": likely}
+    return [chosen, *forced[1:]]
+
+
+def _as_int(choose: Callable[[Any], Any]) -> Callable[[Logits], int]:
+    return lambda logits: int(choose(logits))

@@ -1,0 +1,302 @@
+"""Canonical masks: of the tokens that a grammar allows, those that the tokenizer would write.
+
+A model writes best in the tokens that it was trained on. ``kernel/canonical.pxi`` makes, for a
+token and the one before it, the row of those that the tokenizer may write next: from merges, and
+from what the pretokenizer does. That depends on kinds of characters, not on each: tokens are
+grouped by their *shape*, and one token of each group is tried. It is tried behind both tokens of
+the past, since a word may have begun before the last of them.
+
+Fallback bytes come only where they spell a character without a token. What is special, or found in
+texts before they are cut, always comes. The first token is judged as after such a one. Where bytes
+are forced, the token that the tokenizer writes for them is the only one; a beginning that leads to
+no canonical token further on is seen only there.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from weakref import WeakKeyDictionary, ref
+
+import numpy as np
+import numpy.typing as npt
+
+from kbnf_core.kernel import CanonicalRows, splits_of
+from kbnf_core.mask.bits import Bitmask, pack
+from kbnf_core.vocab.byte_pairs import BytePairs, Cut
+from kbnf_core.vocab.packed import pack_tokens
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+MOST_BYTES = 64 * 2**20
+"""Of rows that a vocabulary remembers."""
+
+_CUT, _JOINED, _APART = range(3)
+"""Of ``kernel/canonical.pxi``: what a pretokenizer does to a token after others."""
+
+_rows: WeakKeyDictionary[Vocabulary, CanonicalRows] = WeakKeyDictionary()
+
+
+def rows_of(vocabulary: Vocabulary) -> CanonicalRows:
+    """Return the rows over a vocabulary, the same object each time.
+
+    Raises ``ConfigError`` where it is not known what its tokenizer merges, or that is not enough.
+    """
+    found = _rows.get(vocabulary)
+    return found or _rows.setdefault(vocabulary, _make(vocabulary, vocabulary.byte_pairs()))
+
+
+def count_breaks(rows: CanonicalRows, accepted: list[int | bytes], first: int) -> int:
+    """Return how many tokens, from the ``first`` on, are not canonical after those before them."""
+    return sum(
+        not _has(rows.row_after(accepted[max(place - 4, 0) : place]), token)
+        for place, token in enumerate(accepted[first:], first)
+        if isinstance(token, int)
+    )
+
+
+def _has(row: Bitmask, token_id: int) -> bool:
+    return token_id // 32 >= len(row) or bool(int(row[token_id // 32]) >> token_id % 32 & 1)
+
+
+def _make(vocabulary: Vocabulary, pairs: BytePairs) -> CanonicalRows:
+    pieces = {each: data for each, data in pairs.pieces.items() if vocabulary.token(each) == data}
+    bytes_of = {each: byte for each, byte in pairs.fallback.items() if vocabulary.token(each)}
+    packed = pack_tokens(pieces)
+    arrays = packed.ids, packed.starts, packed.blob
+    others = [each for each in vocabulary.tokens if each not in pieces and each not in bytes_of]
+    always = pack([*others, *vocabulary.special_ids], vocabulary.size)
+    fallback = _Fallback(bytes_of, pieces.values(), always)
+    shapes = _Shapes(vocabulary.size)
+    shapes.contexts[[*pieces, *bytes_of]] = 1
+    if pairs.cut is not None:
+        shapes.find(pieces)
+    return CanonicalRows(
+        arrays,
+        _merges(pairs, arrays),
+        pairs.characters,
+        fallback.array(vocabulary.size),
+        fallback.after(b""),
+        shapes.contexts,
+        shapes.groups,
+        None if pairs.cut is None else _Verdicts(pairs.cut, vocabulary, shapes.texts),
+        fallback.after,
+        MOST_BYTES,
+    )
+
+
+_Arrays = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.uint8]]
+
+
+def _merges(pairs: BytePairs, arrays: _Arrays) -> npt.NDArray[np.int32]:
+    """Return left and right part, what they make, and the rank; ascending."""
+    if pairs.merges is not None:
+        listed = np.array(pairs.merges, np.int32).reshape(-1, 3).T
+        return np.ascontiguousarray([*listed, np.arange(listed.shape[1])], np.int32)
+    splits = splits_of(*arrays, pairs.characters)
+    ranks = np.zeros(max(pairs.ranks, default=0) + 1, np.int32)
+    ranks[list(pairs.ranks)] = list(pairs.ranks.values())
+    rank = ranks[splits[2]]
+    order = np.argsort(rank, kind="stable")
+    return np.ascontiguousarray([*splits[:, order], rank[order]], np.int32)
+
+
+class _Fallback:
+    """Tokens of one byte, which come where a character has no token."""
+
+    def __init__(
+        self, bytes_of: Mapping[int, int], pieces: Collection[bytes], always: Bitmask
+    ) -> None:
+        self._bytes_of = bytes_of
+        self._always = always
+        characters = [each for each in pieces if len(each) == _length_of(each)] if bytes_of else []
+        self._tokens = Counter(each[:end] for each in characters for end in range(1, len(each) + 1))
+
+    def array(self, size: int) -> npt.NDArray[np.int16]:
+        """Return by token the byte that it is, -1 for others."""
+        found = np.full(size, -1, np.int16)
+        found[list(self._bytes_of)] = list(self._bytes_of.values())
+        return found
+
+    def after(self, begun: bytes) -> Bitmask:
+        """Return what may come after the first bytes of a character, with what always does."""
+        goes_on = [
+            each
+            for each, byte in self._bytes_of.items()
+            if self._is_lacking(begun + bytes((byte,)))
+        ]
+        words = self._always.copy()
+        np.bitwise_or.at(words, np.array(goes_on, np.int64) // 32, _bits(goes_on))
+        words.setflags(write=False)
+        return words
+
+    def _is_lacking(self, begun: bytes) -> bool:
+        """Tell whether some character that begins so has no token."""
+        return self._tokens[begun] < _count_characters(begun)
+
+
+def _bits(ids: list[int]) -> Bitmask:
+    return np.left_shift(np.uint32(1), np.array(ids, np.uint32) % 32, dtype=np.uint32)
+
+
+def _length_of(data: bytes) -> int:
+    """Return the length of the character that begins with the first byte; 0 for none."""
+    first = data[0] if data else 0xFF
+    if first < 0x80:
+        return 1
+    return 0 if first < 0xC2 or first > 0xF4 else 2 + (first >= 0xE0) + (first >= 0xF0)
+
+
+def _count_characters(begun: bytes) -> int:
+    """Return how many characters begin with some bytes."""
+    length = _length_of(begun)
+    if length == 1 or not 0 < len(begun) <= length or any(each >> 6 != 2 for each in begun[1:]):
+        return int(length == len(begun) == 1)
+    value = begun[0] & 0x7F >> length
+    for each in begun[1:]:
+        value = value << 6 | each & 0x3F
+    shift = 6 * (length - len(begun))
+    low = max(value << shift, (0x80, 0x800, 0x10000)[length - 2])
+    high = min((value + 1) << shift, 0x110000)
+    surrogates = max(0, min(high, 0xE000) - max(low, 0xD800))
+    return max(0, high - low - surrogates)
+
+
+_RUN = re.compile(r"(.)\1{2,}", re.DOTALL)
+_SCRIPT = re.compile("([oM]{3})[oM]+([oM])")
+_SUFFIX = re.compile("(?:^|['\u2019])([sdmt]|re|ve|ll)", re.IGNORECASE)
+_FILL = b"\x94" * 3
+"""Bytes that make a letter or a sign, but no blank, of a character that is cut."""
+
+
+def shape_of(text: str) -> str:
+    """Return what matters of a text to pretokenizers.
+
+    Kinds of characters, runs of one kind as two, but of digits as they are up to four; letters
+    where an apostrophe may make a suffix of them (``'s``, ``'re``).
+    """
+    kinds = _RUN.sub(_shortened, _SCRIPT.sub(r"\1\2", text.translate(_KINDS)))
+    found = _SUFFIX.findall(text)
+    return f"{kinds}|{','.join(found).lower()}" if found else kinds
+
+
+def _shortened(run: re.Match[str]) -> str:
+    return run[1] * (min(len(run[0]), 4) if run[1] == "N" else 2)
+
+
+class _Kinds(dict[int, str]):
+    """The kinds of characters by their numbers, found as they come."""
+
+    def __missing__(self, number: int) -> str:
+        kind = self[number] = _kind(chr(number))
+        return kind
+
+
+def _kind(character: str) -> str:
+    if character in "'/\n\r\t ":
+        return character
+    if character.isspace() and character not in "\x1c\x1d\x1e\x1f":
+        return "\v"
+    kind = unicodedata.category(character)
+    if kind[0] == "L":
+        return {"Ll": "l", "Lu": "U", "Lt": "U", "Lm": "m"}.get(kind, "o")
+    return "p" if kind[0] in "PS" else kind[0]
+
+
+_KINDS = _Kinds()
+
+
+def _parted(data: bytes) -> tuple[bytes, str, bytes]:
+    """Return the bytes before the first whole character, the whole ones, and those after them."""
+    begin = 0
+    while begin < len(data) and data[begin] >> 6 == 2:
+        begin += 1
+    for end in range(len(data), max(begin, len(data) - 3) - 1, -1):
+        try:
+            return data[:begin], data[begin:end].decode(), data[end:]
+        except UnicodeDecodeError:
+            continue
+    return data[:begin], data[begin:].decode("utf-8", "ignore"), b""
+
+
+class _Shapes:
+    """Numbers of tokens that are alike to a pretokenizer.
+
+    ``contexts``: of tokens of the past, 0 for what separates texts. ``groups``: of those that come;
+    ``texts`` has one of each, the shortest, from the second on.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.contexts = np.zeros(size, np.int32)
+        self.groups = np.zeros(size, np.int32)
+        self.texts = [b""]
+
+    def find(self, pieces: Mapping[int, bytes]) -> None:
+        """Give tokens their numbers."""
+        contexts: dict[object, int] = {}
+        groups: dict[object, int] = {}
+        for each, data in pieces.items():
+            first, whole, last = _parted(data)
+            shape = shape_of(whole)
+            context = bool(first), shape, last
+            self.contexts[each] = contexts.setdefault(context, len(contexts) + 1)
+            known = len(groups)
+            filled = (last + _FILL)[: _length_of(last)] if last else b""
+            key = first, shape, shape_of(filled.decode("utf-8", "replace"))
+            number = self.groups[each] = groups.setdefault(key, known + 1)
+            text = first + whole.encode() + filled
+            if number > known:
+                self.texts.append(text)
+            elif len(text) < len(self.texts[number]):
+                self.texts[number] = text
+
+
+class _Verdicts:
+    """What a pretokenizer does to tokens of each group behind two tokens."""
+
+    def __init__(self, cut: Cut, vocabulary: Vocabulary, texts: list[bytes]) -> None:
+        self._cut = cut
+        # A reference would keep the vocabulary, by which the rows are found, for ever.
+        self._vocabulary: Callable[[], Vocabulary | None] = ref(vocabulary)
+        self._count = len(texts)
+        raw = {place for place, text in enumerate(texts) if text and text[0] >> 6 == 2}
+        self._raw = [(place, texts[place]) for place in raw]
+        self._whole = [
+            (place, text.decode("utf-8", "replace"))
+            for place, text in enumerate(texts)
+            if text and place not in raw
+        ]
+
+    def __call__(self, before: int, token: int) -> npt.NDArray[np.uint8]:
+        vocabulary = self._vocabulary()
+        data = [
+            b"" if each < 0 or vocabulary is None else vocabulary.token(each) or b""
+            for each in (before, token)
+        ]
+        cut_off, whole, begun = _parted(b"".join(data))
+        # Of a character of which the beginning is further back: most are signs.
+        past = "\U0001f600" * bool(cut_off) + whole
+        begin = len(past) - len(_parted(data[1])[1])
+        # What joins a character that is not begun, or goes on with none, spells no text.
+        verdicts = np.full(self._count, _JOINED, np.uint8)
+        if begun:
+            # Where that character is not all of the token before, a word cannot end there.
+            first_cut = len(past) + (len(begun) == len(data[1]))
+            for place, rest in self._raw:
+                cuts = self._cut(past + (begun + rest).decode("utf-8", "ignore"))
+                verdicts[place] = _CUT if cuts and cuts[-1] >= first_cut else _JOINED
+            return verdicts
+        here, known = len(past), list(self._cut(past)) if past else []
+        apart = [*known, here] if past else []
+        for place, text in self._whole:
+            cuts = self._cut(past + text)
+            if cuts == apart:
+                verdicts[place] = _APART
+            elif cuts != known:
+                # A word that ends before the last token, or ended there, matters to neither.
+                own = [each for each in cuts if each > begin]
+                if own[-1:] == [here]:
+                    verdicts[place] = _APART
+                    own.pop()
+                if not set(own) <= set(known):
+                    verdicts[place] = _CUT
+        return verdicts

@@ -1,0 +1,79 @@
+"""The guide with a real model: its programs are those of ``examples/``, and run."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kbnf_core import Grammar
+from kbnf_testing.pages import ROOT, blocks
+from kbnf_testing.small_model import model_path
+
+GUIDE = (ROOT / "docs" / "guides" / "local-model.md").read_text(encoding="utf-8")
+PROGRAMS = {each.title: each.text for each in blocks(GUIDE) if each.title}
+
+
+def output(name: str, folder: Path) -> str:
+    """Return what an example prints, run in a folder."""
+    model_path()
+    command = [sys.executable, str(ROOT / "examples" / name)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
+    return done.stdout
+
+
+def test_examples_are_those_of_the_guide() -> None:
+    files = {
+        each.name: each.read_text(encoding="utf-8") for each in (ROOT / "examples").glob("*.py")
+    }
+    assert files == PROGRAMS
+
+
+@pytest.mark.model
+def test_an_answer(tmp_path: Path) -> None:
+    printed = output("answer.py", tmp_path)
+    answer = re.search("^constrained: (.*)$", printed, re.MULTILINE)
+    assert answer
+    assert json.loads(answer[1]) == {"name": "Maria", "age": 34, "city": "Paris"}
+    assert "passes of the model" in printed
+
+
+@pytest.mark.model
+def test_a_tool_call(tmp_path: Path) -> None:
+    call = json.loads(output("tool_call.py", tmp_path))
+    arguments = {"weather": {"city": str}, "timer": {"minutes": int}}[call["name"]]
+    assert {name: type(value) for name, value in call["arguments"].items()} == arguments
+
+
+@pytest.mark.model
+def test_a_grammar_and_its_trace(tmp_path: Path) -> None:
+    text = output("own_grammar.py", tmp_path)
+    assert Grammar(tmp_path.joinpath("steps.kbnf").read_text()).parse(text.strip().encode())
+    command = [sys.executable, "-m", "kbnf_cli", "trace", "steps.kbnf", "log.jsonl", "--vocab"]
+    done = subprocess.run(
+        [*command, str(model_path())], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "tokens in 1 text" in done.stdout
+
+
+@pytest.mark.model
+def test_in_transformers(tmp_path: Path) -> None:
+    for name in ("torch", "transformers", "gguf", "accelerate"):
+        pytest.importorskip(name)
+    printed = output("in_transformers.py", tmp_path)
+    values = re.findall(r"\{.*?\}", printed, re.DOTALL)
+    assert len(values) == 2
+    assert all(json.loads(each).keys() == {"name", "age"} for each in values)

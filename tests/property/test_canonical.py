@@ -1,0 +1,172 @@
+"""Canonical masks beside the tokenizers themselves: what they allow is what these write."""
+
+import json
+import pickle
+from collections.abc import Callable, Sequence
+from copy import copy
+from importlib.resources import as_file, files
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from sentencepiece import SentencePieceProcessor
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers.trainers import BpeTrainer
+
+from kbnf_core import ConfigError, Engine, Vocabulary, load_vocabulary
+from kbnf_core.mask.canonical import MOST_BYTES, rows_of
+from kbnf_testing import tokenizer_files
+from kbnf_testing.canonical import judge, write
+from kbnf_testing.real_vocabulary import real_vocabulary
+
+ROOT = Path(__file__).resolve().parents[2]
+Made = tuple[Vocabulary, Callable[[str], Sequence[int]]]
+
+
+def tekken() -> Made:
+    return real_vocabulary(), real_vocabulary().encode
+
+
+def sentencepiece() -> Made:
+    pytest.importorskip("mistral_common")
+    with as_file(files("mistral_common") / "data" / "tokenizer.model.v1") as path:
+        vocabulary = load_vocabulary(path)
+        processor = SentencePieceProcessor(model_file=str(path))
+    # Without the blank that it puts before a text.
+    return vocabulary, lambda words: processor.encode("\n" + words)[2:]
+
+
+def trained() -> Made:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    pages = [str(each) for each in sorted((ROOT / "docs").rglob("*.md"))]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = BpeTrainer(
+        vocab_size=4000,
+        initial_alphabet=alphabet,
+        special_tokens=["<|endoftext|>"],
+        show_progress=False,
+    )
+    tokenizer.train(pages, trainer)
+    vocabulary = Vocabulary.of(tokenizer)
+    return vocabulary, vocabulary.encode
+
+
+TOKENIZERS = {each.__name__: each for each in (tekken, sentencepiece, trained)}
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("count", [60, pytest.param(2500, marks=pytest.mark.slow)])
+def test_texts_are_encoded_as_they_were_written(name: str, count: int) -> None:
+    vocabulary, encode = TOKENIZERS[name]()
+    found = judge(vocabulary, encode, count)
+    assert len(found.different) * 1000 <= count, found.different[:3]
+    assert found.gave_way * 3 <= count
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_without_them_texts_are_encoded_otherwise(name: str) -> None:
+    vocabulary, encode = TOKENIZERS[name]()
+    engine = Engine(r'start ::= #"[ -~]{9,}";', vocabulary, finish="eos")
+    shares = [0.0, 0.7] * 20
+    written = [write(engine, Random(seed), 30, each) for seed, each in enumerate(shares)]
+    texts = [b"".join(map(vocabulary.bytes_or_name, tokens)).decode() for tokens in written]
+    pairs = zip(written, texts, strict=True)
+    assert sum(list(encode(text)) != tokens for tokens, text in pairs) >= 8
+
+
+TEXTS = [
+    '{"name": "Ann-Marie O\'Neill",\n    "n": 1234, "tags": ["it\'s", "we\'re", "a  b"]}',
+    "def f(x):\n\treturn x+1  # see https://a.example/b?c=d\n\n\n",
+    "naïve café – “quoted” … 你好，世界 😀👩‍👩‍👧 привет мир \u0995\u09be\u0982\u09b2\u09be",
+    "   \n  \t x  'twas THE HTMLParser3 v1.2.3",
+]
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("text", TEXTS)
+def test_what_a_tokenizer_writes_is_allowed(name: str, text: str) -> None:
+    vocabulary, encode = TOKENIZERS[name]()
+    engine = Engine(r'start ::= #"[^\\x00]*";', vocabulary, finish="eos", canonical=True)
+    for token in encode(text):
+        engine.compute_allowed_token_ids()
+        assert token in engine.get_allowed_token_ids_from_last_computation()
+        engine.try_accept_new_token(token)
+    assert engine.canonical_breaks == 0
+
+
+def test_every_way_to_a_mask_is_the_same() -> None:
+    vocabulary, _ = trained()
+    plain = Engine(r'start ::= #"[ -~\\n]*";', vocabulary, finish="eos")
+    engine = Engine(plain.grammar, vocabulary, finish="eos", canonical=True)
+    words = (vocabulary.size + 31) // 32
+    random = Random(3)
+    for _ in range(20):
+        engine.compute_allowed_token_ids()
+        expected = engine.allowed_bits().view(np.int32)
+        rows = np.zeros((3, words), np.int32)
+        engine.fill_bitmask(rows, 0)
+        logits = np.zeros(vocabulary.size, np.float32)
+        engine.mask_logits(logits)
+        draft = [int(each) for each in np.flatnonzero(np.isfinite(logits))[:1]]
+        engine.fill_draft_bitmask(rows, 1, draft)
+        assert (rows[:2] == expected).all()
+        tree = np.zeros((2, words), np.int32)
+        engine.fill_tree_bitmasks(tree, 0, [-1, 0], [0, *draft])
+        assert (tree == rows[1:]).all()
+        assert set(draft) <= set(engine.get_allowed_token_ids_from_last_computation())
+        plain.compute_allowed_token_ids()
+        assert not (engine.allowed_bits() & ~plain.allowed_bits()).any()
+        token = random.choice(engine.get_allowed_token_ids_from_last_computation())
+        if token in vocabulary.eos_token_ids:
+            break
+        engine.try_accept_new_token(token)
+        plain.try_accept_new_token(token)
+
+
+def test_canonicity_gives_way_and_is_counted() -> None:
+    vocabulary, encode = trained()
+    assert len(list(encode(" the"))) == 1
+    engine = Engine("start ::= ' the';", vocabulary, canonical=True)
+    for beginning in (" t", "h"):
+        (token,) = encode(beginning)
+        engine.try_accept_new_token(token)
+    assert engine.canonical_breaks == 1
+    engine.compute_allowed_token_ids()
+    assert engine.get_allowed_token_ids_from_last_computation() == list(vocabulary.token_ids(b"e"))
+    engine.try_accept_new_token(vocabulary.token_ids(b"e")[0])
+    assert engine.canonical_breaks == 2
+    assert copy(engine).canonical_breaks == 2
+    with pytest.raises(ConfigError, match="lists tokens only"):
+        pickle.loads(pickle.dumps(engine))  # noqa: S301 - its own
+    engine.rollback(2)
+    assert engine.canonical_breaks == 0
+
+
+def test_rows_are_bounded() -> None:
+    vocabulary, _ = trained()
+    rows = rows_of(vocabulary)
+    for token in vocabulary.tokens:
+        rows.row_after([token])
+    assert 0 < rows.known_bytes <= MOST_BYTES == rows.most_bytes
+    assert rows is rows_of(vocabulary)
+
+
+@pytest.mark.parametrize("name", ["Unigram", "WordPiece"])
+def test_other_tokenizers_are_refused_with_the_reason(name: str) -> None:
+    tokenizers = tokenizer_files.tokenizers() | tokenizer_files.without_bytes()
+    kind = next(each for key, each in tokenizers.items() if name in key or name.lower() in key)
+    with pytest.raises(ConfigError, match=f"byte pairs: this is {name}"):
+        Engine("start ::= 'a';", Vocabulary.of(kind), canonical=True)
+
+
+def test_whole_words_looked_up_first_are_refused() -> None:
+    document = json.loads(tokenizer_files.byte_level().to_str())
+    document["model"]["ignore_merges"] = True
+    vocabulary = Vocabulary.of(Tokenizer.from_str(json.dumps(document)))
+    with pytest.raises(ConfigError, match="ignore_merges"):
+        Engine("start ::= 'a';", vocabulary, canonical=True)
+    with pytest.raises(ConfigError, match="lists tokens only"):
+        Engine("start ::= 'a';", Vocabulary({0: b"a"}), canonical=True)
