@@ -534,6 +534,35 @@ class Grammar:
             raise GrammarError(problems)
         return self._build(partial(CallParser, rules, marked.marks, self._limits))
 
+    @property
+    def known_bytes(self) -> int:
+        """The memory that it takes, with all that engines remember of it.
+
+        Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
+        """
+        found, known = _OWN_BYTES + len(self.source.text), self.__dict__
+        if "tables" in known:
+            found += self.tables.bytes
+        if "reading" in known:
+            found += self._reading_bytes
+        if "plain_tables" in known:
+            plain = self.plain_tables.tables
+            found += plain.bytes + _EXPLAINED_BYTES * plain.state_count
+        if "parser" in known:
+            found += _PARSED_BYTES * self.tables.state_count
+        return found + (self.token_automata.known_bytes if "token_automata" in known else 0)
+
+    @cached_property
+    def _reading_bytes(self) -> int:
+        rules = () if self.reading.grammar is None else self.reading.grammar.rules.values()
+        automata = {
+            id(node.dfa): node.dfa.size
+            for body in rules
+            for node in ir.postorder(body)
+            if isinstance(node, ir.Regular)
+        }
+        return _READ_BYTES * len(self.source.text) + sum(automata.values())
+
     @cached_property
     def token_automata(self) -> "TokenAutomata":
         """The caches, shared by all engines of this grammar."""
@@ -556,6 +585,10 @@ def _restore(
     grammar._values = lambda: values
     return grammar
 
+
+_OWN_BYTES, _READ_BYTES, _EXPLAINED_BYTES, _PARSED_BYTES = 4_096, 64, 400, 300
+"""The memory of a grammar and its names; of what is known of a character that was read; of places
+and positions beside a state."""
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")
 

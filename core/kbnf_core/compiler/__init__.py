@@ -10,7 +10,7 @@ import os
 from collections import OrderedDict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import partial
 from threading import Lock
 from types import TracebackType
@@ -20,7 +20,6 @@ from kbnf_core.compiler.jobs import Compiled, Job, compile_job
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
-from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.processes import Pool, Process, ProcessError, StartError
 from kbnf_core.text.errors import ConfigError, InternalError, KbnfError
@@ -33,9 +32,6 @@ ENTRY_BYTES = 4_096
 
 MEASURED_AT_ONCE = 8
 """Entries whose sizes are estimated again whenever one is added."""
-
-_ARRAYS = tuple(field.name for field in fields(Tables))
-
 
 @dataclass(slots=True)
 class _Entry:
@@ -243,7 +239,8 @@ def _settle(future: Future[Grammar], job: Job, ahead: Ahead | None) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        grammar = job.grammar()
+        # As from a worker: the tree of the text is more than all the rest, and few ask for it.
+        grammar = compile_job(job).restored(job)
         grammar.ahead = ahead
         future.set_result(grammar)
     except KbnfError as error:
@@ -253,11 +250,7 @@ def _settle(future: Future[Grammar], job: Job, ahead: Ahead | None) -> None:
 def _grammar_bytes(future: Future[Grammar]) -> int:
     if not future.done() or future.cancelled() or future.exception() is not None:
         return 0
-    grammar = future.result()
-    tables = grammar.tables
-    size = sum(getattr(getattr(tables, name), "nbytes", 0) for name in _ARRAYS)
-    known = grammar.__dict__.get("token_automata")
-    return size + (known.known_bytes if known else 0)
+    return future.result().known_bytes
 
 
 STRIKES = 2

@@ -57,6 +57,12 @@ cdef class Forced:
         finally:
             self.explorer.release()
 
+    @property
+    def bytes(self):
+        """The memory that is taken."""
+        cdef size_t found = held(self.only_byte) + held(self.only_class) + held(self.singles)
+        return found + self.written.held()
+
     cdef int _find_only_bytes(self) except -1:
         cdef int32_t value, byte_class
         self.only_byte.resize(256, _NOT_KNOWN)
