@@ -155,7 +155,7 @@ class TokenAutomaton:
         """How few tokens end the texts, and which tokens leave enough for that."""
         from kbnf_core.mask.nearest_end import NearestEnd
 
-        return NearestEnd(self.masks, self.rule, self.step)
+        return NearestEnd(self.masks, self.rule, weakly(self.step))
 
     @property
     def known_bytes(self) -> int:
