@@ -97,8 +97,7 @@ def place_title(place: "LivePlace", source: Source) -> str:
 
 def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[LivePlace]":
     """Return the places at terminals; a nonterminal is shown by what is open inside it."""
-    document = engine.grammar.reading.document
-    names = {definition.name.value for definition in document.definitions}
+    names = engine.grammar.names
     source = engine.grammar.source
     found = [place for place in places if source.slice(place.span) not in names]
     return sorted(found, key=lambda place: (place.span, place.rules))

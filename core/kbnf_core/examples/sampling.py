@@ -73,7 +73,7 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
     """
     from kbnf_core.mask.member_names import MemberNames
 
-    if engine.grammar.reading.is_endless:
+    if engine.grammar.is_endless:
         return Samples((), 0, 0)
     left = engine.remaining
     found: dict[bytes, None] = {}
