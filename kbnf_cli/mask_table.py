@@ -167,14 +167,14 @@ def matching(vocabulary: "Vocabulary", ids: Sequence[int], wanted: str) -> list[
 
     data = as_bytes(wanted)
     if not is_pattern(wanted):
-        return [each for each in ids if data in vocabulary.bytes_or_name(each)]
+        return [each for each in ids if data in vocabulary.decode((each,))]
     end = monotonic() + _REGEX_SECONDS
     try:
         found = regex.compile(data[1:-1]).search
         return [
             each
             for each in ids
-            if found(vocabulary.bytes_or_name(each), timeout=max(0.0, end - monotonic()))
+            if found(vocabulary.decode((each,)), timeout=max(0.0, end - monotonic()))
         ]
     except regex.error as error:
         raise ConfigError(f"not a regular expression: {error}") from None

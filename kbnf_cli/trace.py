@@ -115,7 +115,7 @@ def _line(change: "Change", vocabulary: "Vocabulary") -> str:
 def _name(token_id: int | None, vocabulary: "Vocabulary") -> str:
     if token_id is None or token_id not in vocabulary:
         return "an unknown token"
-    return f"`{shown(vocabulary.bytes_or_name(token_id))}`"
+    return f"`{shown(vocabulary.decode((token_id,)))}`"
 
 
 def _value(found: "Trace", vocabulary: "Vocabulary") -> dict[str, object]:
@@ -148,4 +148,4 @@ def _value(found: "Trace", vocabulary: "Vocabulary") -> dict[str, object]:
 def _text(token_id: int | None, vocabulary: "Vocabulary") -> str | None:
     if token_id is None or token_id not in vocabulary:
         return None
-    return vocabulary.bytes_or_name(token_id).decode("utf-8", "replace")
+    return vocabulary.decode((token_id,)).decode("utf-8", "replace")

@@ -117,7 +117,7 @@ class WaitingAutomaton(TokenAutomaton):
             raise UnknownTokenError(token_id)
         if self._awaited is None:
             return self._grammar.beginning if token_id == self._token else position
-        return self.append(position, vocabulary.bytes_or_name(token_id))
+        return self.append(position, vocabulary.decode((token_id,)))
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask after which a text can be over in time.
