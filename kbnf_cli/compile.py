@@ -72,7 +72,7 @@ class _Task:
         opened = self._inputs.grammar(grammar, vocabulary, lossy=self._lossy)
         limits = replace(opened.limits, **self._ahead)
         made = compile_artifact(opened, vocabulary, out, progress=progress, limits=limits)
-        return Compiled(opened.losses, str(made) if made.limit else "")
+        return Compiled(opened.losses, str(made) if made.is_cut else "")
 
     def vocabulary(self, console: Console) -> "Vocabulary | None":
         """Return the vocabulary, loaded at first use in each process."""
@@ -240,7 +240,11 @@ def compile_(
         raise click.UsageError("--device-table is over a vocabulary: name one with --vocab")
     inputs = replace(inputs, vocab=vocab, eos=eos)
     lossy = filling.lossy
-    task = _TableTask(inputs, lossy, max_states) if device_table else _Task(inputs, lossy, filling.ahead)
+    task = (
+        _TableTask(inputs, lossy, max_states)
+        if device_table
+        else _Task(inputs, lossy, filling.ahead)
+    )
     files = find_grammars(paths, console.note, inputs.choice(EXTENSIONS))
     work = _outputs(files, output, device_table)
     if len(work) == 1:

@@ -38,10 +38,16 @@ class Made:
     limit: str = ""
     states: int = 0
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether anything is left."""
+        return bool(self.limit or self.states)
+
     def __str__(self) -> str:
         what = f"{self.walks:,} walks were made ahead"
-        if self.limit:
-            what += f"; {self.left:,} or more are left to be made when they are needed"
+        if self.is_cut:
+            what += f"; {self.left:,} or more, and {self.states:,} states, are left to be made"
+            what += f" when they are needed (limit of {self.limit or 'bytes'})"
         return what
 
 

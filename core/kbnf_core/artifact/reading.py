@@ -276,7 +276,10 @@ class StoredReading:
             if min(one, kind, *parts[first:last]) < 0:
                 raise ValueError
             # What is not made yet is out of range, so that no part is a whole of its own.
-            below, span = tuple(made[number] for number in parts[first:last]), self._span(start, end)
+            below, span = (
+                tuple(made[number] for number in parts[first:last]),
+                self._span(start, end),
+            )
             match kind:
                 case Kind.LITERAL:
                     made.append(ir.Literal(literals[slice(*ends[one])], span))

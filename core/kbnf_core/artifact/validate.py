@@ -234,7 +234,11 @@ def _check_moves(checker: Checker, states: int, width: int) -> None:
     fine = _ascends(np.stack((rows, pairs[:, 0]), axis=1))
     checker.require(fine.all(), "next", "has a row that does not ascend")
     dead = elements[: length[DEAD]]
-    checker.require((dead == DEAD).all() if whole[DEAD] else dead.tolist() == [DEAD], "next", "leaves the dead state")
+    checker.require(
+        (dead == DEAD).all() if whole[DEAD] else dead.tolist() == [DEAD],
+        "next",
+        "leaves the dead state",
+    )
 
 
 def _check_numbered(checker: Checker, empty: int, *names: str) -> None:

@@ -47,6 +47,7 @@ COLUMNS = {
 }
 """Fields of ``Tables`` and what their arrays are called."""
 
+
 class Named(Protocol):
     """A language."""
 
@@ -169,7 +170,11 @@ def _known(states: StateTable, masks: Masks | None, room: float) -> dict[str, Ar
         found = {"walks": walks, "masks": pack_masks(masks)}
         needed = int(walks["walks"][:, 0].max(initial=-1)) + 1
         packed = pack_states(states, room - _size(found), needed)
-        return {**found, "walks": first_masks(walks, len(packed["pairs.start"]) - 1), "states": packed}
+        return {
+            **found,
+            "walks": first_masks(walks, len(packed["pairs.start"]) - 1),
+            "states": packed,
+        }
 
 
 def _write(

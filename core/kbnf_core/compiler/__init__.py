@@ -35,6 +35,7 @@ ENTRY_BYTES = 4_096
 MEASURED_AT_ONCE = 8
 """Entries whose sizes are estimated again whenever one is added."""
 
+
 @dataclass(slots=True)
 class _Entry:
     """A grammar that is kept, or its error; ``source_bytes`` is the size of what names it."""

@@ -40,7 +40,8 @@ cdef class Forced:
     cdef _Written written
 
     def __cinit__(self, automaton, texts):
-        self.automaton = automaton
+        # It holds this.
+        self.automaton = proxy(automaton)
         self.texts = texts
         self.explorer = automaton.masks.states.explorer
         self.ends_at_bytes = automaton.rule.ends_at_bytes

@@ -219,6 +219,7 @@ class TokenAutomaton:
 MAX_VOCABULARIES = 4
 """Vocabularies for which a grammar caches masks."""
 
+
 class StoredMemo(Protocol):
     """What was computed earlier, as an artifact stores it."""
 

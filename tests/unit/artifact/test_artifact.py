@@ -271,9 +271,12 @@ def test_truth_values_other_than_0_and_1_are_refused(artifact: Path, name: str) 
 def test_transitions_that_are_not_the_grammars_are_one_error(tmp_path: Path) -> None:
     path = tmp_path / "a.kbnfc"
     compile_artifact("start ::= 'a' 'b' 'c';", Vocabulary.bytes(), path)
-    moves = np.array(read_container(path)[0]["next"])
+    grammar = Grammar("start ::= 'a' 'b' 'c';")
+    arrays = read_container(path)[0]
+    width = grammar.tables.class_count
+    moves = unpack_moves(arrays["next.start"], arrays["next"], width)
     moves[INITIAL][moves[INITIAL] > DEAD] = INITIAL
-    rewrite(path, {"next": moves})
+    rewrite(path, dict(zip(("next.start", "next"), pack_moves(moves), strict=True)))
     engine = Engine(load_artifact(path), Vocabulary.bytes())
     with pytest.raises(EngineError, match="the artifact was forged"):
         engine.shortest_completion()
@@ -406,14 +409,13 @@ def test_edges_that_do_not_come_by_class_are_refused(tmp_path: Path) -> None:
 def test_states_that_are_there_twice_are_refused(artifact: Path, count: int) -> None:
     """These crashed the process: indices after the end, in code without bounds checks."""
     arrays, _ = read_container(artifact)
-    last = len(arrays["next"]) - 1
+    last = len(arrays["next.start"]) - 2
     more: dict[str, Array] = {}
-    for name in ("pairs", "exits"):
+    for name in ("pairs", "exits", "next"):
         lists = np.split(arrays[name], arrays[f"{name}.start"][1:-1])
         lists += [lists[last]] * count
         more[name] = np.concatenate(lists)
         more[f"{name}.start"] = np.cumsum([0, *map(len, lists)], dtype=np.int32)
-    more["next"] = np.concatenate([arrays["next"], *[arrays["next"][last:]] * count])
     rewrite(artifact, more)
     with pytest.raises(ArtifactError, match="`pairs` has the same content twice"):
         load_artifact(artifact)
@@ -505,7 +507,8 @@ def test_the_manifest_is_documented() -> None:
 
 
 def _manifest_fields() -> list[str]:
-    from kbnf_core.artifact.write import manifest
+    from kbnf_core.artifact.write import manifest, pack_tables
 
     grammar = Grammar("start ::= 'a';")
-    return list(manifest(grammar, None, grammar.finish))
+    tables = {"source": np.zeros(0, np.uint8), **pack_tables(grammar.tables)}
+    return list(manifest(grammar, None, grammar.finish, {"tables": tables}))
