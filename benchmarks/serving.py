@@ -1,8 +1,8 @@
 """What a toy server takes: ``python -m benchmarks.serving [FOLDER]``.
 
-Sixteen requests at once, each for a schema that nobody has seen, each a random text of sixty tokens;
-one ``Compiler`` within a bound, with work ahead. Printed are the resident memory that was added,
-what the compiler counts, and its metrics. The bar is twice the bound.
+Sixteen requests at once, each for a schema that nobody has seen, each a random text of sixty
+tokens; one ``Compiler`` within a bound, with work ahead. Printed are the resident memory that was
+added, what the compiler counts, and its metrics. The bar is twice the bound.
 """
 
 from itertools import islice

@@ -238,7 +238,7 @@ def open_written(
 
 
 def _text_inside(grammar: "Grammar") -> Readable:
-    """Return the text that an artifact was made of; one that imports others as KBNF, without them."""
+    """Return the text that an artifact was made of; as KBNF where it imports other files."""
     from kbnf_core.languages import KBNF
     from kbnf_core.text.source import Source
 

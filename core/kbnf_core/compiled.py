@@ -28,8 +28,9 @@ def compile_artifact(
     Masks are made ahead, nearest the start first, within ``artifact_work`` and ``artifact_bytes``
     of ``limits``, the grammar's by default; what is left is made when an engine asks for it, and
     what is returned says how much that is. ``key`` is that of a store, for which ``load_artifact``
-    asks. Equal input gives equal bytes. The file appears whole or not at all. Raises ``GrammarError``
-    for a grammar that cannot be used and ``OSError`` where the file cannot be written.
+    asks. Equal input gives equal bytes. The file appears whole or not at all. Raises
+    ``GrammarError`` for a grammar that cannot be used and ``OSError`` where the file cannot be
+    written.
     """
     grammar = Grammar.from_any(grammar)
     _check_kind("vocabulary", vocabulary, Vocabulary | None)

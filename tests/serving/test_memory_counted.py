@@ -94,7 +94,7 @@ def main(how: str) -> None:
             # What all grammars share is there now.
             before, counted = allocated(), compiler.bytes
     del grammar
-    print(json.dumps([allocated() - before, compiler.bytes - counted]))
+    sys.stdout.write(json.dumps([allocated() - before, compiler.bytes - counted]))
 
 
 @pytest.mark.parametrize("how", USES)

@@ -86,7 +86,7 @@ def test_eight_threads_miss_nothing() -> None:
 
 def test_a_late_grammar_is_an_error_and_is_kept_for_the_next_request() -> None:
     with Compiler(VOCABULARY, workers=1) as compiler:
-        with pytest.raises(DeadlineError, match="0.001 seconds") as caught:
+        with pytest.raises(DeadlineError, match=r"0\.001 seconds") as caught:
             compiler.submit("regex", SLOW, deadline=0.001).result()
         assert isinstance(caught.value, TimeoutError)
         assert compiler.metrics().queue == 1

@@ -7,7 +7,8 @@ gives equal bytes.
 
 **Manifest** (JSON): ``format`` (the number ``FORMAT``), ``tool`` (the version that wrote it),
 ``start``, ``kbnf_start`` (the start of the text as KBNF), ``language`` (of the source; null for
-KBNF that was written of a text without rules), ``finish``, ``nonterminals`` (names by number), ``token_terminals`` (each
+KBNF that was written of a text without rules), ``finish``, ``nonterminals`` (names by number),
+``token_terminals`` (each
 ``{"name", "ranges", "negated"}``), ``start_is_nullable``, ``source_path``, ``source_hash``
 (BLAKE2b-128 of the source), ``key`` (that of a store under which it was compiled, null elsewhere),
 ``unicode`` (version of the tables behind property classes), ``vocabulary``: null, or ``{"name",

@@ -11,8 +11,6 @@ process counts as if it were made here, so that equal input ends at the same pla
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from kbnf_core.artifact.snapshot import packed_size
 from kbnf_core.mask.ahead import counted_work
 from kbnf_core.mask.masks import Masks

@@ -32,7 +32,8 @@ VOCABULARY = Vocabulary(dict(enumerate(PIECES)), eos_token_id=len(PIECES))
 GRAMMARS = Path(__file__).resolve().parents[3] / "grammars"
 
 TEXTS = {
-    "KBNF": """start ::= item {"," item}; item ::= #'[a-z]+' | "(" start ")" | except!("x", 3) "x";""",
+    "KBNF": """start ::= item {"," item};
+        item ::= #'[a-z]+' | "(" start ")" | except!("x", 3) "x";""",
     "GBNF": 'root ::= "a" root | [b-d]{2,40} .',
     "Lark": 'start: (WORD | "x")+\nWORD: /[a-z]+/\n%ignore " "',
     "BNF": "<start>::=<word>\n<word>::=<any!>|<except!('a')><word>|'é'",

@@ -33,6 +33,7 @@ from kbnf_core import (
 )
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.read import describe_artifact
+from kbnf_core.artifact.snapshot import pack_moves, unpack_moves
 from kbnf_core.container import read_container, write_container
 from kbnf_core.recognise.states import DEAD, INITIAL
 from kbnf_testing.artifact_faults import GRAMMARS, rewrite
