@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kbnf_core import Vocabulary
-    from kbnf_core.artifact.write import Progress
+    from kbnf_core.artifact.precompute import Progress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
 from kbnf_core import ir
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
@@ -44,18 +44,15 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core.artifact.read import Stored
     from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
-    from kbnf_core.mask.masks import StoredMasks
-    from kbnf_core.mask.token_automaton import TokenAutomata
+    from kbnf_core.mask.token_automaton import Stored, TokenAutomata
     from kbnf_core.parse.calls import CallParser, CallReader
     from kbnf_core.parse.follow import ValueReader
     from kbnf_core.parse.parser import Parser
     from kbnf_core.parse.tree import Tree
-    from kbnf_core.recognise.states import StoredStates
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -64,45 +61,6 @@ OF_READ = frozenset(
     ("path", "start", "finish", "limits", "imports", "defaults", "vocabulary", "lossy")
 )
 """Names of the options of ``Grammar.read`` that every language has."""
-
-
-class StoredText(Protocol):
-    """What was known of a text when it was compiled; see ``artifact.reading``."""
-
-    losses: tuple[Diagnostic, ...]
-    diagnostics: tuple[Diagnostic, ...]
-    names: Mapping[str, Span]
-    rules: ir.Grammar | None
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether no text ever ends."""
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether there are rules, with names of the text."""
-
-
-class Stored(Protocol):
-    """What was compiled earlier, as an artifact stores it."""
-
-    reading: StoredText
-
-    @property
-    def language(self) -> str | None:
-        """The name of the language of the text; None for KBNF made of another."""
-
-    def as_kbnf(self) -> tuple[str, str]:
-        """Return the grammar as KBNF, and its start."""
-
-    def states(self) -> "StoredStates":
-        """Return the states."""
-
-    def masks(self, vocabulary: "Vocabulary") -> "StoredMasks | None":
-        """Return the masks over a vocabulary; see ``mask.token_automaton.StoredMemo``."""
-
-    def values(self) -> str | None:
-        """Return what values are made of, None where that is JSON."""
 
 
 class Grammar:

@@ -146,8 +146,9 @@ def _most_states(arrays: Arrays, moves: Ids, room: float, needed: int) -> int:
 
 def _most_before(values: Ids, start: Ids) -> Ids:
     """Return the largest value of each list and those before it, -1 where there are none."""
-    most = np.concatenate([np.full(1, -1, np.int32), np.maximum.accumulate(values)])
-    return most[start[1:]].astype(np.int32)
+    most: Ids = np.concatenate([np.full(1, -1, np.int32), np.maximum.accumulate(values)])
+    found: Ids = most[start[1:]]
+    return found
 
 
 def _first_states(arrays: Arrays, count: int, needed: int) -> dict[str, npt.NDArray[Any]]:

@@ -29,8 +29,13 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kbnf_core import ir
     from kbnf_core.mask.nearest_end import NearestEnd
     from kbnf_core.recognise.closing import DistanceToEnd
+    from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.source import Span
 
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
@@ -236,6 +241,36 @@ class StoredMemo(Protocol):
         """Return what values are made of, None where that is JSON."""
 
 
+class StoredText(Protocol):
+    """What was known of a text when it was compiled; see ``artifact.reading``."""
+
+    losses: "tuple[Diagnostic, ...]"
+    diagnostics: "tuple[Diagnostic, ...]"
+    names: "Mapping[str, Span]"
+    rules: "ir.Grammar | None"
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether no text ever ends."""
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there are rules, with names of the text."""
+
+
+class Stored(StoredMemo, Protocol):
+    """A grammar that was compiled earlier, as an artifact stores it."""
+
+    reading: StoredText
+
+    @property
+    def language(self) -> str | None:
+        """The name of the language of the text; None for KBNF made of another."""
+
+    def as_kbnf(self) -> tuple[str, str]:
+        """Return the grammar as KBNF, and its start."""
+
+
 class TokenAutomata:
     """The token automata of one grammar; they share its state table and, per vocabulary, its masks.
 
@@ -255,8 +290,8 @@ class TokenAutomata:
     def known_bytes(self) -> int:
         """The memory that all tables and masks take."""
         automata = [each for known in [*self._automata.values()] for each in [*known.values()]]
-        parts = [*automata, *{each.masks for each in automata}]
-        known = sum(each.known_bytes for each in parts)
+        known = sum(each.known_bytes for each in automata)
+        known += sum(each.known_bytes for each in {each.masks for each in automata})
         return known + (0 if self._states is None else self._states.explorer.bytes)
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:

@@ -100,7 +100,7 @@ def test_what_commands_ask_is_there_without_reading_the_text(
     assert (twin.is_endless, dict(twin.names)) == (False, dict(grammar.names))
     engine, other = Engine(grammar, VOCABULARY), Engine(twin, VOCABULARY)
     assert str(other.why(b"!!")) == str(engine.why(b"!!"))
-    text = engine.shortest_completion().data
+    text = engine.shortest_completion().data or b""
     assert list(twin.parse(text).events()) == list(grammar.parse(text).events())
     assert str(other.sample(random.Random(1))) == str(engine.sample(random.Random(1)))
     same_masks(grammar, twin, 2)

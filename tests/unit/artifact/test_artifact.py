@@ -442,7 +442,7 @@ def test_swapped_arguments_are_named(tmp_path: Path) -> None:
     compile_artifact("start ::= 'a';", vocabulary, path)
     # Types would refuse them, too.
     load: Callable[..., Grammar] = load_artifact
-    compile_: Callable[..., None] = compile_artifact
+    compile_: Callable[..., object] = compile_artifact
     with pytest.raises(ConfigError, match=r"`limits` must be Limits, not Vocabulary; .*`Engine`"):
         load(path, vocabulary)
     with pytest.raises(ConfigError, match=r"`path` must be .*, not Vocabulary"):
