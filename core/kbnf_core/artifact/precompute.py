@@ -56,7 +56,7 @@ class Precompute:
         self.made = Made()
         self.size = 0
         self._masks = masks
-        self._work = work + counted_work(masks)
+        self._work = work
         self._room = room
         self._progress = progress
         self._rows = self._node_sets = 0
@@ -66,6 +66,8 @@ class Precompute:
         masks, made = self._masks, self.made
         masks.viable(masks.states.initial)
         self._count(0)
+        # Everybody needs that one.
+        self._work += counted_work(masks)
         for walk in (self._item_sets, self._exits):
             for completions, left in walk():
                 made.walks += 1

@@ -49,7 +49,7 @@ class Limits:
     mask_bytes: int = 64 * 2**20
     work: int = 20_000_000
     artifact_read: int = 64 * 2**20
-    artifact_work: int = 100_000_000
+    artifact_work: int = 80_000_000
     artifact_bytes: int = 16 * 2**20
 
 

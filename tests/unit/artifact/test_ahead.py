@@ -130,7 +130,7 @@ def test_a_schema_has_its_losses(tmp_path: Path) -> None:
     ("limits", "limit"),
     [
         (NO_MORE, "work"),
-        (replace(NO_MORE, artifact_work=20_000), "work"),
+        (replace(NO_MORE, artifact_work=3_000), "work"),
         (Limits(artifact_bytes=1), "bytes"),
     ],
 )
