@@ -244,10 +244,21 @@ class StoredMemo(Protocol):
 class StoredText(Protocol):
     """What was known of a text when it was compiled; see ``artifact.reading``."""
 
-    losses: "tuple[Diagnostic, ...]"
-    diagnostics: "tuple[Diagnostic, ...]"
-    names: "Mapping[str, Span]"
-    rules: "ir.Grammar | None"
+    @property
+    def losses(self) -> "tuple[Diagnostic, ...]":
+        """What is not kept of the text."""
+
+    @property
+    def diagnostics(self) -> "tuple[Diagnostic, ...]":
+        """What was found while reading."""
+
+    @property
+    def names(self) -> "Mapping[str, Span]":
+        """Where each name is defined first."""
+
+    @property
+    def rules(self) -> "ir.Grammar | None":
+        """The rules with the places of the text, None where there are none."""
 
     @property
     def is_endless(self) -> bool:
@@ -261,7 +272,9 @@ class StoredText(Protocol):
 class Stored(StoredMemo, Protocol):
     """A grammar that was compiled earlier, as an artifact stores it."""
 
-    reading: StoredText
+    @property
+    def reading(self) -> StoredText:
+        """What is known of the text."""
 
     @property
     def language(self) -> str | None:
