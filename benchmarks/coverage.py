@@ -371,7 +371,7 @@ def judge_sample(
     """
     drawn = engine.sample(random, length)
     tokens = [each for each in drawn.tokens if each not in BYTES.eos_token_ids]
-    text = b"".join(map(BYTES.bytes_or_name, tokens)).decode()
+    text = BYTES.decode(tokens).decode()
     if not drawn.is_complete:
         return "without an end", text
     value = json.loads(text)

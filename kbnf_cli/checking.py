@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,6 +11,7 @@ from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
 from kbnf_cli.inputs import (
+    Readable,
     is_artifact,
     language_for,
     open_text,
@@ -314,16 +315,22 @@ def _text_of(path: Path, name: str, *, for_engines: bool) -> "tuple[Source, Diag
     if is_class(str(path)):
         return Source(schema_of_model(str(path), for_engines=for_engines), name), None
     if is_artifact(path):
-        return open_text(path, name, None).source, None
+        return _inside(path, name).source, None
     return read_source(path, name)
 
 
+@lru_cache(maxsize=1)
+def _inside(path: Path, name: str) -> Readable:
+    """Return the text that an artifact was made of; it is asked for its language, too."""
+    return open_text(path, name, None)
+
+
 def _language_of(text: str, path: Path, name: str, from_: str | None) -> "Language":
-    from kbnf_core.languages import JSON_SCHEMA, KBNF
+    from kbnf_core.languages import JSON_SCHEMA
 
     if is_class(str(path)):
         return JSON_SCHEMA
-    return KBNF if is_artifact(path) else language_for(text, name, from_)
+    return _inside(path, name).language if is_artifact(path) else language_for(text, name, from_)
 
 
 def _selected(

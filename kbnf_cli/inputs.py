@@ -234,12 +234,21 @@ def open_written(
 ) -> Readable:
     """Return the text of a grammar as it is written, also of a schema; else as ``open_text``."""
     if is_artifact(path):
-        grammar = _open_artifact(path, start, None)
-        return Readable(grammar.source, grammar.language)
+        return _text_inside(_open_artifact(path, start, None))
     source = read_text(path, name)
     language = language_for(source.text, name, from_)
     refuse_schema_options(schema, name, language)
     return Readable(source, language)
+
+
+def _text_inside(grammar: "Grammar") -> Readable:
+    """Return the text that an artifact was made of; as KBNF where it imports other files."""
+    from kbnf_core.languages import KBNF
+    from kbnf_core.text.source import Source
+
+    if "%import" not in grammar.source.text:
+        return Readable(grammar.source, grammar.language)
+    return Readable(Source(grammar.to_kbnf(), grammar.source.path), KBNF)
 
 
 def read_whole(
@@ -280,7 +289,7 @@ def read_text_or_artifact(path: Path, name: str) -> "Source":
     from kbnf_core.text.source import Source
 
     if is_artifact(path):
-        return Source(_open_artifact(path, None, None).source.text, name)
+        return Source(_open_artifact(path, None, None).to_kbnf(), name)
     return read_text(path, name)
 
 

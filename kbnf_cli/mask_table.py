@@ -97,8 +97,7 @@ def place_title(place: "LivePlace", source: Source) -> str:
 
 def terminal_places(engine: "Engine", places: "Sequence[LivePlace]") -> "list[LivePlace]":
     """Return the places at terminals; a nonterminal is shown by what is open inside it."""
-    document = engine.grammar.reading.document
-    names = {definition.name.value for definition in document.definitions}
+    names = engine.grammar.names
     source = engine.grammar.source
     found = [place for place in places if source.slice(place.span) not in names]
     return sorted(found, key=lambda place: (place.span, place.rules))
@@ -168,14 +167,14 @@ def matching(vocabulary: "Vocabulary", ids: Sequence[int], wanted: str) -> list[
 
     data = as_bytes(wanted)
     if not is_pattern(wanted):
-        return [each for each in ids if data in vocabulary.bytes_or_name(each)]
+        return [each for each in ids if data in vocabulary.decode((each,))]
     end = monotonic() + _REGEX_SECONDS
     try:
         found = regex.compile(data[1:-1]).search
         return [
             each
             for each in ids
-            if found(vocabulary.bytes_or_name(each), timeout=max(0.0, end - monotonic()))
+            if found(vocabulary.decode((each,)), timeout=max(0.0, end - monotonic()))
         ]
     except regex.error as error:
         raise ConfigError(f"not a regular expression: {error}") from None

@@ -109,7 +109,7 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     else:
         console.text("".join(f"{shown(text)}\n" for text in texts))
     if len(texts) < wish.number and format_ != "json":
-        if engine.grammar.reading.is_endless:
+        if engine.grammar.is_endless:
             console.note(f"there is no text: none of `{engine.grammar.start}` ever ends (W308)")
             return Exit.FINDINGS
         console.note(_why_few(wish, len(texts), total))

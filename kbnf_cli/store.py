@@ -37,7 +37,7 @@ _SCHEMA = "kbnf.compile/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Filling:
-    """The options of ``compile`` that are for stores, and ``lossy``."""
+    """The options of ``compile`` that are for stores, and those that hold everywhere."""
 
     store: str | None
     executor: str | None
@@ -45,6 +45,15 @@ class Filling:
     lossy: bool
     work: int | None
     memory: int | None
+    ahead_work: int | None
+    max_size: int | None
+
+    @property
+    def ahead(self) -> dict[str, int]:
+        """What is made ahead at most, by the names in ``Limits``."""
+        size = None if self.max_size is None else self.max_size * 2**20
+        wanted = {"artifact_work": self.ahead_work, "artifact_bytes": size}
+        return {name: value for name, value in wanted.items() if value is not None}
 
     def require_store(self) -> None:
         """Raise ``UsageError`` for options that are for stores, where there is none."""
@@ -195,9 +204,8 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
         imports=ANYWHERE,
         **own_options(inputs.schema, language),
     )
-    if options.work is None:
-        return recipe
-    return replace(recipe, limits=replace(recipe.limits, work=options.work))
+    work = {} if options.work is None else {"work": options.work}
+    return replace(recipe, limits=replace(recipe.limits, **work, **options.ahead))
 
 
 @click.command(

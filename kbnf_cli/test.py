@@ -149,12 +149,9 @@ def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
     from kbnf_core.examples.cases import Example, Status
     from kbnf_core.examples.coverage import cover
 
-    rules = grammar.reading.explained
-    if rules is None:
-        return None
     passed = [each.example for each in outcomes if each.status is Status.PASSED]
     texts = [each.data for each in passed if isinstance(each, Example) and each.accepted]
-    return Covered(grammar.source, cover(rules, texts, _authors_names(grammar)))
+    return Covered(grammar.source, cover(grammar.explained, texts, _authors_names(grammar)))
 
 
 _NAME = re.compile(r"[\w-]+")
@@ -164,7 +161,7 @@ def _authors_names(grammar: "Grammar") -> dict[str, str | None]:
     """Return what the author calls each rule; None for what a conversion made of other parts."""
     source = grammar.source
     found = {}
-    for name, span in grammar.reading.document.first_names.items():
+    for name, span in grammar.names.items():
         written = source.slice(span)
         found[name] = written if _NAME.fullmatch(written) else None
     return found

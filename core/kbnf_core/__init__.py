@@ -12,7 +12,13 @@ if TYPE_CHECKING:
     from kbnf_core.artifact.manifest import ArtifactError, ArtifactWarning
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks, fill_tree_bitmasks
     from kbnf_core.compiled import compile_artifact, load_artifact
-    from kbnf_core.compiler import Compiler
+    from kbnf_core.compiler import (
+        Compiler,
+        DeadlineError,
+        Metrics,
+        QuarantinedError,
+        WorkerError,
+    )
     from kbnf_core.config import CompressionConfig, Config, EngineConfig, Finish, RegexConfig
     from kbnf_core.engine import AcceptTokenResult, Engine
     from kbnf_core.grammar import Grammar
@@ -31,10 +37,12 @@ if TYPE_CHECKING:
         GrammarError,
         InvalidLogitsError,
         KbnfError,
+        MissingExtraError,
         ParseError,
         RejectedError,
         UnknownTokenError,
         VocabularyError,
+        WorkLimitError,
     )
     from kbnf_core.text.limits import Limits
     from kbnf_core.vocab.load import load_vocabulary
@@ -53,6 +61,10 @@ _HOMES = {
     "fill_tree_bitmasks": "batch",
     "check": "lint.check",
     "Compiler": "compiler",
+    "DeadlineError": "compiler",
+    "Metrics": "compiler",
+    "QuarantinedError": "compiler",
+    "WorkerError": "compiler",
     "CompressionConfig": "config",
     "Config": "config",
     "EngineConfig": "config",
@@ -72,6 +84,8 @@ _HOMES = {
     "RejectedError": "text.errors",
     "UnknownTokenError": "text.errors",
     "VocabularyError": "text.errors",
+    "MissingExtraError": "text.errors",
+    "WorkLimitError": "text.errors",
     "Explanation": "mask.why",
     "Completion": "mask.completion",
     "Sample": "mask.completion",
@@ -94,6 +108,7 @@ __all__ = [
     "CompressionConfig",
     "Config",
     "ConfigError",
+    "DeadlineError",
     "Diagnostic",
     "EmptyGrammarError",
     "Engine",
@@ -108,7 +123,10 @@ __all__ = [
     "InvalidLogitsError",
     "KbnfError",
     "Limits",
+    "Metrics",
+    "MissingExtraError",
     "ParseError",
+    "QuarantinedError",
     "RegexConfig",
     "RejectedError",
     "Sample",
@@ -117,6 +135,8 @@ __all__ = [
     "UnknownTokenError",
     "Vocabulary",
     "VocabularyError",
+    "WorkLimitError",
+    "WorkerError",
     "__version__",
     "allocate_bitmask",
     "apply_bitmask",

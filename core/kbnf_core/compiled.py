@@ -5,8 +5,9 @@ from os import PathLike
 from pathlib import Path
 from types import UnionType
 
+from kbnf_core.artifact.precompute import Made, Progress
 from kbnf_core.artifact.read import read_artifact
-from kbnf_core.artifact.write import Progress, compile_to
+from kbnf_core.artifact.write import compile_to
 from kbnf_core.grammar import Grammar
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -20,17 +21,21 @@ def compile_artifact(
     *,
     progress: Progress | None = None,
     key: str | None = None,
-) -> None:
+    limits: Limits | None = None,
+) -> Made:
     """Write the artifact of a grammar to ``path``, with the masks over ``vocabulary`` if given.
 
-    ``key`` is that of a store, for which ``load_artifact`` asks. Equal input gives equal bytes. The
-    file appears whole or not at all. Raises ``GrammarError``
-    for a grammar that cannot be used and ``OSError`` where the file cannot be written.
+    Masks are made ahead, nearest the start first, within ``artifact_work`` and ``artifact_bytes``
+    of ``limits``, the grammar's by default; what is left is made when an engine asks for it, and
+    what is returned says how much that is. ``key`` is that of a store, for which ``load_artifact``
+    asks. Equal input gives equal bytes. The file appears whole or not at all. Raises
+    ``GrammarError`` for a grammar that cannot be used and ``OSError`` where the file cannot be
+    written.
     """
     grammar = Grammar.from_any(grammar)
     _check_kind("vocabulary", vocabulary, Vocabulary | None)
     _check_kind("path", path, str | PathLike)
-    compile_to(path, grammar, vocabulary, progress, key)
+    return compile_to(path, grammar, vocabulary, progress, key, limits)
 
 
 def load_artifact(

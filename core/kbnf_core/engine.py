@@ -635,8 +635,8 @@ class Engine(EngineCore):
         return self._spelled(self.accepted_by_grammar())
 
     def _spelled(self, accepted: Iterable[int | bytes]) -> bytes:
-        spelled = self.vocabulary.bytes_or_name
-        return b"".join(each if isinstance(each, bytes) else spelled(each) for each in accepted)
+        spelled = self.vocabulary.decode
+        return b"".join(each if isinstance(each, bytes) else spelled((each,)) for each in accepted)
 
     def accepted_by_grammar(self, start: int = 0) -> list[int | bytes]:
         """Return what was accepted since the grammar began, the rest of a token first.

@@ -23,6 +23,7 @@ from kbnf_core.languages import (
     TOOL_LIST,
     detect,
     is_structural_tag,
+    named,
 )
 from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
-    from kbnf_core.mask.token_automaton import StoredMemo, TokenAutomata
+    from kbnf_core.mask.token_automaton import Stored, TokenAutomata
     from kbnf_core.parse.calls import CallParser, CallReader
     from kbnf_core.parse.follow import ValueReader
     from kbnf_core.parse.parser import Parser
@@ -112,7 +113,7 @@ class Grammar:
         self.start = reading.start
         self.finish = reading.finish
         self._limits = limits
-        self._stored: StoredMemo | None = None
+        self._stored: Stored | None = None
 
     @classmethod
     def read(
@@ -211,7 +212,7 @@ class Grammar:
         start: str,
         finish: Finish,
         tables: "Tables",
-        stored: "StoredMemo | None",
+        stored: "Stored | None",
         limits: Limits = DEFAULT_LIMITS,
         *,
         language: Language = KBNF,
@@ -229,8 +230,10 @@ class Grammar:
         grammar.finish = finish
         grammar._limits = limits
         grammar._stored = stored
-        grammar._values = None if stored is None else stored.values
-        grammar._read = read or partial(read_grammar, source, KBNF, Request(start, finish, limits))
+        if stored is not None:
+            grammar._values = stored.values
+            grammar.language = named(stored.language or KBNF.name) or KBNF
+        grammar._read = read or grammar._read_kbnf
         grammar.__dict__.update(tables=tables)
         return grammar
 
@@ -365,6 +368,19 @@ class Grammar:
         parts = (type(self), self.to_kbnf(), self.start_in_kbnf, self.finish, path, self._limits)
         return _restore, (*parts, self.values_as_text)
 
+    def _read_kbnf(self) -> Reading:
+        """Read the text of an artifact as KBNF."""
+        text, start = self.to_kbnf(), self.start_in_kbnf
+        request = Request(start, self.finish, self._limits)
+        return read_grammar(Source(text, self.source.path), KBNF, request)
+
+    def cold(self) -> "Grammar":
+        """Return the same grammar without what engines remember of it."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.__dict__.pop("token_automata", None)
+        return twin
+
     @property
     def limits(self) -> Limits:
         """The limits in force."""
@@ -372,6 +388,8 @@ class Grammar:
 
     def to_kbnf(self) -> str:
         """Return the grammar as KBNF: its own text, or what is written of another one."""
+        if self._stored is not None:
+            return self._stored.as_kbnf()[0]
         if self.language is KBNF:
             return self.source.text
         return KBNF.write(self.reading, self._limits).text
@@ -379,6 +397,8 @@ class Grammar:
     @property
     def start_in_kbnf(self) -> str:
         """The start nonterminal in the text that ``to_kbnf`` returns."""
+        if self._stored is not None:
+            return self._stored.as_kbnf()[1]
         keeps_names = self.language is KBNF or self.language.is_converted
         return self.start if keeps_names else KBNF.start
 
@@ -390,30 +410,52 @@ class Grammar:
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
         """What the grammar does not keep of its text."""
+        if self._stored is not None:
+            return self._stored.reading.losses
         source = self.source
         return tuple(loss.diagnostic(source) for loss in self.reading.losses)
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether no text ever ends."""
+        return self.reading.is_endless if self._stored is None else self._stored.reading.is_endless
+
+    @property
+    def names(self) -> Mapping[str, Span]:
+        """Where each name of the text is defined first."""
+        if self._stored is not None and self._stored.reading.has_rules:
+            return self._stored.reading.names
+        return self.reading.document.first_names
+
+    @property
+    def written_rules(self) -> ir.Grammar | None:
+        """The rules with the places of the text; None where it has no rules of its own."""
+        if self._stored is not None:
+            return self._stored.reading.rules
+        return None if self.reading.parsed.rules is not None else self.rules
 
     @cached_property
     def rules(self) -> ir.Grammar:
         """The grammar that the text means."""
-        return _usable(self.reading)
+        return (self._stored and self._stored.reading.rules) or _usable(self.reading)
 
     @cached_property
     def analysis(self) -> "Analysis":
         """What is known of each nonterminal."""
         from kbnf_core.lower.facts import analyse
 
-        known = self.reading.analysis
+        known = self.reading.analysis if self._stored is None else None
         return analyse(self.rules) if known is None else known
 
     @property
-    def _explained(self) -> ir.Grammar:
-        return self.reading.explained or _usable(self.reading)
+    def explained(self) -> ir.Grammar:
+        """The rules with the names and places for people, which explanations are made of."""
+        return self.written_rules or self.reading.explained or _usable(self.reading)
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Warnings found while reading."""
-        return self.reading.diagnostics
+        return (self.reading if self._stored is None else self._stored.reading).diagnostics
 
     @cached_property
     def tables(self) -> "Tables":
@@ -433,7 +475,7 @@ class Grammar:
     @cached_property
     def plain_tables(self) -> "PlainTables":
         """The automata for explanations. Raises ``GrammarError`` (E106, E107) past a limit."""
-        return self._build(lambda: build_plain_tables(self._explained, self._limits))
+        return self._build(lambda: build_plain_tables(self.explained, self._limits))
 
     def _build(self, build: Callable[[], T]) -> T:
         try:
@@ -449,7 +491,7 @@ class Grammar:
         """What parses texts; built on first use. Raises as ``tables`` does."""
         from kbnf_core.parse.parser import Parser
 
-        return self._build(lambda: Parser(self._explained, self._limits))
+        return self._build(lambda: Parser(self.explained, self._limits))
 
     def parse(self, text: str | bytes) -> "Tree":
         """Return which rules matched which parts of a whole text.
@@ -525,6 +567,35 @@ class Grammar:
             raise GrammarError(problems)
         return self._build(partial(CallParser, rules, marked.marks, self._limits))
 
+    @property
+    def known_bytes(self) -> int:
+        """The memory that it takes, with all that engines remember of it.
+
+        Arrays and what the kernel keeps are counted, trees of Python's objects are estimated.
+        """
+        found, known = _OWN_BYTES + len(self.source.text), self.__dict__
+        if "tables" in known:
+            found += self.tables.bytes
+        if "reading" in known:
+            found += self._reading_bytes
+        if "plain_tables" in known:
+            plain = self.plain_tables.tables
+            found += plain.bytes + _EXPLAINED_BYTES * plain.state_count
+        if "parser" in known:
+            found += _PARSED_BYTES * self.tables.state_count
+        return found + (self.token_automata.known_bytes if "token_automata" in known else 0)
+
+    @cached_property
+    def _reading_bytes(self) -> int:
+        rules = () if self.reading.grammar is None else self.reading.grammar.rules.values()
+        automata = {
+            id(node.dfa): node.dfa.size
+            for body in rules
+            for node in ir.postorder(body)
+            if isinstance(node, ir.Regular)
+        }
+        return _READ_BYTES * len(self.source.text) + sum(automata.values())
+
     @cached_property
     def token_automata(self) -> "TokenAutomata":
         """The caches, shared by all engines of this grammar."""
@@ -547,6 +618,10 @@ def _restore(
     grammar._values = lambda: values
     return grammar
 
+
+_OWN_BYTES, _READ_BYTES, _EXPLAINED_BYTES, _PARSED_BYTES = 4_096, 64, 400, 300
+"""The memory of a grammar and its names; of what is known of a character that was read; of places
+and positions beside a state."""
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")
 

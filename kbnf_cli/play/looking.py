@@ -104,7 +104,7 @@ def beginning_with(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     prefix = typed_bytes(text)
     ids = allowed_ids(session.engine)
-    found = [each for each in ids if vocabulary.bytes_or_name(each).startswith(prefix)]
+    found = [each for each in ids if vocabulary.decode((each,)).startswith(prefix)]
     lines = token_lines(vocabulary, found, world.columns)
     count = f"{len(found):,} of {len(ids):,} allowed tokens begin with {escaped(prefix)}"
     return listed(session, row("allowed", count), lines, world)

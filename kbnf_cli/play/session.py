@@ -236,11 +236,9 @@ def accept_all(engine: "Engine", steps: "tuple[What, ...]") -> None:
 
 def cold_engine(engine: "Engine") -> "Engine":
     """Return an engine at the beginning that shares no caches with ``engine``."""
-    from kbnf_core import Config, Engine, Grammar
+    from kbnf_core import Config, Engine
 
-    old = engine.grammar
-    fresh = Grammar.of(old.reading, old.limits)
-    return Engine(fresh, engine.vocabulary, Config(finish=engine.finish))
+    return Engine(engine.grammar.cold(), engine.vocabulary, Config(finish=engine.finish))
 
 
 def open_session(files: Files, world: World, vocabulary: "Vocabulary | None" = None) -> Session:

@@ -59,7 +59,7 @@ def _operands(session: Session, command: Command, typed: str) -> Iterator[Propos
         case Operand.PATH:
             yield from _paths(typed.lstrip())
         case Operand.RULE:
-            yield from _words(session.engine.grammar.reading.document.first_names, typed)
+            yield from _words(session.engine.grammar.names, typed)
         case Operand.WORD:
             usage = command.usage.strip("[]").split("|")
             yield from _words([word for word in usage if word.islower()], typed)

@@ -154,7 +154,7 @@ def texts_written_from(grammar: Grammar, random: Random) -> Iterator[str]:
         drawn = engine.sample(random, length)
         assert drawn.is_complete
         tokens = [each for each in drawn.tokens if each not in _BYTES.eos_token_ids]
-        yield b"".join(map(_BYTES.bytes_or_name, tokens)).decode()
+        yield _BYTES.decode(tokens).decode()
 
 
 @pytest.mark.parametrize("seed", seeds(3_000, ordinary=60, ci=120))

@@ -16,7 +16,7 @@ import pytest
 
 import kbnf_core.processes
 from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
-from kbnf_core.compiler import STRIKES, QuarantinedError, WorkerError, _compiled
+from kbnf_core.compiler import STRIKES, QuarantinedError, WorkerError, _compiled, _Counts
 from kbnf_core.compiler.jobs import Compiled, Job, compile_job
 from kbnf_core.processes import Pool, Process, _raised, pack, unpack
 from kbnf_core.text.errors import ConfigError, InternalError
@@ -239,6 +239,10 @@ def test_an_exception_is_a_value_and_is_remembered(monkeypatch: pytest.MonkeyPat
 class Answering:
     """Stands for a process: does the call here, and sends and receives as a process does."""
 
+    def spent(self) -> float:
+        """Return no time."""
+        return 0.0
+
     def call(self, function: Callable[..., Any], *arguments: object) -> Any:
         """Do a call."""
         try:
@@ -253,7 +257,8 @@ def test_every_exception_of_a_worker_is_an_error_of_this_library(
     def answered(make: Callable[..., Any]) -> object:
         monkeypatch.setattr(Grammar, "read_with", make)
         try:
-            return _compiled(Job("regex", "a"), lambda made: made, cast(Process, Answering()))
+            made = cast(Process, Answering())
+            return _compiled(Job("regex", "a"), lambda grammar: grammar, _Counts(), made)
         except KbnfError as error:
             return error
 

@@ -6,7 +6,9 @@ as JSON in ASCII with sorted keys and no spaces. Nothing in it is code. Equal in
 gives equal bytes.
 
 **Manifest** (JSON): ``format`` (the number ``FORMAT``), ``tool`` (the version that wrote it),
-``start``, ``finish``, ``nonterminals`` (names by number), ``token_terminals`` (each
+``start``, ``kbnf_start`` (the start of the text as KBNF), ``language`` (of the source; null for
+KBNF that was written of a text without rules), ``finish``, ``nonterminals`` (names by number),
+``token_terminals`` (each
 ``{"name", "ranges", "negated"}``), ``start_is_nullable``, ``source_path``, ``source_hash``
 (BLAKE2b-128 of the source), ``key`` (that of a store under which it was compiled, null elsewhere),
 ``unicode`` (version of the tables behind property classes), ``vocabulary``: null, or ``{"name",
@@ -31,12 +33,24 @@ entry than lists, and the elements; list i is ``x[start[i]:start[i + 1]]``.
 
 Of ``tables``:
 
-- ``source`` (uint8): the grammar's text, UTF-8.
+- ``source`` (uint8): the grammar's text, UTF-8; of a text without rules, its KBNF.
 - ``classes`` (uint8), ``entry``, ``accepting`` (uint8), ``edge.start``, ``edge.class``,
   ``edge.target``, ``call.start``, ``call.nonterminal``, ``call.return``, ``call.tail`` (uint8),
   ``token.start``, ``token.terminal``, ``token.target``: the fields of ``tables.Tables``.
 - ``loop.of``, ``loop.row``, ``loop.twin``, ``loop.last``, ``loop.begins`` (uint8),
   ``loop.is_below`` (uint8), ``loop.low``, ``loop.high``: those of ``tables.Loops``.
+
+Of ``reading`` (``reading.py``), so that commands need not read the text:
+
+- ``about`` (uint8): JSON in ASCII: ``losses`` and ``findings`` (``text.diagnostics.stored``),
+  ``is_endless``, ``names`` ({name: span}), and where there are rules ``start``, ``rules`` ({name:
+  node}), ``calls`` (names that nodes call, by number) and ``terminals``.
+- ``kbnf`` (uint8): the grammar as KBNF, where its text is in another language.
+- ``rule.nodes`` ([n, 5]): kind, the two ends of the span, and two numbers: of a literal its number;
+  of a regular expression that of its automaton; of a token that of its terminal; of a call that of
+  its name; of a repetition its bounds, -1 for none. ``rule.parts``: the nodes that are parts of
+  each; they come before it. ``rule.literals`` (uint8); ``rule.classes`` ([n, 256], uint8),
+  ``rule.edges`` ([m, 3]: state, class, target) and ``rule.accepting`` (uint8): the automata.
 
 Of ``values``:
 
@@ -50,7 +64,10 @@ Of ``states``:
   a node refers to itself (-1) and to nodes before it only.
 - ``pairs.start``, ``pairs`` ([n, 2]): states as (stack node, item set); ``exits.start``,
   ``exits``: their completions, nonterminals completed by the byte that led there. State 0 is dead.
-- ``next`` ([states, classes]): transitions; -1 is not computed yet.
+- ``next.start``, ``next``: transitions, a list a state; -1 is not computed yet. A list as long as
+  there are classes has the state after each; a shorter one begins with what most of them lead to,
+  0 or -1, and has (class, state) pairs for the others. States that had no room are left out: they
+  are the last ones, and -1 where others lead to them.
 
 Of ``masks``:
 
@@ -66,7 +83,7 @@ Of ``walks``:
   sets at which the start is complete.
 """
 
-FORMAT = 4
+FORMAT = 5
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"

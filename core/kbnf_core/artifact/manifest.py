@@ -53,6 +53,8 @@ class Manifest:
 
     tool: str
     start: str
+    kbnf_start: str
+    language: str | None
     finish: Finish
     nonterminals: tuple[str, ...]
     start_is_nullable: bool
@@ -110,6 +112,8 @@ def _parse(fields: Mapping[str, Any]) -> Manifest:
     return Manifest(
         tool=_text(fields["tool"]),
         start=_text(fields["start"]),
+        kbnf_start=_text(fields["kbnf_start"]),
+        language=None if fields["language"] is None else _text(fields["language"]),
         finish=Finish(fields["finish"]),
         nonterminals=tuple(map(_text, _list(fields["nonterminals"]))),
         start_is_nullable=_flag(fields["start_is_nullable"]),

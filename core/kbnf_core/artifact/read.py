@@ -17,12 +17,12 @@ from kbnf_core.artifact.manifest import (
     hash_of,
     parse_manifest,
 )
+from kbnf_core.artifact.reading import StoredReading
 from kbnf_core.artifact.snapshot import ArtifactMasks, ArtifactStates
 from kbnf_core.artifact.validate import Checker, check_masks, check_states, check_tables
 from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.lower.tables import Loops, Tables
-from kbnf_core.mask.token_automaton import StoredMemo
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
@@ -32,7 +32,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 G = TypeVar("G")
 
-Restore: TypeAlias = Callable[[Source, str, Finish, Tables, StoredMemo, Limits], G]
+Restore: TypeAlias = Callable[[Source, str, Finish, Tables, "Stored", Limits], G]
 """Makes a grammar of its source, start, finish, automata and stored states: ``Grammar.restore``."""
 
 
@@ -48,12 +48,11 @@ def read_artifact(
     ``key`` is what it must have been compiled for, see ``compile_to``. Raises ``ArtifactError``,
     and ``SourceError`` for a file that cannot be read.
     """
-    stored = _Stored.open(path, read_up_to)
+    stored = Stored.open(path, read_up_to)
     manifest = stored.manifest
     if key is not None and manifest.key != key:
         raise ArtifactError(str(path), "it was compiled for another source, or other options")
-    source = Source(stored.source, manifest.source_path)
-    return restore(source, manifest.start, manifest.finish, stored.tables, stored, limits)
+    return restore(stored.source, manifest.start, manifest.finish, stored.tables, stored, limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +66,20 @@ class Description:
 
 def describe_artifact(path: str | Path) -> Description:
     """Return what is in an artifact; raises what ``load_artifact`` raises, and warns of masks."""
-    stored = _Stored.open(path, 0)
+    stored = Stored.open(path, 0)
     tables, states, masks = stored.tables, stored.state_arrays, stored.known_masks
     counts = {
         "positions": tables.state_count,
         "byte classes": tables.class_count,
         "item sets": len(states["items.start"]) - 1,
-        "states": len(states["next"]),
+        "states": len(states["pairs.start"]) - 1,
         "walks": len(masks["walks"]) if masks else 0,
         "masks": len(masks["masks.start"]) - 1 if masks else 0,
     }
     return Description(stored.manifest, Path(path).stat().st_size, counts)
 
 
-class _Stored:
+class Stored:
     """The stored states and masks of an artifact; see ``mask.token_automaton.StoredMemo``.
 
     All but the masks is checked when it is made.
@@ -92,14 +91,14 @@ class _Stored:
         self._arrays = arrays
         names = manifest.nonterminals
         table_arrays, self.state_arrays = self._section("tables"), self._section("states")
-        self.source = self._text(table_arrays)
+        self.source = Source(self._text(table_arrays), manifest.source_path)
         checker = Checker(path, {**table_arrays, **self.state_arrays})
         positions, classes = check_tables(checker, len(names), len(manifest.token_terminals))
         self._item_sets = check_states(checker, positions, len(names), classes)
         self.tables = _tables(manifest, table_arrays)
 
     @classmethod
-    def open(cls, path: str | Path, read_up_to: int) -> "_Stored":
+    def open(cls, path: str | Path, read_up_to: int) -> "Stored":
         """Return what is in a file; raise ArtifactError where it is no usable artifact."""
         try:
             arrays, metadata = read_container(path, read_up_to)
@@ -130,16 +129,36 @@ class _Stored:
         """Return the states."""
         return ArtifactStates(self.tables, self.state_arrays)
 
+    @cached_property
+    def reading(self) -> StoredReading:
+        """What is known of the text."""
+        return StoredReading(self.path, self._section("reading"), self.source)
+
+    @property
+    def language(self) -> str | None:
+        """The name of the language of the text, None for KBNF that was written of another."""
+        return self.manifest.language
+
+    def as_kbnf(self) -> tuple[str, str]:
+        """Return the grammar as KBNF, and its start."""
+        text = self._encoded("reading", "kbnf")
+        return self.source.text if text is None else text, self.manifest.kbnf_start
+
+    def _encoded(self, section: str, name: str) -> str | None:
+        """Return a text that is stored, None where there is none."""
+        if section not in self.manifest.sections:
+            return None
+        arrays = self._section(section)
+        if name not in arrays:
+            return None
+        try:
+            return Checker(self.path, arrays).array(name, np.uint8).tobytes().decode("utf-8")
+        except UnicodeDecodeError:
+            raise ArtifactError(self.path, f"its section `{section}` is not UTF-8") from None
+
     def values(self) -> str | None:
         """Return what values are made of; None where the artifact says nothing of that."""
-        if "values" not in self.manifest.sections:
-            return None
-        arrays = self._section("values")
-        data = Checker(self.path, arrays).array("values", np.uint8).tobytes()
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise ArtifactError(self.path, "its section `values` is not UTF-8") from None
+        return self._encoded("values", "values")
 
     def masks(self, vocabulary: Vocabulary) -> ArtifactMasks | None:
         """Return the masks, or None where the artifact has none that can be used."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.artifact.manifest import ArtifactError
+from kbnf_core.artifact.snapshot import sparse_pairs
 from kbnf_core.mask.bits import word_count
 from kbnf_core.mask.walks import EMPTY_ROW
 from kbnf_core.recognise.states import BOTTOM, DEAD, EMPTY, INITIAL, SELF, UNKNOWN
@@ -21,6 +22,9 @@ from kbnf_core.recognise.states import BOTTOM, DEAD, EMPTY, INITIAL, SELF, UNKNO
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _ROWS = ("of", "row", "twin", "last")
+
+MOST_MOVES = 2**28
+"""Transitions of a table, which takes four times so many bytes."""
 
 MOST_COUNTED = 2**30
 """What no bound of a count reaches."""
@@ -209,11 +213,32 @@ def check_states(checker: Checker, positions: int, nonterminals: int, class_coun
     states = len(checker.array("pairs.start", np.int32)) - 1
     checker.within("exits", checker.lists("exits", states), 0, nonterminals)
     _check_numbered(checker, DEAD, "pairs", "exits")
-    moves = checker.array("next", np.int32, class_count)
-    checker.require(len(moves) == states > INITIAL, "next", "has a wrong length")
-    checker.within("next", moves, UNKNOWN, states)
-    checker.require((moves[DEAD] == DEAD).all(), "next", "leaves the dead state")
+    checker.require(states > INITIAL, "pairs", "has too few states")
+    _check_moves(checker, states, class_count)
     return item_sets
+
+
+def _check_moves(checker: Checker, states: int, width: int) -> None:
+    """Check the transitions of ``states`` states, as ``snapshot.unpack_moves`` reads them."""
+    checker.require(states * width <= MOST_MOVES, "next", "is larger than a table may be")
+    elements = checker.lists("next", states)
+    start = checker.array("next.start", np.int32)
+    length = np.diff(start)
+    whole, odd = length == width, (length < width) & (length % 2 == 1)
+    checker.require((whole | odd).all(), "next", "has a row of a wrong length")
+    checker.within("next", elements[np.repeat(whole, length)], UNKNOWN, states)
+    checker.within("next", elements[start[:-1][~whole]], UNKNOWN, DEAD + 1)
+    pairs, rows = sparse_pairs(start, elements, width)
+    checker.within("next", pairs[:, 0], 0, width)
+    checker.within("next", pairs[:, 1], UNKNOWN, states)
+    fine = _ascends(np.stack((rows, pairs[:, 0]), axis=1))
+    checker.require(fine.all(), "next", "has a row that does not ascend")
+    dead = elements[: length[DEAD]]
+    checker.require(
+        (dead == DEAD).all() if whole[DEAD] else dead.tolist() == [DEAD],
+        "next",
+        "leaves the dead state",
+    )
 
 
 def _check_numbered(checker: Checker, empty: int, *names: str) -> None:

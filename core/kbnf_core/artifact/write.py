@@ -1,12 +1,8 @@
-"""The artifact writer: one safetensors file, equal bytes for equal input, all walks computed ahead.
+"""The artifact writer: one safetensors file, equal bytes for equal input, walks computed ahead."""
 
-Walks depend on item sets, not on input. The exploration follows item sets instead of texts: every
-state one byte after an item set yields further ones, until there are no new ones. Then
-completions are followed to every item set that can wait for them.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields
+from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,13 +11,16 @@ import numpy.typing as npt
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.manifest import hash_of, manifest_digest
-from kbnf_core.artifact.snapshot import pack_masks, pack_states, pack_walks
+from kbnf_core.artifact.precompute import Made, Precompute, Progress
+from kbnf_core.artifact.reading import Readable, pack_reading
+from kbnf_core.artifact.snapshot import first_masks, pack_masks, pack_states, pack_walks
 from kbnf_core.automata.regex.unicode import regex_version
 from kbnf_core.config import Finish
 from kbnf_core.container import digest, write_container
 from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.mask.masks import Masks
-from kbnf_core.recognise.states import BOTTOM, EMPTY, StateTable
+from kbnf_core.recognise.states import StateTable
+from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
 from kbnf_core.version import __version__
 from kbnf_core.vocab.vocabulary import Vocabulary
@@ -48,15 +47,31 @@ COLUMNS = {
 }
 """Fields of ``Tables`` and what their arrays are called."""
 
-Progress = Callable[[int, int], None]
-"""Called with the number of walks done, and of those known to be needed."""
+
+class Named(Protocol):
+    """A language."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
 
 
-class Compilable(Protocol):
+class Compilable(Readable, Protocol):
     """The properties of a ``Grammar`` that an artifact is made of."""
 
-    source: Source
     finish: Finish
+
+    @property
+    def limits(self) -> Limits:
+        """The limits in force."""
+
+    @property
+    def start(self) -> str:
+        """The start nonterminal."""
+
+    @property
+    def language(self) -> Named:
+        """The language of the text."""
 
     @property
     def start_in_kbnf(self) -> str:
@@ -80,17 +95,32 @@ def compile_to(
     vocabulary: Vocabulary | None,
     progress: Progress | None = None,
     key: str | None = None,
-) -> None:
-    """Write the artifact of a grammar with all walks over a vocabulary.
+    limits: Limits | None = None,
+) -> Made:
+    """Write the artifact of a grammar with the walks over a vocabulary; return what was made.
 
-    ``key`` is that of a store, for which ``read_artifact`` asks.
+    Of ``limits``, the grammar's by default, two bound what is made ahead: ``artifact_work`` and
+    ``artifact_bytes``. ``key`` is that of a store, for which ``read_artifact`` asks.
     """
-    if vocabulary is None:
-        write_artifact(grammar, StateTable(grammar.tables), None, path, key=key)
-        return
-    masks = Masks(StateTable(grammar.tables), vocabulary)
-    precompute(masks, progress)
-    write_artifact(grammar, masks.states, masks, path, key=key)
+    limits = limits or grammar.limits
+    sections, states = _fixed(grammar), StateTable(grammar.tables)
+    room = limits.artifact_bytes - _size(sections) - _HEADER
+    masks, made = None, Made()
+    if vocabulary is not None:
+        masks = Masks(states, vocabulary)
+        walks = Precompute(masks, limits.artifact_work, int(_WALKS * room), progress)
+        made = walks.run()
+    known = _known(states, masks, room)
+    made.states = len(states) - len(known["states"]["pairs.start"]) + 1
+    _write(path, grammar, masks, {**sections, **known}, grammar.finish, key)
+    return made
+
+
+_HEADER = 64 * 2**10
+"""Bytes that the manifest and the names of arrays may take."""
+
+_WALKS = 3 / 4
+"""The share of the room that walks and masks may take; states get what is left."""
 
 
 def write_artifact(
@@ -99,26 +129,65 @@ def write_artifact(
     masks: Masks | None,
     path: str | Path,
     finish: Finish | None = None,
-    key: str | None = None,
 ) -> None:
     """Write what ``states`` and ``masks`` of ``grammar`` know now."""
-    sections: dict[str, Arrays] = {
-        "tables": {
-            "source": np.frombuffer(grammar.to_kbnf().encode("utf-8"), np.uint8),
-            **pack_tables(grammar.tables),
-        },
-        "states": pack_states(states),
-    }
+    sections = {**_fixed(grammar), **_known(states, masks, inf)}
+    _write(path, grammar, masks, sections, finish or grammar.finish, None)
+
+
+def _fixed(grammar: Compilable) -> dict[str, Arrays]:
+    """Return what an artifact has of its grammar, whatever was made ahead."""
+    kbnf = grammar.to_kbnf()
+    # A text of rules is kept with its places; one of JSON is not: its KBNF has the places.
+    is_own = grammar.written_rules is not None
+    source = grammar.source if is_own else Source(kbnf, grammar.source.path)
+    tables = {"source": _text(source.text), **pack_tables(grammar.tables)}
+    reading = pack_reading(grammar, source)
+    if source.text != kbnf:
+        reading["kbnf"] = _text(kbnf)
+    sections: dict[str, Arrays] = {"tables": tables, "reading": reading}
     values = grammar.values_as_text
     if values is not None:
-        sections["values"] = {"values": np.frombuffer(values.encode("utf-8"), np.uint8)}
-    if masks:
-        # In this order: walks can bring rows of their own.
-        sections["walks"] = pack_walks(masks)
-        sections["masks"] = pack_masks(masks)
+        sections["values"] = {"values": _text(values)}
+    return sections
+
+
+def _text(text: str) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(text.encode("utf-8"), np.uint8)
+
+
+def _size(sections: Mapping[str, Arrays]) -> int:
+    return sum(array.nbytes for part in sections.values() for array in part.values())
+
+
+def _known(states: StateTable, masks: Masks | None, room: float) -> dict[str, Arrays]:
+    """Return states and masks, of one moment: other threads add to them meanwhile."""
+    with states.lock:
+        if masks is None:
+            return {"states": pack_states(states, room)}
+        # In this order: walks can bring rows of their own, and states.
+        walks = pack_walks(masks)
+        found = {"walks": walks, "masks": pack_masks(masks)}
+        needed = int(walks["walks"][:, 0].max(initial=-1)) + 1
+        packed = pack_states(states, room - _size(found), needed)
+        return {
+            **found,
+            "walks": first_masks(walks, len(packed["pairs.start"]) - 1),
+            "states": packed,
+        }
+
+
+def _write(
+    path: str | Path,
+    grammar: Compilable,
+    masks: Masks | None,
+    sections: Mapping[str, Arrays],
+    finish: Finish,
+    key: str | None,
+) -> None:
     arrays = {name: array for part in sections.values() for name, array in part.items()}
     about = {
-        **manifest(grammar, masks, finish or grammar.finish),
+        **manifest(grammar, masks, finish, sections),
         "key": key,
         "sections": {name: _section(part) for name, part in sections.items()},
     }
@@ -137,13 +206,18 @@ def pack_tables(tables: Tables) -> dict[str, npt.NDArray[Any]]:
     } | {f"loop.{each.name}": getattr(tables.loops, each.name) for each in fields(Loops)}
 
 
-def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mapping[str, object]:
+def manifest(
+    grammar: Compilable, masks: Masks | None, finish: Finish, sections: Mapping[str, Arrays]
+) -> Mapping[str, object]:
     """Return the manifest without its sections; see the package's documentation."""
     tables, path = grammar.tables, grammar.source.path
+    is_own = grammar.written_rules is not None
     return {
         "format": FORMAT,
         "tool": __version__,
-        "start": grammar.start_in_kbnf,
+        "start": grammar.start if is_own else grammar.start_in_kbnf,
+        "kbnf_start": grammar.start_in_kbnf,
+        "language": grammar.language.name if is_own else None,
         "finish": finish.value,
         "nonterminals": list(tables.names),
         "start_is_nullable": tables.start_is_nullable,
@@ -153,7 +227,7 @@ def manifest(grammar: Compilable, masks: Masks | None, finish: Finish) -> Mappin
         ],
         # The name of a file need not be UTF-8.
         "source_path": path and path.encode("utf-8", "backslashreplace").decode(),
-        "source_hash": hash_of(grammar.to_kbnf().encode("utf-8")),
+        "source_hash": hash_of(sections["tables"]["source"].tobytes()),
         "unicode": regex_version(),
         "vocabulary": _describe(masks.vocabulary) if masks else None,
     }
@@ -166,101 +240,3 @@ def _describe(vocabulary: Vocabulary) -> Mapping[str, object]:
         "fingerprint": vocabulary.fingerprint,
         "nodes": vocabulary.trie.node_count,
     }
-
-
-MAX_WALKS = 20_000
-"""Walks to precompute at most; the rest of a larger grammar is computed on demand."""
-
-
-def precompute(masks: Masks, progress: Progress | None = None) -> None:
-    """Compute the walks that ``masks`` can need, and the mask of the initial state."""
-    masks.viable(masks.states.initial)
-    known = _walk_item_sets(masks, progress)
-    _walk_exits(masks, known, progress)
-
-
-def _walk_item_sets(masks: Masks, progress: Progress | None) -> list[int]:
-    """Walk every item set from the trie's root; return them in the order they were met."""
-    found: list[int] = []
-    seen = {EMPTY}
-    # What is far from all bounds of a count has the same walk and goes on in the same way.
-    far = masks.counting.far_items
-    scanner = _Scanner(masks.states)
-    done = 0
-    while done < MAX_WALKS:
-        fresh = set(map(far, scanner.scan())) - seen
-        found.extend(sorted(fresh))
-        seen |= fresh
-        if done == len(found):
-            break
-        _step(masks.states, found[done])
-        masks.walk(found[done])
-        done += 1
-        if progress:
-            progress(done, len(found))
-    return found[:done]
-
-
-def _step(states: StateTable, item_set: int) -> None:
-    """Find the states one byte after an item set."""
-    state = states.explorer.begin(item_set)
-    for byte_class in states.explorer.live_classes(state):
-        states.explorer.after(state, byte_class)
-
-
-class _Scanner:
-    """Scans a growing table for reachable item sets."""
-
-    def __init__(self, states: StateTable) -> None:
-        self._states = states
-        self._next_state = 0
-        self._next_node = 0
-
-    def scan(self) -> set[int]:
-        """Return the item sets of the states and stack nodes added since the last call."""
-        found = {
-            item_set
-            for state in range(self._next_state, len(self._states))
-            for _, item_set in self._states.pairs(state)
-        }
-        self._next_state = len(self._states)
-        stack = self._states.stack
-        for stack_node in range(self._next_node, len(stack)):
-            # What waits goes on as soon as a nonterminal ends, perhaps with the token.
-            found.update(
-                self._states.items.without_ends(after) for _, _, after in stack.edges(stack_node)
-            )
-        self._next_node = len(stack)
-        return found
-
-
-def _walk_exits(masks: Masks, item_sets: list[int], progress: Progress | None) -> None:
-    """Walk from every completion on, for every item set that waits for it somewhere."""
-    waiting = _waiting(masks)
-    work = [exit_ for item_set in item_sets for exit_ in masks.walk(item_set).completions]
-    seen = set(work)
-    done = len(item_sets)
-    while work:
-        nonterminal, nodes = work.pop()
-        for after in waiting.get(nonterminal, ()):
-            if done == MAX_WALKS:
-                return
-            fresh = [exit_ for exit_ in masks.walk(after, nodes).completions if exit_ not in seen]
-            # What completes at once leaves from the same nodes.
-            completed = masks.states.items.completions(after)
-            fresh += [(more, nodes) for more in completed if (more, nodes) not in seen]
-            seen.update(fresh)
-            work.extend(fresh)
-            done += 1
-            if progress:
-                progress(done, done + len(work))
-
-
-def _waiting(masks: Masks) -> dict[int, list[int]]:
-    """Return, per nonterminal, the item sets that wait for it in any stack node."""
-    waiting: dict[int, dict[int, None]] = {}
-    stack = masks.states.stack
-    for stack_node in range(BOTTOM + 1, len(stack)):
-        for nonterminal, _, after in stack.edges(stack_node):
-            waiting.setdefault(nonterminal, {})[after] = None
-    return {nonterminal: list(sets) for nonterminal, sets in waiting.items()}

@@ -7,12 +7,14 @@ server's loop goes on meanwhile, since nothing here holds the interpreter for lo
 """
 
 import os
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from concurrent.futures import Future
-from dataclasses import dataclass, fields
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
-from threading import Lock
+from threading import Lock, Timer
+from time import thread_time
 from types import TracebackType
 from typing import Any
 
@@ -20,7 +22,6 @@ from kbnf_core.compiler.jobs import Compiled, Job, compile_job
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
-from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.canonical import rows_of
 from kbnf_core.processes import Pool, Process, ProcessError, StartError
@@ -35,8 +36,6 @@ ENTRY_BYTES = 4_096
 MEASURED_AT_ONCE = 8
 """Entries whose sizes are estimated again whenever one is added."""
 
-_ARRAYS = tuple(field.name for field in fields(Tables))
-
 
 @dataclass(slots=True)
 class _Entry:
@@ -50,6 +49,64 @@ class _Entry:
         """Estimate its size again, in bytes, with the masks that engines have computed."""
         self.bytes = self.source_bytes + _grammar_bytes(self.grammar)
         return self.bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """What a compiler did, for a server to watch.
+
+    Counted since it was made: ``hits`` and ``misses``, requests for a grammar that was kept, or
+    waited for, and others; ``refusals``, refused requests by the code of the finding, or the name
+    of the error; ``evictions``, grammars forgotten for their memory; ``seconds`` that compiling had
+    of a processor. Now: the ``queue``, grammars that are not ready; ``kept``, those that are and
+    remembered refusals, and their ``bytes``. The rest is that of ``Ahead``.
+    """
+
+    hits: int
+    misses: int
+    refusals: Mapping[str, int]
+    evictions: int
+    queue: int
+    seconds: float
+    kept: int
+    bytes: int
+    ahead_masks: int
+    ahead_hits: int
+    ahead_seconds: float
+
+
+class _Counts:
+    """What threads count; ``hits``, ``misses``, ``evictions`` under the compiler's lock."""
+
+    def __init__(self) -> None:
+        self.hits = self.misses = self.evictions = 0
+        self.seconds = 0.0
+        self._refusals: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def add_seconds(self, seconds: float) -> None:
+        """Add processor time."""
+        with self._lock:
+            self.seconds += seconds
+
+    def note(self, done: Future[Grammar]) -> None:
+        """Count a request that is refused."""
+        error = None if done.cancelled() else done.exception()
+        if error is not None:
+            found = getattr(error, "diagnostics", ())
+            code = found[0].code if found else type(error).__name__
+            with self._lock:
+                self._refusals[code] += 1
+
+    def note_late(self, done: Future[Grammar]) -> None:
+        """Count a request that is over before its grammar is ready."""
+        if not done.cancelled() and isinstance(done.exception(), DeadlineError):
+            self.note(done)
+
+    def refused(self) -> dict[str, int]:
+        """Return the refusals by code."""
+        with self._lock:
+            return dict(self._refusals)
 
 
 class Compiler:
@@ -86,6 +143,7 @@ class Compiler:
         JSON_SCHEMA.check_options(self._schema_options)
         self.ahead: Ahead | None = ahead_for(ahead)
         self._memory = memory
+        self._counts = _Counts()
         self._limits = limits
         self._lock = Lock()
         self._kept: OrderedDict[Job, _Entry] = OrderedDict()
@@ -113,6 +171,26 @@ class Compiler:
         with self._lock:
             self._bytes = sum(entry.measure() for entry in self._kept.values())
             return self._bytes
+
+    def metrics(self) -> Metrics:
+        """Return what was counted so far, and what is kept and waits now; any thread may ask."""
+        with self._lock:
+            waiting = sum(not entry.grammar.done() for entry in self._kept.values())
+            kept, counts = len(self._kept), self._counts
+        ahead = self.ahead or Ahead()
+        return Metrics(
+            hits=counts.hits,
+            misses=counts.misses,
+            refusals=counts.refused(),
+            evictions=counts.evictions,
+            queue=waiting,
+            seconds=counts.seconds,
+            kept=kept,
+            bytes=self.bytes,
+            ahead_masks=ahead.positions,
+            ahead_hits=ahead.hits,
+            ahead_seconds=ahead.seconds,
+        )
 
     def close(self) -> None:
         """End the workers, whatever they are doing; what they had not done is cancelled."""
@@ -152,13 +230,30 @@ class Compiler:
         return self.submit("grammar", text, language=language or KBNF.name, **options).result()
 
     def submit(
-        self, kind: str | Callable[..., Grammar], source: Any, **options: Any
+        self,
+        kind: str | Callable[..., Grammar],
+        source: Any,
+        *,
+        deadline: float | None = None,
+        **options: Any,
     ) -> Future[Grammar]:
         """Return the same as a future; a refusal is its ``exception()``.
 
-        ``kind``: a method of the compiler, or its name. Without workers it is done when this
-        returns.
+        ``kind``: a method of the compiler, or its name. ``deadline``: seconds of the wall after
+        which the exception is ``DeadlineError``; the work goes on for who asks again. Without
+        workers it is done when this returns, and nothing is late.
         """
+        found = self._submit(kind, source, options)
+        found.add_done_callback(self._counts.note)
+        if deadline is None or found.done():
+            return found
+        answer = _in_time(found, deadline)
+        answer.add_done_callback(self._counts.note_late)
+        return answer
+
+    def _submit(
+        self, kind: str | Callable[..., Grammar], source: Any, options: dict[str, Any]
+    ) -> Future[Grammar]:
         if self._belongs_to_parent():
             raise ConfigError(
                 "a compiler with workers serves the process that made it; make one in each"
@@ -171,13 +266,15 @@ class Compiler:
             entry = self._kept.get(job)
             if entry is not None and not _may_succeed(entry.grammar):
                 self._kept.move_to_end(job)
+                self._counts.hits += 1
                 return entry.grammar
+            self._counts.misses += 1
             future: Future[Grammar]
-            work = partial(_compiled, job, self._finished)
+            work = partial(_compiled, job, self._finished, self._counts)
             future = Future() if self._pool is None else self._pool.submit_work(work)
             self._keep(job, future)
         if self._pool is None:
-            _settle(future, job, self._finished)
+            _settle(future, job, self._finished, self._counts)
         future.add_done_callback(lambda _: self._trim(job))
         return future
 
@@ -236,6 +333,7 @@ class Compiler:
             if entry.grammar.done():
                 del self._kept[job]
                 self._bytes -= entry.bytes
+                self._counts.evictions += 1
                 return True
         return False
 
@@ -250,23 +348,25 @@ def _may_succeed(future: Future[Grammar]) -> bool:
     return isinstance(error, WorkerError) and not isinstance(error, QuarantinedError)
 
 
-def _settle(future: Future[Grammar], job: Job, finished: Callable[[Grammar], Grammar]) -> None:
+def _settle(
+    future: Future[Grammar], job: Job, finished: Callable[[Grammar], Grammar], counts: _Counts
+) -> None:
     if not future.set_running_or_notify_cancel():
         return
+    before = thread_time()
     try:
-        future.set_result(finished(job.grammar()))
+        # As from a worker: the tree of the text is more than all the rest, and few ask for it.
+        future.set_result(finished(compile_job(job).restored(job)))
     except KbnfError as error:
         future.set_exception(error)
+    finally:
+        counts.add_seconds(thread_time() - before)
 
 
 def _grammar_bytes(future: Future[Grammar]) -> int:
     if not future.done() or future.cancelled() or future.exception() is not None:
         return 0
-    grammar = future.result()
-    tables = grammar.tables
-    size = sum(getattr(getattr(tables, name), "nbytes", 0) for name in _ARRAYS)
-    known = grammar.__dict__.get("token_automata")
-    return size + (known.known_bytes if known else 0)
+    return future.result().known_bytes
 
 
 STRIKES = 2
@@ -284,8 +384,46 @@ class QuarantinedError(WorkerError):
         super().__init__(f"compiling this ended its process {STRIKES} times; it is not tried again")
 
 
-def _compiled(job: Job, finished: Callable[[Grammar], Grammar], process: Process) -> Grammar:
+class DeadlineError(KbnfError, TimeoutError):
+    """A grammar that was not ready in time; the work goes on, and its result is kept."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        super().__init__(f"the grammar was not ready after {seconds:g} seconds; it is still made")
+
+
+def _in_time(found: Future[Grammar], seconds: float) -> Future[Grammar]:
+    """Return a future with the same outcome, or ``DeadlineError`` after some seconds."""
+    answer: Future[Grammar] = Future()
+
+    def settle(error: BaseException | None, grammar: Grammar | None = None) -> None:
+        with suppress(InvalidStateError):
+            if grammar is None:
+                answer.set_exception(error)
+            else:
+                answer.set_result(grammar)
+
+    def pass_on(done: Future[Grammar]) -> None:
+        timer.cancel()
+        if done.cancelled():
+            answer.cancel()
+            settle(CancelledError())
+        else:
+            error = done.exception()
+            settle(error, None if error is not None else done.result())
+
+    timer = Timer(seconds, lambda: settle(DeadlineError(seconds)))
+    timer.daemon = True
+    timer.start()
+    found.add_done_callback(pass_on)
+    return answer
+
+
+def _compiled(
+    job: Job, finished: Callable[[Grammar], Grammar], counts: _Counts, process: Process
+) -> Grammar:
     """Return the grammar of a job that a process works on. Raises ``KbnfError`` only."""
+    before = process.spent()
     try:
         for _ in range(STRIKES):
             try:
@@ -299,4 +437,6 @@ def _compiled(job: Job, finished: Callable[[Grammar], Grammar], process: Process
         raise
     except Exception as error:
         raise InternalError(error) from error
+    finally:
+        counts.add_seconds(process.spent() - before)
     raise QuarantinedError

@@ -51,7 +51,7 @@ def waits_for(text: bytes, vocabulary: Vocabulary, width: int) -> Waits:
 
 
 def _spelled(vocabulary: Vocabulary) -> dict[int, bytes]:
-    names = {each: vocabulary.bytes_or_name(each) for each in vocabulary.special_ids}
+    names = {each: vocabulary.decode((each,)) for each in vocabulary.special_ids}
     return {**vocabulary.tokens, **names}
 
 

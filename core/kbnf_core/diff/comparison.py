@@ -47,7 +47,7 @@ def compare(old: Grammar, new: Grammar, work: int = WORK) -> Comparison:
     Where no text of either ever ends, their viable prefixes are compared. ``work`` bounds the steps
     of the search. Raises ``GrammarError`` where a grammar cannot be built.
     """
-    endless = old.reading.is_endless, new.reading.is_endless
+    endless = old.is_endless, new.is_endless
     if all(endless):
         old, new = _of_prefixes(old), _of_prefixes(new)
     found = _Comparison(old, new, Budget(work)).run()

@@ -73,7 +73,7 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
     """
     from kbnf_core.mask.member_names import MemberNames
 
-    if engine.grammar.reading.is_endless:
+    if engine.grammar.is_endless:
         return Samples((), 0, 0)
     left = engine.remaining
     found: dict[bytes, None] = {}
@@ -95,7 +95,7 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
             draws += 1
             tokens = _text_tokens(engine, drawn.tokens)
             if drawn.is_complete:
-                found[b"".join(map(engine.vocabulary.bytes_or_name, tokens))] = None
+                found[engine.vocabulary.decode(tokens)] = None
             if len(found) == number:
                 return Samples(tuple(found), draws, None)
     texts = tuple(found or repeating)[:number]
@@ -154,7 +154,7 @@ def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes
                 engine.try_accept_new_token(token_id)
             except EngineError:
                 return None
-            text.append(vocabulary.bytes_or_name(token_id))
+            text.append(vocabulary.decode((token_id,)))
         if tokens is None:
             return None
     return b"".join(text) if engine.can_finish() else None

@@ -54,6 +54,7 @@ cdef inline uint64_t _key_of(Pair both) noexcept nogil:
     return _key(both.first, both.second)
 
 
+include "memory.pxi"
 include "hashing.pxi"
 include "lists.pxi"
 include "items.pxi"

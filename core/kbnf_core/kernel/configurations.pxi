@@ -15,6 +15,9 @@ cdef class Configurations:
     def __cinit__(self):
         self.index = _Index()
 
+    cdef size_t held(self) noexcept:
+        return held(self.all_pairs) + held(self.all_exits) + self.index.held()
+
     def __len__(self):
         return self.all_pairs.size()
 

@@ -55,6 +55,10 @@ cdef class Counting:
     cdef vector[int32_t] counted_items
     cdef vector[int32_t] far_states
 
+    cdef size_t held(self) noexcept:
+        cdef size_t found = held(self.far_sets) + held(self.unbounded_sets) + held(self.is_plain)
+        return found + held(self.kinds) + held(self.counted_items) + held(self.far_states)
+
     def __cinit__(self, table, int32_t longest):
         self.explorer = table.explorer
         self.longest = max(longest, 1)

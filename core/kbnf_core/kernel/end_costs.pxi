@@ -173,8 +173,10 @@ cdef class EndCosts:
 
     @property
     def bytes(self):
-        """The size of what is kept, in bytes."""
-        return self.nodes * (sizeof(Way) + 1) + self.positions * 25 + 8 * self.most_after.size()
+        """The memory that is taken."""
+        cdef size_t found = held(self.byte_of) + held(self.entered) + held(self.next_name)
+        found += held(self.first_name) + held(self.ends_repetition) + held(self.ways)
+        return found + held(self.is_known) + held(self.few) + held(self.most_after)
 
     cdef int _lay_out(self, tables, loops) except -1:
         self.edge_start, self.edge_class = tables.edge_start, tables.edge_class

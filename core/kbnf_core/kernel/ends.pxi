@@ -58,12 +58,10 @@ cdef class Ends:
 
     @property
     def bytes(self):
-        """The estimated size of what is remembered, in bytes."""
-        return 16 * (
-            self.of_states.size()
-            + 4 * (self.least_within.size() + self.most_within.size())
-            + 4 * (self.least_above.size() + self.most_above.size())
-        )
+        """The memory that is taken."""
+        cdef size_t found = held(self.least_within) + held(self.most_within)
+        found += held(self.least_above) + held(self.most_above)
+        return found + held(self.of_states) + held(self.most_of_states)
 
     def least(self, int32_t state):
         """Return the cost of a state: 0 where its text is complete, ``NEVER`` without an end."""
@@ -492,8 +490,11 @@ cdef class EndWalker:
 
     @property
     def bytes(self):
-        """The estimated size of what is remembered, in bytes."""
-        return 4 * self.kept + 256 * self.known.size()
+        """The memory that is taken."""
+        cdef size_t found = held(self.path) + held(self.readings) + held(self.known)
+        for each in self.known:
+            found += held(each.second.levels) + held(each.second.walked)
+        return found
 
     def most(self, int32_t state):
         """Return the most that a text takes after a token from a state; ``NEVER`` without an end."""

@@ -40,7 +40,8 @@ cdef class Forced:
     cdef _Written written
 
     def __cinit__(self, automaton, texts):
-        self.automaton = automaton
+        # It holds this.
+        self.automaton = proxy(automaton)
         self.texts = texts
         self.explorer = automaton.masks.states.explorer
         self.ends_at_bytes = automaton.rule.ends_at_bytes
@@ -56,6 +57,12 @@ cdef class Forced:
             self.explorer._wake()
         finally:
             self.explorer.release()
+
+    @property
+    def bytes(self):
+        """The memory that is taken."""
+        cdef size_t found = held(self.only_byte) + held(self.only_class) + held(self.singles)
+        return found + self.written.held()
 
     cdef int _find_only_bytes(self) except -1:
         cdef int32_t value, byte_class

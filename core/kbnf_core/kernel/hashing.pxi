@@ -46,6 +46,9 @@ cdef class _Index:
     def __cinit__(self):
         self.slots.resize(_LEAST_SLOTS, UNKNOWN)
 
+    cdef size_t held(self) noexcept:
+        return held(self.slots) + held(self.hashes)
+
     cdef inline int32_t next(self, uint64_t hashed, size_t* at) noexcept:
         """The next number of that hash, UNKNOWN behind the last; ``at`` begins as the hash."""
         cdef size_t mask = self.slots.size() - 1
@@ -87,6 +90,9 @@ cdef class _Map:
     def __cinit__(self):
         self.keys.resize(_LEAST_SLOTS)
         self.values.resize(_LEAST_SLOTS, UNKNOWN)
+
+    cdef size_t held(self) noexcept:
+        return held(self.keys) + held(self.values)
 
     cdef inline int32_t get(self, uint64_t key) noexcept:
         """The number of a key, UNKNOWN if it has none."""

@@ -166,6 +166,12 @@ cdef class Inclusion:
     def __dealloc__(self):
         free(self.of_automata)
 
+    cdef size_t held(self) noexcept:
+        cdef size_t found = held(self.moves) + held(self.reads) + held(self.beginning)
+        if self.of_automata != NULL:
+            found += block(self.explorer.items.states * self.moves.size() * sizeof(Known))
+        return found + held(self.afterwards) + held(self.of_states)
+
     def covered(self, int32_t state, int32_t reading, int32_t most):
         """Return a length, at most ``most``, up to which the machine's language is viable.
 

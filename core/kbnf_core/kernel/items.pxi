@@ -119,6 +119,14 @@ cdef class ItemSets:
         self.has_loops = self.loop_low.shape[0] > 0
         self.counted_numbers = _Map()
 
+    cdef size_t held(self) noexcept:
+        cdef size_t lists = held(self.completed_lists) + held(self.report_lists) + held(self.calls)
+        lists += held(self.live_sets) + held(self.moves) + held(self.tail_called)
+        lists += held(self.known) + held(self.kinds) + held(self.counted_states)
+        lists += held(self.rows) + held(self.targets) + held(self.columns)
+        lists += self.sets.held() + self.counted_numbers.held()
+        return lists + self.single.held() + self.unions.held() + held(self.predictions)
+
     def __len__(self):
         return self.sets.contents.size()
 

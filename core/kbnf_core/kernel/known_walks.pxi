@@ -28,8 +28,9 @@ cdef struct Name:
 
 cdef cppclass KnownWalk:
     # ``content``: of the mask; see ``Pool``. ``nodes``: where the nonterminal that all items report
-    # completes into BOTTOM and tokens go on.
+    # completes into BOTTOM and tokens go on. ``visited``: the trie nodes that the walk visited.
     uint64_t checked
+    long long visited
     vector[int32_t] content
     vector[int32_t] nodes
 

@@ -307,6 +307,17 @@ cdef class LazyTable:
             <const char*> found.data(), found.size() * sizeof(int64_t)
         )
 
+    @property
+    def bytes(self):
+        """The memory that the table takes, with item sets and stack nodes."""
+        cdef size_t found = self.segments.size() * block(_ROWS * self.width * sizeof(int32_t))
+        found += held(self.segments) + held(self.completions) + held(self.source_lists)
+        found += held(self.has_sources) + held(self.lives) + held(self.places)
+        found += self.settled.held()
+        if self.items is not None:
+            found += self.items.held() + self.stack.held() + self.configurations.held()
+        return found
+
     def sizes(self):
         """Return the numbers of states, and of all pairs, completions, items and triples.
 

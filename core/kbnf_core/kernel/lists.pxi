@@ -13,6 +13,9 @@ cdef class _Lists:
     def __cinit__(self):
         self.index = _Index()
 
+    cdef size_t held(self) noexcept:
+        return held(self.contents) + self.index.held()
+
     cdef int32_t find(self, vector[int64_t]& values) except -1:
         """The number of a content, interned if new."""
         cdef uint64_t hashed = _hash_bytes(

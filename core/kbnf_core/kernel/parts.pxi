@@ -228,7 +228,11 @@ cdef class Parts:
         return found if found.checked == name.other else NULL
 
     cdef int keep(
-        self, Name name, const vector[int32_t]& content, const vector[int32_t]& nodes
+        self,
+        Name name,
+        const vector[int32_t]& content,
+        const vector[int32_t]& nodes,
+        long long visited,
     ) except -1:
         """Keep a walk."""
         cdef KnownWalk* kept
@@ -238,4 +242,5 @@ cdef class Parts:
             self.walks.clear()
         kept = &self.walks[name.one]
         kept.checked, kept.content, kept.nodes = name.other, content, nodes
+        kept.visited = visited
         return 0

@@ -92,6 +92,11 @@ cdef class Pool:
         if parts is not None:
             self.width, self.head = <int32_t> parts.width, <int32_t> parts.head
 
+    @property
+    def bytes(self):
+        """The memory that the arrays take that are not stored ones."""
+        return held(self.contents) + held(self.places)
+
     def __len__(self):
         return self.contents.size() if self.awake else len(self.known)
 

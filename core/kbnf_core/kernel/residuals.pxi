@@ -51,6 +51,14 @@ cdef class MaskAssembler:
         self.is_plain = not (masks.has_stored or masks.terminals)
         self.share_from = masks.share_from
 
+    @property
+    def bytes(self):
+        """The memory that walks take, and what finds them."""
+        cdef size_t found = held(self.walks) + held(self.is_gathered) + held(self.work)
+        found += held(self.entered) + held(self.left) + held(self.found_rows)
+        found += held(self.found_completions)
+        return found + self.walker.held() + self.counting.held()
+
     def __len__(self):
         return self.walks.size()
 

@@ -28,6 +28,10 @@ cdef class StackNodes:
         self.items = items
         self.narrowed = _Map()
 
+    cdef size_t held(self) noexcept:
+        cdef size_t lists = held(self.contents) + held(self.waiting_lists)
+        return lists + self.nodes.held() + self.narrowed.held()
+
     def __len__(self):
         return self.nodes.contents.size()
 

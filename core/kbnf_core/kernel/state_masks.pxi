@@ -31,6 +31,11 @@ cdef class StateMasks:
         self.ends_at_bytes, self.takes_eos = rule.ends_at_bytes, rule.takes_eos(True)
         _, self.rows = masks.found
 
+    @property
+    def bytes(self):
+        """The memory that is taken."""
+        return held(self.kinds) + held(self.pieces)
+
     def knows(self, int64_t state):
         """Tell whether the mask of a state is known."""
         return self.kind(state) != 0

@@ -35,6 +35,11 @@ cdef class TokenSteps:
         self.ends_at_bytes, self.ends_at_tokens = rule.ends_at_bytes, rule.ends_at_tokens
         self.behind = _Map()
 
+    @property
+    def bytes(self):
+        """The memory that remembered steps take."""
+        return self.behind.held()
+
     cdef long long after(self, int64_t position, token_id) except? UNKNOWN:
         """The position after a token, UNKNOWN where its bytes do not lead to one."""
         cdef LazyTable explorer = self.explorer

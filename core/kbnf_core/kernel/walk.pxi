@@ -55,7 +55,9 @@ cdef class Walker:
     # For which texts the walk in progress finds tokens by their tails.
     cdef Loop loop
     cdef readonly long long visited
-    # Those set one by one.
+    # Trie nodes that walks visited when another grammar made them, which were not made again here.
+    cdef readonly long long recalled
+    # Tokens set one by one.
     cdef readonly long long bits_set
 
     def __cinit__(self, table, Parts parts):
@@ -77,6 +79,15 @@ cdef class Walker:
         if len(self.inclusions) > 1:
             *_, self.text, _ = parts.slices
             *_, self.in_text, _ = self.inclusions
+
+    cdef size_t held(self) noexcept:
+        cdef Inclusion inclusion
+        cdef size_t found = held(self.places) + held(self.taken) + held(self.words)
+        found += held(self.touched) + held(self.ranges) + held(self.completions)
+        found += held(self.class_bytes)
+        for inclusion in self.inclusions:
+            found += 0 if inclusion is None else inclusion.held()
+        return found + (0 if self.names is None else sizeof(Names) + held(self.names.class_keys))
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """Walk below each of the nodes ``roots``, in each from state ``start``.
@@ -104,6 +115,7 @@ cdef class Walker:
         cdef KnownWalk* known
         cdef Name name
         cdef int32_t reported
+        cdef long long before
         cdef bint is_named
         # From here on nothing runs that could forget a known walk.
         node_sets._wake()
@@ -113,12 +125,14 @@ cdef class Walker:
         if is_named:
             known = self.parts.recall(name)
             if known != NULL:
+                self.recalled += known.visited
                 found.first = rows.find(known.content)
                 if known.nodes.size():
                     item = self.explorer.items.of(item_set)[0][0]
                     reported = <int32_t> (item % self.explorer.items.radix)
                     found.second.push_back(Pair(reported, node_sets.find(known.nodes)))
                 return 0
+        before = self.visited
         self._walk(~item_set, nodes.data(), nodes.size())
         self._take_words(content, rows.width)
         found.first = rows.find(content)
@@ -127,7 +141,7 @@ cdef class Walker:
             found.second.push_back(Pair(each.first, node_sets.find(ends)))
         if is_named:
             # Of one nonterminal, or none.
-            self.parts.keep(name, content, ends)
+            self.parts.keep(name, content, ends, self.visited - before)
         return 0
 
     cdef bint _find_name(self, int32_t item_set, Name* name) except -1:

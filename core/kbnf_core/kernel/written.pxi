@@ -25,6 +25,9 @@ cdef class _Written:
     def __cinit__(self):
         self.places = _Map()
 
+    cdef size_t held(self) noexcept:
+        return held(self.tokens) + held(self.entries) + self.places.held()
+
     cdef bint recall(
         self, int32_t* position, vector[int32_t]& before, vector[int32_t]& found
     ) except -1:

@@ -86,6 +86,12 @@ class Tables:
         """Number of byte classes."""
         return max(self.classes.tobytes()) + 1
 
+    @property
+    def bytes(self) -> int:
+        """The memory that the arrays take."""
+        arrays = (*vars(self).values(), *vars(self.loops).values())
+        return sum(each.nbytes for each in arrays if isinstance(each, np.ndarray))
+
     def dump(self) -> str:
         """Return a numbered listing, one state a line; ``>`` marks entries, ``*`` acceptance."""
         entries = {int(state): name for state, name in zip(self.entry, self.names, strict=True)}

@@ -20,7 +20,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from time import sleep, thread_time
 
-from kbnf_core.mask.masks import STATE
+from kbnf_core.mask.masks import STATE, Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 
@@ -69,7 +69,7 @@ def prepare(
     ahead = deque([position])
     while ahead and work < budget and not masks.is_half_full:
         here = ahead.popleft()
-        before = _counted(automaton)
+        before = counted_work(masks)
         if here < 0:
             continue
         if not automaton.state_masks.knows(here):
@@ -83,16 +83,17 @@ def prepare(
             if after != DEAD and after not in seen:
                 seen.add(after)
                 ahead.append(after)
-        work += _MASK_WORK + _counted(automaton) - before
+        work += _MASK_WORK + counted_work(masks) - before
         if work >= pause:
             sleep(0)
             pause = work + pause_after
     return work
 
 
-def _counted(automaton: TokenAutomaton) -> int:
-    """Return all work on the masks of a grammar so far."""
-    return automaton.masks.visited + _STATE_WORK * len(automaton.masks.states)
+def counted_work(masks: Masks) -> int:
+    """Return all work on the masks of a grammar so far, whoever did it."""
+    walker = masks.walker
+    return walker.visited + walker.recalled + _STATE_WORK * len(masks.states)
 
 
 class Ahead:

@@ -8,6 +8,7 @@ The text may end within a token. What is after it there belongs to the grammar; 
 does not take that, a blank say, it begins after it. A token without bytes counts as its name.
 """
 
+import warnings
 from functools import cached_property
 
 import numpy as np
@@ -117,7 +118,7 @@ class WaitingAutomaton(TokenAutomaton):
             raise UnknownTokenError(token_id)
         if self._awaited is None:
             return self._grammar.beginning if token_id == self._token else position
-        return self.append(position, vocabulary.bytes_or_name(token_id))
+        return self.append(position, vocabulary.decode((token_id,)))
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask after which a text can be over in time.
@@ -174,10 +175,38 @@ def waiting_for(grammar: TokenAutomaton, after: After | None) -> TokenAutomaton:
     return found or grammar.behind.setdefault(after, WaitingAutomaton(grammar, after))
 
 
+def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
+    """Tell whether some tokens spell a text, which may begin and end within one."""
+    text = awaited.text
+    if all(vocabulary.trie.find(bytes([byte])) != ABSENT for byte in text):
+        return True
+    names = map(vocabulary.decode, ([each] for each in vocabulary.special_ids))
+    pieces = [each for each in (*vocabulary.tokens.values(), *names) if awaited.touches(each)]
+    reached, done = {0}, set[int]()
+    while reached > done:
+        come = min(reached - done)
+        done.add(come)
+        outcomes = [awaited.outcome(come, data) for data in pieces]
+        if any(isinstance(each, bytes) for each in outcomes):
+            return True
+        reached |= {each for each in outcomes if isinstance(each, int)}
+    return False
+
+
 def checked_after(after: After | None, vocabulary: Vocabulary) -> After | None:
-    """Return what is waited for, None for nothing; raise ``ConfigError`` for what never comes."""
-    if after is None or isinstance(after, str):
-        return after or None
+    """Return what is waited for, None for nothing.
+
+    Raises ``ConfigError`` for a token that never comes, and warns of a text that never can.
+    """
+    if not after and not isinstance(after, int):
+        return None
+    if isinstance(after, str):
+        if not _can_come(AwaitedText(after.encode()), vocabulary):
+            message = (
+                f"`after` is {after!r}, which no tokens of the vocabulary spell: it never comes"
+            )
+            warnings.warn(message, stacklevel=4)
+        return after
     if after not in vocabulary:
         raise ConfigError(f"`after` is token {after}, which the vocabulary does not have")
     return after

@@ -1,6 +1,7 @@
 """A bounded memo with approximate eviction of the least recently used (two generations)."""
 
 from collections.abc import Callable
+from sys import getsizeof
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -25,10 +26,10 @@ class LruDict(dict[K, V], Generic[K, V]):
         """Return all cached values."""
         return {**self._older, **self}
 
-    @property
-    def forgettable(self) -> int:
-        """The number of values in the older generation."""
-        return len(self._older)
+    def bytes_with(self, entry: int) -> int:
+        """Return the memory that is taken where an entry takes ``entry`` bytes."""
+        count = len(self) + len(self._older)
+        return getsizeof(self) + getsizeof(self._older) + count * entry
 
     def __missing__(self, key: K) -> V:
         value = self._older.get(key)

@@ -381,7 +381,7 @@ def sample(
             return Sample(tuple(tokens), automaton.can_finish(position))
         tokens.append(_draw(vocabulary, words, random))
         position = automaton.step(position, tokens[-1])
-        repeats = names.read(vocabulary.bytes_or_name(tokens[-1]))
+        repeats = names.read(vocabulary.decode((tokens[-1],)))
         if repeats or names.is_between:
             cuts.append(whole)
         else:
@@ -415,7 +415,7 @@ def _ended(
 
 
 def _spelled(vocabulary: Vocabulary, tokens: Iterable[int]) -> bytes:
-    return b"".join(map(vocabulary.bytes_or_name, tokens))
+    return vocabulary.decode(tokens)
 
 
 def _draw(vocabulary: Vocabulary, words: Bitmask, random: Random) -> int:

@@ -9,6 +9,7 @@ of them.
 from collections.abc import Mapping
 from functools import cached_property
 from math import inf
+from sys import getsizeof
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -133,11 +134,14 @@ class Masks:
 
     @property
     def known_bytes(self) -> int:
-        """The estimated size of the cached masks, in bytes."""
-        whole = len(self.unions) + self.unions.forgettable
-        added = self.found.rows.added_bytes + self.found.node_sets.added_bytes
-        entries = len(self.assembler) + whole
-        return added + entries * ENTRY_BYTES + whole * 4 * self.word_count
+        """The memory that masks take, and what makes them."""
+        found = self.found.rows.bytes + self.found.node_sets.bytes + self.assembler.bytes
+        row = 4 * self.word_count + ENTRY_BYTES
+        # Where token terminals are, ``plain_tokens`` is a copy.
+        copied = 4 * self.vocabulary.size if self.terminals else 0
+        arrays = copied + 4 * self.states.tables.state_count * ("blocks" in self.__dict__)
+        similar = getsizeof(self._similar) + ENTRY_BYTES * len(self._similar)
+        return found + row + self.unions.bytes_with(row) + arrays + similar
 
     @property
     def visited(self) -> int:

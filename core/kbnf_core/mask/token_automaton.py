@@ -10,6 +10,7 @@ integer.
 
 from functools import cached_property
 from math import inf
+from sys import getsizeof
 from threading import RLock
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
@@ -28,13 +29,21 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kbnf_core import ir
     from kbnf_core.mask.nearest_end import NearestEnd
     from kbnf_core.recognise.closing import DistanceToEnd
+    from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.source import Span
 
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
 
 _TOKEN_MASK = (1 << TOKEN_BITS) - 1
+
+_NUMBER_BYTES, _STEP_BYTES = 32, 80
+"""The memory of a number, and of a step: its key, and a position that may be one of few."""
 
 
 class TableFullError(Exception):
@@ -151,12 +160,17 @@ class TokenAutomaton:
         """How few tokens end the texts, and which tokens leave enough for that."""
         from kbnf_core.mask.nearest_end import NearestEnd
 
-        return NearestEnd(self.masks, self.rule, self.step)
+        return NearestEnd(self.masks, self.rule, weakly(self.step))
 
     @property
-    def bytes_of_ends(self) -> int:
-        """The estimated size of what is known of ends, in bytes."""
-        return self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0
+    def known_bytes(self) -> int:
+        """The memory that is taken beside that of the masks and the table."""
+        found = self.state_masks.bytes + self.token_steps.bytes
+        found += self.after.bytes_with(_STEP_BYTES) + self.words.bytes_with(_NUMBER_BYTES)
+        found += _NUMBER_BYTES * (len(self.prepared) + len(self.unasked))
+        found += getsizeof(self.prepared) + getsizeof(self.unasked)
+        found += self.forced.bytes if "forced" in self.__dict__ else 0
+        return found + (self.nearest_end.known_bytes if "nearest_end" in self.__dict__ else 0)
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask at a position after which a text can be over in time.
@@ -210,9 +224,6 @@ class TokenAutomaton:
 MAX_VOCABULARIES = 4
 """Vocabularies for which a grammar caches masks."""
 
-PART_BYTES = 64
-"""Estimated size of a pair, an item or a triple of a state."""
-
 
 class StoredMemo(Protocol):
     """What was computed earlier, as an artifact stores it."""
@@ -228,6 +239,49 @@ class StoredMemo(Protocol):
 
     def values(self) -> str | None:
         """Return what values are made of, None where that is JSON."""
+
+
+class StoredText(Protocol):
+    """What was known of a text when it was compiled; see ``artifact.reading``."""
+
+    @property
+    def losses(self) -> "tuple[Diagnostic, ...]":
+        """What is not kept of the text."""
+
+    @property
+    def diagnostics(self) -> "tuple[Diagnostic, ...]":
+        """What was found while reading."""
+
+    @property
+    def names(self) -> "Mapping[str, Span]":
+        """Where each name is defined first."""
+
+    @property
+    def rules(self) -> "ir.Grammar | None":
+        """The rules with the places of the text, None where there are none."""
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether no text ever ends."""
+
+    @property
+    def has_rules(self) -> bool:
+        """Whether there are rules, with names of the text."""
+
+
+class Stored(StoredMemo, Protocol):
+    """A grammar that was compiled earlier, as an artifact stores it."""
+
+    @property
+    def reading(self) -> StoredText:
+        """What is known of the text."""
+
+    @property
+    def language(self) -> str | None:
+        """The name of the language of the text; None for KBNF made of another."""
+
+    def as_kbnf(self) -> tuple[str, str]:
+        """Return the grammar as KBNF, and its start."""
 
 
 class TokenAutomata:
@@ -247,16 +301,11 @@ class TokenAutomata:
 
     @property
     def known_bytes(self) -> int:
-        """The estimated size of all tables and masks, in bytes."""
-        states = self._states
-        automata = [each for known in self._automata.values() for each in known.values()]
-        masks = {each.masks for each in automata}
-        known = sum(each.known_bytes for each in masks)
-        known += sum(each.bytes_of_ends for each in automata)
-        if states is None:
-            return known
-        rows = 4 * states.tables.class_count * len(states)
-        return known + rows + PART_BYTES * states.grown
+        """The memory that all tables and masks take."""
+        automata = [each for known in [*self._automata.values()] for each in [*known.values()]]
+        known = sum(each.known_bytes for each in automata)
+        known += sum(each.known_bytes for each in {each.masks for each in automata})
+        return known + (0 if self._states is None else self._states.explorer.bytes)
 
     def get(self, vocabulary: Vocabulary, finish: Finish) -> TokenAutomaton:
         """Return the token automaton over ``vocabulary``, the same object for equal arguments."""

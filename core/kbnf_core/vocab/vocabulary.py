@@ -2,14 +2,15 @@
 
 import hashlib
 import struct
-from collections.abc import Callable, Collection, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import index
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
-from kbnf_core.text.errors import ConfigError, VocabularyError
+from kbnf_core.text.errors import ConfigError, UnknownTokenError, VocabularyError
 from kbnf_core.vocab.validate import (
     LARGEST_ID,
     Token,
@@ -312,10 +313,23 @@ class Vocabulary:
         data = self._tokens.get(token_id, self._hidden.get(token_id))
         return None if data is None else data.decode("utf-8", "backslashreplace")
 
-    def bytes_or_name(self, token_id: int) -> _Bytes:
-        """Return the bytes of an ordinary token, and of any other id its name."""
+    def decode(self, ids: Iterable[int]) -> _Bytes:
+        """Return the bytes that ids spell: those of ordinary tokens, of all others their names.
+
+        Raises ``UnknownTokenError`` for an id that the vocabulary lacks.
+        """
+        return b"".join(map(self._decoded, ids))
+
+    def _decoded(self, token_id: int) -> _Bytes:
         data = self.token(token_id)
+        if data is None and token_id not in self:
+            raise UnknownTokenError(token_id)
         return (self.token_string(token_id) or "").encode() if data is None else data
+
+    def bytes_or_name(self, token_id: int) -> _Bytes:
+        """Return ``decode([token_id])``. Deprecated."""
+        warnings.warn("use `Vocabulary.decode`", DeprecationWarning, stacklevel=2)
+        return self._decoded(token_id)
 
     def token_id(self, data: _Bytes | Token) -> int | None:
         """Return the lowest id that spells ``data``, None if there is none."""

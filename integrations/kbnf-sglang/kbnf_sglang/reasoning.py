@@ -95,4 +95,4 @@ class WaitingBackend(ReasonerGrammarBackend):  # type: ignore[misc] # the host i
 
 
 def _text(vocabulary: Vocabulary, ids: Sequence[int]) -> str:
-    return b"".join(vocabulary.bytes_or_name(each) for each in ids).decode()
+    return vocabulary.decode(ids).decode()

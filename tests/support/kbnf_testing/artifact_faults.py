@@ -387,8 +387,11 @@ def _add_lists(rng: random.Random, arrays: Arrays, name: str) -> None:
         lists = _lists(arrays, each)
         _put(arrays, each, lists + [rng.choice((lists[-1], lists[-1][:0]))] * count)
     if len(names) == 2:
-        more = np.full((count, arrays["next"].shape[1]), rng.choice((-1, 0, 1)), np.int32)
-        arrays["next"] = np.concatenate([arrays["next"], more])
+        end = arrays["next.start"][-1]
+        more = end + np.arange(1, count + 1, dtype=np.int32)
+        arrays["next.start"] = np.concatenate([arrays["next.start"], more])
+        filled = np.full(count, rng.choice((-1, 0, 1)), np.int32)
+        arrays["next"] = np.concatenate([arrays["next"], filled])
 
 
 def _move_bound(rng: random.Random, arrays: Arrays, name: str) -> None:

@@ -198,7 +198,7 @@ class Case:
 
     def _text_before(self) -> str:
         """Return a text to wait for: what some tokens begin, have or end with."""
-        texts = [self.vocabulary.bytes_or_name(each) for each in self._every]
+        texts = [self.vocabulary.decode((each,)) for each in self._every]
         text = b"".join(self._random.choice(texts)[-2:] for _ in range(self._random.randint(1, 2)))
         return text.decode() if text and text.isascii() else "a"
 
@@ -212,7 +212,7 @@ class Case:
             free.try_accept_new_token(token_id)
             return Place(free, b"", here.left - 1)
         assert after is not None
-        seen = here.seen + self.vocabulary.bytes_or_name(token_id)
+        seen = here.seen + self.vocabulary.decode((token_id,))
         _, has_come, rest = seen.partition(after.encode())
         if not has_come:
             return Place(None, seen, here.left)

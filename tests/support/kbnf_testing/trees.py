@@ -55,7 +55,7 @@ class Play:
             later._waits = token_id != self._after
             return later
         assert self._after is not None
-        later._seen += vocabulary.bytes_or_name(token_id)
+        later._seen += vocabulary.decode((token_id,))
         _, found, rest = later._seen.partition(self._after.encode())
         if found:
             later._waits = False

@@ -130,5 +130,5 @@ def test_a_completion_of_tokens_repeats_no_name_either() -> None:
     vocabulary = Vocabulary(dict(enumerate(spelled)))
     engine = Engine(Grammar.from_json_schema({"type": "object", "minProperties": 2}), vocabulary)
     found = engine.shortest_completion()
-    assert found.data == b"".join(map(vocabulary.bytes_or_name, found.tokens or ()))
+    assert found.data == vocabulary.decode(found.tokens or ())
     assert engine.shortest_completion(repeats=True).tokens == (256,)

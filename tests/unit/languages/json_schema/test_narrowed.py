@@ -85,7 +85,7 @@ def test_what_is_written_of_too_many_kinds_is_valid(most: int) -> None:
         for length in (8, 60, 200):
             sample = engine.sample(random, length)
             tokens = [each for each in sample.tokens if each not in BYTES.eos_token_ids]
-            data = b"".join(map(BYTES.bytes_or_name, tokens))
+            data = BYTES.decode(tokens)
             if sample.is_complete:
                 assert judge.is_valid(value_of(data)), (schema, data)
     assert found > 5

@@ -1,0 +1,228 @@
+"""What is made ahead for an artifact, what is left, and what of its text nobody need read again."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kbnf_core.grammar
+from kbnf_core import (
+    ArtifactError,
+    Engine,
+    Grammar,
+    Limits,
+    Vocabulary,
+    compile_artifact,
+    load_artifact,
+)
+from kbnf_core.artifact.reading import pack_reading
+from kbnf_core.artifact.snapshot import Ids, pack_moves, unpack_moves
+from kbnf_core.container import read_container
+from kbnf_core.languages import LANGUAGES, named
+from kbnf_testing.artifact_faults import rewrite
+
+PIECES = [bytes([i]) for i in range(256)] + [b'{"', b'": ', b'", "', b"null", b"ab", b"abc"]
+VOCABULARY = Vocabulary(dict(enumerate(PIECES)), eos_token_id=len(PIECES))
+
+GRAMMARS = Path(__file__).resolve().parents[3] / "grammars"
+
+TEXTS = {
+    "KBNF": """start ::= item {"," item};
+        item ::= #'[a-z]+' | "(" start ")" | except!("x", 3) "x";""",
+    "GBNF": 'root ::= "a" root | [b-d]{2,40} .',
+    "Lark": 'start: (WORD | "x")+\nWORD: /[a-z]+/\n%ignore " "',
+    "BNF": "<start>::=<word>\n<word>::=<any!>|<except!('a')><word>|'é'",
+    "ABNF": 'start = 1*(%x61-7A / "," start)',
+    "regex": "(ab|c{2,5})+",
+}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^[a-z]+$"}}}
+NO_MORE = Limits(artifact_work=0)
+
+
+def read(name: str) -> Grammar:
+    language = named(name)
+    assert language is not None
+    return Grammar.read(TEXTS[name], language, lossy=True, vocabulary=VOCABULARY, path="a text")
+
+
+def stored(grammar: Grammar, folder: Path, limits: Limits | None = None) -> Grammar:
+    compile_artifact(grammar, VOCABULARY, folder / "a.kbnfc", limits=limits)
+    return load_artifact(folder / "a.kbnfc")
+
+
+def same_masks(one: Grammar, other: Grammar, texts: int = 8) -> None:
+    """Compare the masks along random texts."""
+    rng = random.Random(7)
+    for _ in range(texts):
+        engines = Engine(one, VOCABULARY, ahead=False), Engine(other, VOCABULARY, ahead=False)
+        for _ in range(30):
+            for engine in engines:
+                engine.compute_allowed_token_ids()
+            ids, others = (e.get_allowed_token_ids_from_last_computation() for e in engines)
+            assert ids == others
+            if not ids or engines[0].is_finished():
+                break
+            token = rng.choice(ids)
+            for engine in engines:
+                engine.try_accept_new_token(token)
+
+
+def test_the_languages_with_rules_are_all_here() -> None:
+    without = {"JSON Schema", "Tool list", "Structural tag", "choice"}
+    assert {each.name for each in LANGUAGES} - without == TEXTS.keys()
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_what_commands_ask_is_there_without_reading_the_text(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grammar = read(name)
+    twin = stored(grammar, tmp_path)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the text was read")
+
+    monkeypatch.setattr(kbnf_core.grammar, "read_grammar", refuse)
+    assert twin.source.text == grammar.source.text
+    assert (twin.language, twin.start, twin.finish) == (
+        grammar.language,
+        grammar.start,
+        grammar.finish,
+    )
+    assert twin.to_kbnf() == grammar.to_kbnf()
+    assert [str(each) for each in twin.losses] == [str(each) for each in grammar.losses]
+    assert [str(each) for each in twin.diagnostics] == [str(each) for each in grammar.diagnostics]
+    assert (twin.is_endless, dict(twin.names)) == (False, dict(grammar.names))
+    engine, other = Engine(grammar, VOCABULARY), Engine(twin, VOCABULARY)
+    assert str(other.why(b"!!")) == str(engine.why(b"!!"))
+    text = engine.shortest_completion().data or b""
+    assert list(twin.parse(text).events()) == list(grammar.parse(text).events())
+    assert str(other.sample(random.Random(1))) == str(engine.sample(random.Random(1)))
+    same_masks(grammar, twin, 2)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_rules_come_back_the_same(name: str, tmp_path: Path) -> None:
+    grammar = read(name)
+    before = pack_reading(grammar, grammar.source)
+    after = pack_reading(stored(grammar, tmp_path), grammar.source)
+    assert before.keys() == after.keys()
+    for each, array in before.items():
+        np.testing.assert_array_equal(array, after[each], each)
+
+
+def test_a_schema_has_its_losses(tmp_path: Path) -> None:
+    grammar = Grammar.from_json_schema(
+        {"type": "array", "uniqueItems": True, "items": SCHEMA}, lossy=True
+    )
+    twin = stored(grammar, tmp_path)
+    assert [each.message for each in twin.losses] == [each.message for each in grammar.losses]
+    assert "reading" not in twin.__dict__
+    same_masks(grammar, twin, 2)
+
+
+@pytest.mark.parametrize(
+    ("limits", "limit"),
+    [
+        (NO_MORE, "work"),
+        (replace(NO_MORE, artifact_work=3_000), "work"),
+        (Limits(artifact_bytes=1), "bytes"),
+    ],
+)
+def test_what_is_left_is_made_when_it_is_needed(limits: Limits, limit: str, tmp_path: Path) -> None:
+    grammar = Grammar(TEXTS["KBNF"])
+    path = tmp_path / "a.kbnfc"
+    made = compile_artifact(grammar, VOCABULARY, path, limits=limits)
+    assert (made.limit, made.left > 0) == (limit, True)
+    assert f"{made.left:,} or more, and" in str(made)
+    # What cannot be left out is some 20 kB here.
+    assert path.stat().st_size <= max(limits.artifact_bytes, 40_000)
+    same_masks(grammar, load_artifact(path))
+
+
+def test_a_file_has_the_size_that_it_may_have(tmp_path: Path) -> None:
+    grammar = Grammar((GRAMMARS / "sql_select.kbnf").read_text(encoding="utf-8"))
+    path, sizes = tmp_path / "a.kbnfc", []
+    for room in (80_000, 100_000, 120_000, 2**24):
+        made = compile_artifact(grammar, VOCABULARY, path, limits=Limits(artifact_bytes=room))
+        sizes.append(path.stat().st_size)
+        assert sizes[-1] <= room
+        assert made.is_cut == (room < 2**24)
+        same_masks(grammar, load_artifact(path), 3)
+    assert sizes == sorted(set(sizes))
+
+
+def test_nothing_is_left_of_a_small_grammar(tmp_path: Path) -> None:
+    made = compile_artifact("start ::= 'a' | 'b' start;", VOCABULARY, tmp_path / "a.kbnfc")
+    assert (made.limit, made.left, made.states) == ("", 0, 0)
+
+
+def test_what_the_process_did_before_changes_no_byte(tmp_path: Path) -> None:
+    grammar = "(* kbnf: finish=eos *) start ::= #'[a-z]+' ',' #'[a-z0-9]+' '!';"
+    other = "(* kbnf: finish=eos *) start ::= '{' #'[a-z0-9]+' '}';"
+    limits, found = Limits(artifact_work=5_000), []
+    for first in (None, other):
+        vocabulary = Vocabulary(dict(enumerate(PIECES)), eos_token_id=len(PIECES))
+        if first is not None:
+            compile_artifact(first, vocabulary, tmp_path / "b.kbnfc")
+        made = compile_artifact(grammar, vocabulary, tmp_path / "a.kbnfc", limits=limits)
+        found.append((made, (tmp_path / "a.kbnfc").read_bytes()))
+    assert found[0] == found[1]
+
+
+@given(
+    st.integers(1, 6).flatmap(
+        lambda width: st.lists(
+            st.lists(st.integers(-1, 9), min_size=width, max_size=width), min_size=1, max_size=9
+        )
+    )
+)
+def test_transitions_come_back(rows: list[list[int]]) -> None:
+    moves: Ids = np.array(rows, np.int32)
+    assert unpack_moves(*pack_moves(moves), moves.shape[1]).tolist() == rows
+
+
+@pytest.mark.parametrize("about", [b"", b"[]", b"{}", b'{"losses": 3}', b'{"rules": {"a": 99}}'])
+def test_a_forged_text_is_one_error(about: bytes, tmp_path: Path) -> None:
+    grammar = stored(read("KBNF"), tmp_path)
+    rewrite(tmp_path / "a.kbnfc", {"about": np.frombuffer(about or b"x", np.uint8)})
+    grammar = load_artifact(tmp_path / "a.kbnfc")
+    with pytest.raises(ArtifactError, match="what it says of its text is damaged"):
+        _ = grammar.losses, grammar.rules
+
+
+@pytest.mark.parametrize("column", range(5))
+@pytest.mark.parametrize("value", [-2, 10**6])
+def test_a_forged_node_is_refused_or_harmless(column: int, value: int, tmp_path: Path) -> None:
+    stored(read("KBNF"), tmp_path)
+    nodes = read_container(tmp_path / "a.kbnfc")[0]["rule.nodes"].copy()
+    for row in range(len(nodes)):
+        forged = nodes.copy()
+        forged[row, column] = value
+        rewrite(tmp_path / "a.kbnfc", {"rule.nodes": forged})
+        try:
+            load_artifact(tmp_path / "a.kbnfc").rules  # noqa: B018 - made when asked for
+        except ArtifactError:
+            continue
+
+
+def test_an_artifact_is_of_one_moment(tmp_path: Path) -> None:
+    """A thread adds states and masks while the file is written."""
+    grammar = Grammar((GRAMMARS / "json.kbnf").read_text(encoding="utf-8"))
+    text = json.dumps({"a": [1, 2.5, "text", None, {"b": [True, False]}]}).encode()
+    plain = Grammar(grammar.source.text)
+    for number in range(60):
+        fresh = Engine(grammar.cold(), VOCABULARY, ahead=True)
+        for place in range(0, len(text), 3):
+            fresh.compute_allowed_token_ids()
+            fresh.accept_tokens(list(text[place : place + 3]))
+            if place % 9 == number % 9:
+                fresh.save_artifact(tmp_path / "a.kbnfc")
+                load_artifact(tmp_path / "a.kbnfc")
+        if number % 20 == 0:
+            same_masks(plain, load_artifact(tmp_path / "a.kbnfc"), 2)
