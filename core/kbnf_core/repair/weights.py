@@ -1,0 +1,84 @@
+"""Weights: what an edit costs, by the bytes that it inserts, deletes or replaces.
+
+Costs are small where people and models err (a bracket, a quote, a comma, a blank, a fence) and
+large where data would be made up or lost. ``docs/repair.md`` has the tables for users.
+"""
+
+from dataclasses import dataclass, replace
+
+from kbnf_core.text.errors import ConfigError
+
+Rewrites = tuple[tuple[bytes, bytes, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A table of costs.
+
+    ``sign`` and ``blank``: to insert or delete one (ASCII that is no letter or digit).
+    ``noise``: to delete a letter or digit that does not fit.
+    ``forced``: to insert a letter or digit where the grammar takes no other byte.
+    ``chosen``: to insert another one, or anything in free text: data is made up.
+    ``content``: to delete a letter or digit that fits, or anything in free text: data is lost.
+    ``swapped``: to swap two neighbouring characters.
+    ``around``: to delete all before the text or all after it; beside this 0.001 a byte.
+    ``closed``: to close a text that ends too early; beside this 0.001 a byte, at most 0.05.
+    ``rewrites``: (bytes, what they become, cost).
+
+    To replace a character costs the larger of deleting it and inserting the other one. Of a
+    character beyond ASCII its first byte costs this, each other one a quarter of ``forced``.
+    """
+
+    sign: float = 1.0
+    blank: float = 0.5
+    noise: float = 1.0
+    forced: float = 0.5
+    chosen: float = 3.0
+    content: float = 3.0
+    swapped: float = 1.0
+    around: float = 4.0
+    closed: float = 0.4
+    rewrites: Rewrites = ()
+
+    def __post_init__(self) -> None:
+        prices = [getattr(self, name) for name in self.__slots__ if name != "rewrites"]
+        prices += [cost for *_, cost in self.rewrites]
+        if not all(_LEAST <= each <= _MOST for each in prices):
+            raise ConfigError(f"a cost of an edit is from {_LEAST} to {_MOST:,}")
+
+
+_LEAST, _MOST = 0.01, 1_000_000
+
+ANY = Weights()
+"""For any language."""
+
+JSON = replace(
+    ANY,
+    rewrites=(
+        # Literals of Python and JavaScript, and their quotes.
+        (b"None", b"null", 0.5),
+        (b"undefined", b"null", 0.5),
+        (b"NaN", b"null", 0.5),
+        (b"True", b"true", 0.5),
+        (b"False", b"false", 0.5),
+        (b"'", b'"', 0.5),
+        ("\N{LEFT DOUBLE QUOTATION MARK}".encode(), b'"', 0.5),
+        ("\N{RIGHT DOUBLE QUOTATION MARK}".encode(), b'"', 0.5),
+        (b"\\'", b"'", 0.5),
+        # What has to be escaped in strings.
+        (b'"', b'\\"', 0.9),
+        (b"\\", b"\\\\", 0.9),
+        (b"\n", b"\\n", 0.6),
+        (b"\r", b"\\r", 0.6),
+        (b"\t", b"\\t", 0.6),
+        # Commas before a closing bracket.
+        (b",}", b"}", 0.6),
+        (b",]", b"]", 0.6),
+        # Fences.
+        (b"```json\n", b"", 0.6),
+        (b"```\n", b"", 0.6),
+        (b"\n```", b"", 0.6),
+        (b"```", b"", 0.6),
+    ),
+)
+"""For JSON, and for texts with JSON in them."""
