@@ -177,6 +177,7 @@ REWRITE: int
 LEAD: int
 CLOSE: int
 TRAIL: int
+QUOTE: int
 
 class Repairs:
     is_cut: bool
@@ -188,6 +189,7 @@ class Repairs:
         text: bytes,
         weights: Any,
         spelled: npt.NDArray[np.uint8],
+        order: npt.NDArray[np.uint8],
         count: int,
         most: float,
         work: int,
@@ -195,6 +197,7 @@ class Repairs:
         is_eager: bool,
         may_be_empty: bool,
         invents: bool,
+        is_begun: bool,
     ) -> None: ...
     def next(self) -> tuple[int, list[tuple[int, int, int, bytes, bool, int]], int] | None: ...
     def chooses(self, state: int, data: bytes) -> bool: ...

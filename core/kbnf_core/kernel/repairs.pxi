@@ -14,6 +14,9 @@
 #   leads from a free state to a free one is *content*, and so is a letter or digit that fits;
 # - a letter or digit is *forced* where no other byte can come, else it is *chosen*, as is content.
 #
+# A text that is the beginning of one that fits is closed in the shortest way, which costs less than any
+# edit. At the end of other texts each sign that closes them costs less than elsewhere.
+#
 # Edits of a node are tried by cost, level by level, and what an edit leads to is found when its turn
 # comes, so that few states are made. Of ways that cost the same the one with the latest edits is first:
 # ranks are the cost and, in the low 32 bits, the sum of how far edits are from the end of the text.
@@ -38,13 +41,19 @@ cdef enum:
     _SWAP = 5
     _REWRITE = 6
     _LEAD = 7
-    _END = 8
-    _CLOSE = 9
-    _TRAIL = 10
+    _QUOTE = 8
+    _END = 9
+    _CLOSE = 10
+    _TRAIL = 11
     _RANK_SHIFT = 32
+    # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte costs
+    # of what is around a text; what closing a text costs at most.
+    _REPLACED = 100
+    _AROUND = 2
+    _MOST_TO_CLOSE = 50
 
 INSERT, DELETE, REPLACE, SWAP, REWRITE = _INSERT, _DELETE, _REPLACE, _SWAP, _REWRITE
-LEAD, CLOSE, TRAIL = _LEAD, _CLOSE, _TRAIL
+LEAD, CLOSE, TRAIL, QUOTE = _LEAD, _CLOSE, _TRAIL, _QUOTE
 
 
 cdef struct _Trial:
@@ -74,7 +83,8 @@ cdef class Repairs:
     byte for each class. ``count``: how many are wanted; ``most``: what one costs at most. ``work``: the
     steps that may be taken, ``states``: the states that may be made. ``is_eager``: a text is over with
     the first byte that completes it; ``may_be_empty``: the empty text is one. ``invents``: bytes may be
-    chosen.
+    chosen; ``is_begun``: the text is the beginning of one that fits. ``order``: classes, the most readable
+    first.
     """
 
     cdef LazyTable explorer
@@ -89,6 +99,8 @@ cdef class Repairs:
     cdef bint is_eager
     cdef bint may_be_empty
     cdef bint invents
+    cdef bint is_begun
+    cdef const uint8_t[::1] order
     cdef uint8_t kinds[256]
     cdef uint8_t spelled[256]
     # The sizes of the classes, and of the characters by offset.
@@ -103,6 +115,7 @@ cdef class Repairs:
     cdef int32_t swapped
     cdef int32_t around
     cdef int32_t closed
+    cdef int32_t quoted
     # The least that a byte costs by which a text grows.
     cdef int32_t growth
     cdef vector[_Rewrite] rewrites
@@ -125,6 +138,7 @@ cdef class Repairs:
         bytes text,
         weights,
         const uint8_t[::1] spelled,
+        const uint8_t[::1] order,
         int32_t count,
         double most,
         long long work,
@@ -132,12 +146,14 @@ cdef class Repairs:
         bint is_eager,
         bint may_be_empty,
         bint invents,
+        bint is_begun,
     ):
         self.explorer, self.ends = table.explorer, ends
         self.text, self.data, self.size = text, text, <int32_t> len(text)
         self.count, self.most = count, <int64_t> (1000 * most + 0.5)
         self.work, self.most_states = work, states
         self.is_eager, self.may_be_empty, self.invents = is_eager, may_be_empty, invents
+        self.is_begun, self.order = is_begun, order
         self.numbers = _Map()
         self._learn_weights(weights)
         self._learn_classes(spelled)
@@ -166,13 +182,18 @@ cdef class Repairs:
         self.inserted[_WORD] = self.chosen
         self.content, self.swapped = _thousandths(weights.content), _thousandths(weights.swapped)
         self.around, self.closed = _thousandths(weights.around), _thousandths(weights.closed)
+        self.quoted = _thousandths(weights.quoted)
         self.within = self.forced // 4
         for byte in range(3):
             levels.insert(self.inserted[byte])
             levels.insert(self.deleted[byte])
-        for cost in (self.forced, self.content, self.swapped, self.within):
+        for cost in (self.forced, self.content, self.swapped, self.within, self.closed, self.quoted):
             levels.insert(cost)
-        self.growth = min(self.within, self.inserted[_BLANK], self.inserted[_SIGN], self.chosen)
+        # Replacing costs a little more than the dearer of deleting and inserting.
+        for cost in tuple(levels):
+            levels.insert(cost + _REPLACED)
+        self.growth = min(self.within, self.inserted[_BLANK], self.inserted[_SIGN])
+        self.growth = min(self.growth, self.closed, self.chosen, self.quoted // 2)
         for read, written, weight in weights.rewrites:
             rewrite = _Rewrite(read, written, _thousandths(weight))
             levels.insert(rewrite.cost)
@@ -272,13 +293,16 @@ cdef class Repairs:
             return step.position
         if step.kind == _REWRITE:
             return <int32_t> self.rewrites[step.which].read.size()
-        return step.which if step.kind in (_DELETE, _REPLACE, _SWAP) else 0
+        return step.which if step.kind in (_DELETE, _REPLACE, _SWAP, _QUOTE) else 0
 
     cdef bytes _written(self, _Trial& step):
         if step.kind in (_INSERT, _REPLACE):
             return bytes((step.byte,))
         if step.kind == _REWRITE:
             return self.rewrites[step.which].written
+        if step.kind == _QUOTE:
+            quote = bytes((step.byte,))
+            return quote + self.text[step.position - step.which : step.position] + quote
         if step.kind == _SWAP:
             start = step.position - step.which
             middle = start + self.units[start]
@@ -329,9 +353,9 @@ cdef class Repairs:
     cdef int _lead_on(self, _Trial step) except -1:
         """Have the text begin one character later."""
         cdef int32_t unit = self.units[step.position]
-        if step.position < self.size:
+        if step.position + unit < self.size:
             step.position += unit
-            step.before += <int64_t> unit << _RANK_SHIFT
+            step.before += <int64_t> (_AROUND * unit) << _RANK_SHIFT
             self._push(step, 0, 0)
         return 0
 
@@ -344,6 +368,11 @@ cdef class Repairs:
             step.position += step.which
         elif step.kind == _REPLACE:
             step.position += step.which
+            self._read(step, &step.byte, 1)
+        elif step.kind == _QUOTE:
+            step.position += step.which
+            self._read(step, &step.byte, 1)
+            self._read(step, self.data + start, step.which)
             self._read(step, &step.byte, 1)
         elif step.kind == _SWAP:
             middle = start + self.units[start]
@@ -378,7 +407,7 @@ cdef class Repairs:
         if cost >= _NEVER:
             return _NEVER >> _RANK_SHIFT
         cost -= self.size - position
-        return min(cost * self.growth, <int64_t> self.closed) if cost > 0 else 0
+        return cost * self.growth if cost > 0 and not self.is_begun else 0
 
     cdef int _visit(self, _Trial step, int64_t rank) except -1:
         """Read on from a node as far as the text fits and costs no more."""
@@ -397,13 +426,12 @@ cdef class Repairs:
             self._push(step, self.levels[0], self.size - step.position)
             if self._is_complete(step.state):
                 step.kind = _END if step.position == self.size else _TRAIL
-                taken = 0 if step.kind == _END else self.around + self.size - step.position
-                self._push_end(step, taken)
-            elif step.position == self.size:
+                taken = self.size - step.position
+                self._push_end(step, self.around + _AROUND * taken if taken else 0)
+            elif step.position == self.size and self.is_begun:
                 step.kind = _CLOSE
-                # At most 50 thousandths more, so that no edit is cheaper.
                 self._push_end(
-                    step, self.closed + min(<int64_t> 50, self.ends.of_state(step.state))
+                    step, min(<int64_t> _MOST_TO_CLOSE, self.ends.of_state(step.state))
                 )
             if step.position == self.size:
                 return 0
@@ -484,6 +512,11 @@ cdef class Repairs:
             edit.kind, edit.which = _SWAP, unit + self.units[other]
             if unit != self.units[other] or memcmp(here, here + unit, unit):
                 self._push_edit(edit, level)
+        if level == self.quoted:
+            edit.kind, edit.which = _QUOTE, self._word(edit.position)
+            for i in range(2 if edit.which else 0):
+                edit.byte = b"'\""[i]
+                self._push_edit(edit, level)
         edit.kind = _REWRITE
         for i in range(<int32_t> self.rewrites.size()):
             unit = <int32_t> self.rewrites[i].read.size()
@@ -493,23 +526,40 @@ cdef class Repairs:
                     self._push_edit(edit, level)
         return 0
 
+    cdef int32_t _word(self, int32_t position) noexcept:
+        """The length of the word that begins at a position, 0 for none."""
+        cdef int32_t end = position
+        if position and self._is_of_word(self.data[position - 1]):
+            return 0
+        if self.kinds[self.data[position]] != _WORD:
+            return 0
+        while end < self.size and self._is_of_word(self.data[end]):
+            end += 1
+        return end - position
+
+    cdef bint _is_of_word(self, uint8_t byte) noexcept:
+        return self.kinds[byte] == _WORD or byte == 0x5F or byte == 0x2D
+
     cdef int _try_to_write(self, _Trial edit, int32_t level, uint8_t facts) except -1:
         """Try to insert and to replace, by a byte of each class."""
         cdef int32_t byte_class, cost, without = -1, unit = self.units[edit.position]
-        cdef int32_t* row
+        cdef int32_t* row = self.explorer.row_of(edit.state)
+        cdef Py_ssize_t i
         if edit.position < self.size:
             without = self._cost_without(edit, facts)
-        for byte_class in range(self.explorer.width):
-            row = self.explorer.row_of(edit.state)
+        for i in range(self.order.shape[0] - 1, -1, -1):
+            byte_class = self.order[i]
             if row[byte_class] == DEAD:
                 continue
             self._count(1)
             edit.byte = self.spelled[byte_class]
             cost = self._cost_with(edit.state, byte_class, facts, &edit.chosen)
+            if without < 0 and not edit.chosen:
+                cost = min(cost, self.closed)
             if cost == level:
                 edit.kind = _INSERT
                 self._push_edit(edit, level)
-            if without >= 0 and max(cost, without) == level:
+            if without >= 0 and max(cost, without) + _REPLACED == level:
                 if unit > 1 or byte_class != self.explorer.classes[self.data[edit.position]]:
                     edit.kind, edit.which = _REPLACE, unit
                     self._push_edit(edit, level)

@@ -18,7 +18,7 @@ import numpy as np
 
 from kbnf_core.config import Finish
 
-from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, REPLACE, REWRITE, SWAP, TRAIL, Ends
+from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, QUOTE, REPLACE, REWRITE, SWAP, TRAIL, Ends
 from kbnf_core.kernel import Repairs as Search
 from kbnf_core.mask.completion import Completion, readable_bytes, shortest_completion
 from kbnf_core.mask.token_automaton import TokenAutomata
@@ -38,6 +38,7 @@ _NAMES = {
     DELETE: "delete",
     REPLACE: "replace",
     REWRITE: "replace",
+    QUOTE: "replace",
     SWAP: "swap",
     LEAD: "delete",
     TRAIL: "delete",
@@ -133,14 +134,15 @@ class Judge:
         states = automaton.masks.states
         ends = Ends(states, byte_costs(states.tables, inf))
         spelled = np.zeros(256, np.uint8)
-        for byte_class, byte in readable_bytes(states.tables.classes):
-            spelled[byte_class] = byte
+        order, bytes_ = np.array(readable_bytes(states.tables.classes), np.uint8).T.copy()
+        spelled[order] = bytes_
         search = Search(
             states,
             ends,
             data,
             weights,
             spelled,
+            order,
             best,
             most,
             work,
@@ -148,6 +150,7 @@ class Judge:
             automaton.rule.ends_at_bytes,
             automaton.can_finish(automaton.beginning),
             invent,
+            status == "cut",
         )
         found: set[bytes] = set()
         while len(found) < best:
