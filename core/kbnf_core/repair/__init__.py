@@ -11,18 +11,16 @@ The search for the nearest text is compiled (``kernel/repairs.pxi``).
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from math import inf
 from typing import TypeAlias
 
 import numpy as np
 
 from kbnf_core.config import Finish
 
-from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, QUOTE, REPLACE, REWRITE, SWAP, TRAIL, Ends
+from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, QUOTE, REPLACE, REWRITE, SWAP, TRAIL
 from kbnf_core.kernel import Repairs as Search
 from kbnf_core.mask.completion import Completion, readable_bytes, shortest_completion
 from kbnf_core.mask.token_automaton import TokenAutomata
-from kbnf_core.recognise.closing import byte_costs
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.repair.weights import ANY, JSON, Weights
@@ -132,13 +130,12 @@ class Judge:
         status = self.status(data)
         automaton, work = self._automaton, self._limits.work // _WORK
         states = automaton.masks.states
-        ends = Ends(states, byte_costs(states.tables, inf))
         spelled = np.zeros(256, np.uint8)
         order, bytes_ = np.array(readable_bytes(states.tables.classes), np.uint8).T.copy()
         spelled[order] = bytes_
         search = Search(
             states,
-            ends,
+            automaton.bytes_left.ends,
             data,
             weights,
             spelled,
