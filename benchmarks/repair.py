@@ -27,7 +27,7 @@ from kbnf_core.text.errors import KbnfError, WorkLimitError
 
 DOCUMENTS = 250
 LONGEST = 20_000
-SIGNS = "{}[],:\""
+SIGNS = '{}[],:"'
 LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789 {}[],:\"'\\-.\n"
 TRIES = 60
 """Damages that are drawn before a document is said to allow for none of a kind."""

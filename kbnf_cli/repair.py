@@ -100,7 +100,6 @@ def repair(
     """
     texts = all_texts(console, grammar, files, given, by_line)
     engine = open_engine(console, inputs, grammar)
-    engine.grammar.finish = engine.finish
     status = Exit.CLEAN
     for text in texts:
         verdict = judge(engine, text)

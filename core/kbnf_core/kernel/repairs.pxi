@@ -15,7 +15,9 @@
 # - a letter or digit is *forced* where no other byte can come, else it is *chosen*, as is content.
 #
 # A text that is the beginning of one that fits is closed in the shortest way, which costs less than any
-# edit. At the end of other texts each sign that closes them costs less than elsewhere.
+# edit. At the end of other texts each sign that closes them costs less than elsewhere, but for quotes:
+# behind a quote anything is text. So one that is inserted where the state is not free, before what is no
+# letter or digit, costs more than others.
 #
 # Edits of a node are tried by cost, level by level, and what an edit leads to is found when its turn
 # comes, so that few states are made. Of ways that cost the same the one with the latest edits is first:
@@ -116,6 +118,7 @@ cdef class Repairs:
     cdef int32_t around
     cdef int32_t closed
     cdef int32_t quoted
+    cdef int32_t opened
     # The least that a byte costs by which a text grows.
     cdef int32_t growth
     cdef vector[_Rewrite] rewrites
@@ -182,13 +185,14 @@ cdef class Repairs:
         self.inserted[_WORD] = self.chosen
         self.content, self.swapped = _thousandths(weights.content), _thousandths(weights.swapped)
         self.around, self.closed = _thousandths(weights.around), _thousandths(weights.closed)
-        self.quoted = _thousandths(weights.quoted)
+        self.quoted, self.opened = _thousandths(weights.quoted), _thousandths(weights.opened)
         self.within = self.forced // 4
         for byte in range(3):
             levels.insert(self.inserted[byte])
             levels.insert(self.deleted[byte])
         for cost in (self.forced, self.content, self.swapped, self.within, self.closed, self.quoted):
             levels.insert(cost)
+        levels.insert(self.inserted[_SIGN] + self.opened)
         # Replacing costs a little more than the dearer of deleting and inserting.
         for cost in tuple(levels):
             levels.insert(cost + _REPLACED)
@@ -531,18 +535,21 @@ cdef class Repairs:
         cdef int32_t end = position
         if position and self._is_of_word(self.data[position - 1]):
             return 0
-        if self.kinds[self.data[position]] != _WORD:
+        if not self._is_word_at(position):
             return 0
         while end < self.size and self._is_of_word(self.data[end]):
             end += 1
         return end - position
+
+    cdef bint _is_word_at(self, int32_t position) noexcept:
+        return position < self.size and self.kinds[self.data[position]] == _WORD
 
     cdef bint _is_of_word(self, uint8_t byte) noexcept:
         return self.kinds[byte] == _WORD or byte == 0x5F or byte == 0x2D
 
     cdef int _try_to_write(self, _Trial edit, int32_t level, uint8_t facts) except -1:
         """Try to insert and to replace, by a byte of each class."""
-        cdef int32_t byte_class, cost, without = -1, unit = self.units[edit.position]
+        cdef int32_t byte_class, cost, dearer, without = -1, unit = self.units[edit.position]
         cdef int32_t* row = self.explorer.row_of(edit.state)
         cdef Py_ssize_t i
         if edit.position < self.size:
@@ -554,11 +561,15 @@ cdef class Repairs:
             self._count(1)
             edit.byte = self.spelled[byte_class]
             cost = self._cost_with(edit.state, byte_class, facts, &edit.chosen)
-            if without < 0 and not edit.chosen:
+            dearer = 0
+            if edit.byte in b"'\"`":
+                dearer = 0 if facts & _IS_FREE else self.opened
+            elif without < 0 and not edit.chosen:
                 cost = min(cost, self.closed)
-            if cost == level:
+            if cost + dearer * (not self._is_word_at(edit.position)) == level:
                 edit.kind = _INSERT
                 self._push_edit(edit, level)
+            cost += dearer * (not self._is_word_at(edit.position + unit))
             if without >= 0 and max(cost, without) + _REPLACED == level:
                 if unit > 1 or byte_class != self.explorer.classes[self.data[edit.position]]:
                     edit.kind, edit.which = _REPLACE, unit

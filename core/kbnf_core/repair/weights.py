@@ -22,7 +22,8 @@ class Weights:
     ``content``: to delete a letter or digit that fits, or anything in free text: data is lost.
     ``swapped``: to swap two neighbouring characters.
     ``around``: to delete all before the text or all after it; beside this 0.002 a byte.
-    ``closed``: to add at the end of the text what is not chosen.
+    ``closed``: to add at the end of the text what is neither chosen nor a quote.
+    ``opened``: beside ``sign``, a quote where no free text is, before what is no letter or digit.
     ``quoted``: to put a word (letters, digits, ``_`` and ``-``) between two quotes.
     ``rewrites``: (bytes, what they become, cost).
 
@@ -40,6 +41,7 @@ class Weights:
     swapped: float = 1.0
     around: float = 2.5
     closed: float = 0.3
+    opened: float = 1.5
     quoted: float = 1.5
     rewrites: Rewrites = ()
 
