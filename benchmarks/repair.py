@@ -5,7 +5,7 @@ repaired by ``Grammar.repair`` and by json_repair, plainly and with the schema. 
 the document comes back, whether what comes is valid by jsonschema, and the time of the processor.
 
 Damages: ``structural`` loses one bracket, comma, colon or quote outside of strings; ``one`` is a
-random edit (insertion, deletion, replacement or swap at any place); ``two`` are two of them; ``seen``
+random edit (insertion, deletion, replacement or swap, at any place); ``two`` are two; ``seen``
 are two of which each makes the text wrong by itself and neither loses a free character: a letter
 or digit in whose place others fit; ``cut`` ends the text anywhere.
 """
@@ -225,7 +225,7 @@ def theirs(document: Document, text: str) -> str | None:
     del document
     try:
         return str(repair_json(text))
-    except Exception:  # noqa: BLE001 - whatever a peer raises is no answer
+    except Exception:
         return None
 
 
@@ -235,7 +235,7 @@ def theirs_with_schema(document: Document, text: str) -> str | None:
 
     try:
         return str(repair_json(text, schema=document.schema))
-    except Exception:  # noqa: BLE001 - whatever a peer raises is no answer
+    except Exception:
         return None
 
 

@@ -85,7 +85,7 @@ class Verdict:
 
     @property
     def data(self) -> bytes:
-        """The text as it was judged: without the line break at its end unless that is part of it."""
+        """The text that was judged: with the line break at its end where that is part of it."""
         return self.text.data if self.with_break else without_break(self.text)
 
 

@@ -16,7 +16,6 @@ from typing import TypeAlias
 import numpy as np
 
 from kbnf_core.config import Finish
-
 from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, QUOTE, REPLACE, REWRITE, SWAP, TRAIL
 from kbnf_core.kernel import Repairs as Search
 from kbnf_core.mask.completion import Completion, readable_bytes, shortest_completion
@@ -40,7 +39,6 @@ _NAMES = {
     SWAP: "swap",
     LEAD: "delete",
     TRAIL: "delete",
-    CLOSE: "complete",
 }
 
 _WORK = 5
@@ -168,16 +166,19 @@ class Judge:
         for kind, start, end, after, chosen, total in steps:
             price, done = (total - done) / 1000, total
             if kind == CLOSE:
-                so_far = _edited(data, edits)
-                closing = shortest_completion(self._automaton, state, False, lambda: so_far).data
-                after = closing or b""
-                chosen = search.chooses(state, after)
+                edits.append(self._closing(search, state, _edited(data, edits), start, price))
+                continue
             edit = Edit(_NAMES[kind], start, end, data[start:end], after, price, chosen)
-            if edits and edits[-1].end == start and kind not in (CLOSE, SWAP):
+            if edits and edits[-1].end == start and kind != SWAP:
                 edit = _joined(edits.pop(), edit)
             edits.append(edit)
         edits = [replace(each, invented=_is_invented(each)) for each in edits]
         return Repair(_edited(data, edits), cost / 1000, tuple(edits), status)
+
+    def _closing(self, search: Search, state: int, before: bytes, end: int, price: float) -> Edit:
+        """Return the edit that closes a text."""
+        data = shortest_completion(self._automaton, state, False, lambda: before).data or b""
+        return Edit("complete", end, end, b"", data, price, search.chooses(state, data))
 
     def _read(self, data: bytes) -> tuple[int, Status]:
         """Return the position after a text, DEAD where it is wrong, and its status."""

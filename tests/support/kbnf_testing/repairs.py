@@ -7,6 +7,7 @@ text, the least that it costs to have read so far and written the beginning. Pri
 """
 
 import argparse
+import sys
 from random import Random
 
 from kbnf_core import Grammar
@@ -146,10 +147,10 @@ class Judge:
             while end < len(text) and _is_of_word(text[end]):
                 end += 1
             begins = end > at and _is_word(text[at]) and not (at and _is_of_word(text[at - 1]))
-            for quote in (b"'", b'"') if begins else ():
-                found.append(
-                    (quote + text[at:end] + quote, end, cost + _thousandths(weights.quoted))
-                )
+            found.extend(
+                (quote + text[at:end] + quote, end, cost + _thousandths(weights.quoted))
+                for quote in ((b"'", b'"') if begins else ())
+            )
         return found
 
     def _write_one(
@@ -239,7 +240,7 @@ def damage(random: Random, text: bytes, alphabet: str) -> bytes:
 
 def compare(seed: int) -> str:
     """Compare one case; return what it was. Raises ``GivenUpError`` for one too large to judge."""
-    random = Random(seed)  # noqa: S311 - the same cases every time
+    random = Random(seed)
     alphabet = random.choice(ALPHABETS)
     drawn = draw_grammar(random, alphabet)
     try:
@@ -290,7 +291,7 @@ def main() -> None:
         except GivenUpError:
             kind = "given up"
         counts[kind] = counts.get(kind, 0) + 1
-    print(dict(sorted(counts.items())))
+    sys.stdout.write(f"{dict(sorted(counts.items()))}\n")
 
 
 if __name__ == "__main__":
