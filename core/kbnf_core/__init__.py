@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from kbnf_core.mask.completion import Completion, Sample
     from kbnf_core.mask.why import Explanation
     from kbnf_core.parse.tree import Event, Tree
+    from kbnf_core.repair import Edit, Repair
+    from kbnf_core.repair.weights import Weights
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.errors import (
         ConfigError,
@@ -75,6 +77,9 @@ _HOMES = {
     "Explanation": "mask.why",
     "Completion": "mask.completion",
     "Sample": "mask.completion",
+    "Edit": "repair",
+    "Repair": "repair",
+    "Weights": "repair.weights",
     "Grammar": "grammar",
     "Limits": "text.limits",
     "Event": "parse.tree",
@@ -95,6 +100,7 @@ __all__ = [
     "Config",
     "ConfigError",
     "Diagnostic",
+    "Edit",
     "EmptyGrammarError",
     "Engine",
     "EngineConfig",
@@ -111,12 +117,14 @@ __all__ = [
     "ParseError",
     "RegexConfig",
     "RejectedError",
+    "Repair",
     "Sample",
     "Token",
     "Tree",
     "UnknownTokenError",
     "Vocabulary",
     "VocabularyError",
+    "Weights",
     "__version__",
     "allocate_bitmask",
     "apply_bitmask",

@@ -42,12 +42,12 @@ def test_json(kbnf: Kbnf, write: Write) -> None:
 
 
 def test_tokens(kbnf: Kbnf, write: Write) -> None:
-    vocabulary = write("v.json", json.dumps({"0": "[", "1": "abc]", "2": "a", "3": "]"}))
+    vocabulary = write("v.json", json.dumps({"0": "[", "1": "abc", "2": "]"}))
     command = ("complete", write("g.kbnf", LIST), "--text", "[", "--vocab", vocabulary, "--tokens")
-    assert kbnf(*command, "1").out == "[abc]\n"
-    refused = kbnf(*command, "0")
+    assert kbnf(*command, "2").out == "[abc]\n"
+    refused = kbnf(*command, "1")
     assert (refused.status, refused.out) == (1, "")
-    assert "0 tokens do not complete the text: 1 are enough" in refused.stderr
+    assert "1 tokens do not complete the text: 2 are enough" in refused.stderr
 
 
 @pytest.mark.parametrize("command", ["complete", "repair"])
@@ -57,7 +57,7 @@ def test_stdin_is_one_thing(kbnf: Kbnf, command: str) -> None:
 
 
 def test_an_end_that_is_a_token(kbnf: Kbnf, write: Write) -> None:
-    vocabulary = write("v.json", json.dumps({"0": "a", "1": "b"}))
+    vocabulary = write("v.json", json.dumps({"0": "a", "7": "b"}))
     grammar = write("g.kbnf", '(* kbnf: finish=eos *) start ::= "a" #token[7];')
     for name in ("complete", "repair"):
         result = kbnf(name, grammar, "--text", "a", "--vocab", vocabulary)

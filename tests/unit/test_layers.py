@@ -29,6 +29,7 @@ ALLOWED: dict[str, set[str]] = {
         "compiler",
         "lint",
         "parse",
+        "repair",
         "text",
         "version",
     },
