@@ -119,7 +119,9 @@ def _end_of(engine: "Engine", data: bytes, tokens: int | None) -> bytes:
     found = engine.shortest_completion(fewest=tokens is not None)
     if tokens is None:
         if found.data is None:
-            raise EngineError("no bytes complete the text: it needs a token that has none")
+            from kbnf_core.repair import NO_END
+
+            raise EngineError(NO_END)
         return found.data
     if found.tokens is None or len(found.tokens) > tokens:
         enough = "" if found.tokens is None else f": {len(found.tokens):,} are enough"

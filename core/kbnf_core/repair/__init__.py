@@ -105,7 +105,7 @@ class Judge:
             raise self._error(data)
         found = shortest_completion(self._automaton, position, False, lambda: data)
         if found.data is None:
-            raise EngineError("no bytes complete the text: it needs a token that has none")
+            raise EngineError(NO_END)
         return replace(found, before=data)
 
     @property
@@ -203,6 +203,8 @@ class Judge:
 def _bytes() -> Vocabulary:
     return Vocabulary.bytes()
 
+
+NO_END = "no bytes complete the text: it never ends, or it needs a token that has none"
 
 _ADVICE = "`most` bounds what edits may cost, and a text that is cut into parts takes less"
 

@@ -10,7 +10,7 @@ import argparse
 import sys
 from random import Random
 
-from kbnf_core import Grammar
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.mask.completion import readable_bytes
 from kbnf_core.repair.weights import ANY, Weights
 from kbnf_core.text.errors import GrammarError
@@ -247,8 +247,8 @@ def compare(seed: int) -> str:
         grammar = Grammar(to_kbnf(drawn), finish="eos")
     except GrammarError:
         return "no grammar"
-    from kbnf_core import Engine, Vocabulary
-
+    if grammar.reading.is_endless:
+        return "endless"
     engine = Engine(grammar, Vocabulary.bytes())
     sample = engine.sample(random, random.randrange(8))
     text = damage(random, bytes(each for each in sample.tokens if each < 256), alphabet)
