@@ -26,33 +26,17 @@
 cdef enum:
     _MANY_BYTES = 64
     # The kinds of bytes.
-    _BLANK = 0
-    _SIGN = 1
-    _WORD = 2
+    _BLANK = 0, _SIGN = 1, _WORD = 2
     # What is known of a state.
-    _IS_KNOWN = 1
-    _IS_FORCED = 2
-    _IS_FREE = 4
-    _IS_WITHIN = 8
-    # The kinds of steps: to look at a node; to try its edits of one level; edits; and ends.
-    _AT = 0
-    _EDITS = 1
-    _INSERT = 2
-    _DELETE = 3
-    _REPLACE = 4
-    _SWAP = 5
-    _REWRITE = 6
-    _LEAD = 7
-    _QUOTE = 8
-    _END = 9
-    _CLOSE = 10
-    _TRAIL = 11
+    _IS_KNOWN = 1, _IS_FORCED = 2, _IS_FREE = 4, _IS_WITHIN = 8
+    # The kinds of trials: to look at a node; to try its edits of one level; edits; and ends.
+    _AT = 0, _EDITS = 1
+    _INSERT = 2, _DELETE = 3, _REPLACE = 4, _SWAP = 5, _REWRITE = 6, _LEAD = 7, _QUOTE = 8
+    _END = 9, _CLOSE = 10, _TRAIL = 11
     _RANK_SHIFT = 32
     # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte costs
     # of what is around a text; what closing a text costs at most.
-    _REPLACED = 100
-    _AROUND = 2
-    _MOST_TO_CLOSE = 50
+    _REPLACED = 100, _AROUND = 2, _MOST_TO_CLOSE = 50
 
 INSERT, DELETE, REPLACE, SWAP, REWRITE = _INSERT, _DELETE, _REPLACE, _SWAP, _REWRITE
 LEAD, CLOSE, TRAIL, QUOTE = _LEAD, _CLOSE, _TRAIL, _QUOTE
@@ -93,37 +77,22 @@ cdef class Repairs:
     cdef Ends ends
     cdef bytes text
     cdef const uint8_t* data
-    cdef int32_t size
-    cdef int32_t count
-    cdef int64_t most
-    cdef int64_t work
-    cdef int64_t most_states
-    cdef bint is_eager
-    cdef bint may_be_empty
-    cdef bint invents
-    cdef bint is_begun
+    cdef int32_t size, count
+    cdef int64_t most, work, most_states
+    cdef bint is_eager, may_be_empty, invents, is_begun
     cdef const uint8_t[::1] order
+    cdef const uint8_t[::1] spelled
     cdef uint8_t kinds[256]
-    cdef uint8_t spelled[256]
     # The sizes of the classes, and of the characters by offset.
     cdef int32_t sizes[256]
     cdef vector[uint8_t] units
+    # What edits cost; ``growth``: the least that a byte costs by which a text grows.
     cdef int32_t inserted[3]
     cdef int32_t deleted[3]
-    cdef int32_t forced
-    cdef int32_t within
-    cdef int32_t chosen
-    cdef int32_t content
-    cdef int32_t swapped
-    cdef int32_t around
-    cdef int32_t closed
-    cdef int32_t quoted
-    cdef int32_t opened
-    # The least that a byte costs by which a text grows.
-    cdef int32_t growth
+    cdef int32_t forced, within, chosen, content, swapped, around, closed, quoted, opened, growth
     cdef vector[_Rewrite] rewrites
     cdef vector[int32_t] levels
-    cdef vector[_Trial] steps
+    cdef vector[_Trial] trials
     cdef priority_queue[pair[int64_t, int32_t]] front
     # The nodes: how often each was reached, and by which texts where several are wanted.
     cdef _Map numbers
@@ -135,44 +104,31 @@ cdef class Repairs:
     cdef readonly long long spent
 
     def __init__(
-        self,
-        table,
-        Ends ends,
-        bytes text,
-        weights,
-        const uint8_t[::1] spelled,
-        const uint8_t[::1] order,
-        int32_t count,
-        double most,
-        long long work,
-        long long states,
-        bint is_eager,
-        bint may_be_empty,
-        bint invents,
-        bint is_begun,
+        self, table, Ends ends, bytes text, weights, const uint8_t[::1] spelled,
+        const uint8_t[::1] order, int32_t count, double most, long long work, long long states,
+        bint is_eager, bint may_be_empty, bint invents, bint is_begun,
     ):
+        cdef _Trial lead = _Trial(0, 0, table.initial, 0, UNKNOWN, 0, _LEAD, 0, False)
         self.explorer, self.ends = table.explorer, ends
         self.text, self.data, self.size = text, text, <int32_t> len(text)
-        self.count, self.most = count, <int64_t> (1000 * most + 0.5)
+        self.count, self.most = count, _thousandths(most)
         self.work, self.most_states = work, states
         self.is_eager, self.may_be_empty, self.invents = is_eager, may_be_empty, invents
-        self.is_begun, self.order = is_begun, order
+        self.is_begun, self.order, self.spelled = is_begun, order, spelled
         self.numbers = _Map()
         self._learn_weights(weights)
-        self._learn_classes(spelled)
         self._cut_text()
         self._push(_Trial(0, 0, table.initial, 0, UNKNOWN, 0, _AT, 0, False), 0, 0)
-        self._lead_on(
-            _Trial(
-                <int64_t> self.around << _RANK_SHIFT, 0, table.initial, 0, UNKNOWN, 0, _LEAD, 0, False
-            )
-        )
+        lead.before = <int64_t> self.around << _RANK_SHIFT
+        self._lead_on(lead)
 
     cdef int _learn_weights(self, weights) except -1:
         cdef ordered_set[int32_t] levels
         cdef _Rewrite rewrite
         cdef int32_t byte, growth, cost
+        memset(self.sizes, 0, sizeof(self.sizes))
         for byte in range(256):
+            self.sizes[self.explorer.classes[byte]] += 1
             self.kinds[byte] = _SIGN
             if byte >= 0x80 or 97 <= byte | 32 <= 122 or 48 <= byte <= 57:
                 self.kinds[byte] = _WORD
@@ -208,15 +164,6 @@ cdef class Repairs:
         self.levels.assign(levels.begin(), levels.end())
         return 0
 
-    cdef int _learn_classes(self, const uint8_t[::1] spelled) except -1:
-        cdef int32_t byte
-        memset(self.sizes, 0, sizeof(self.sizes))
-        for byte in range(256):
-            self.sizes[self.explorer.classes[byte]] += 1
-        for byte in range(<int32_t> spelled.shape[0]):
-            self.spelled[byte] = spelled[byte]
-        return 0
-
     cdef int _cut_text(self) except -1:
         """Find the characters; a byte that is part of none is one by itself."""
         cdef int32_t at = 0, length
@@ -243,7 +190,7 @@ cdef class Repairs:
         try:
             while not self.front.empty() and not self.is_cut:
                 number = self.front.top().second
-                if self.steps[number].kind >= _END:
+                if self.trials[number].kind >= _END:
                     self.front.pop()
                     return self._edits(number)
                 self._take(number, -self.front.top().first)
@@ -272,24 +219,19 @@ cdef class Repairs:
     cdef tuple _edits(self, int32_t number):
         cdef list found = []
         cdef _Trial step
-        cdef int64_t cost = self.steps[number].before >> _RANK_SHIFT
+        cdef int64_t cost = self.trials[number].before >> _RANK_SHIFT
         cdef int32_t at = number
         while at != UNKNOWN:
-            step = self.steps[at]
+            step = self.trials[at]
             if step.kind not in (_AT, _END):
-                found.append(
-                    (
-                        step.kind,
-                        step.position - self._taken(step),
-                        self.size if step.kind == _TRAIL else step.position,
-                        self._written(step),
-                        step.chosen != 0,
-                        step.before >> _RANK_SHIFT,
-                    )
-                )
+                start, end = step.position - self._taken(step), step.position
+                if step.kind == _TRAIL:
+                    end = self.size
+                total = step.before >> _RANK_SHIFT
+                found.append((step.kind, start, end, self._written(step), step.chosen != 0, total))
             at = step.parent
         found.reverse()
-        return cost, found, self.steps[number].state
+        return cost, found, self.trials[number].state
 
     cdef int32_t _taken(self, _Trial& step) noexcept:
         """How many bytes of the text an edit takes the place of."""
@@ -319,8 +261,8 @@ cdef class Repairs:
         if rank >> _RANK_SHIFT > self.most:
             return 0
         self._count(1)
-        self.front.push(pair[int64_t, int32_t](-rank, <int32_t> self.steps.size()))
-        self.steps.push_back(step)
+        self.front.push(pair[int64_t, int32_t](-rank, <int32_t> self.trials.size()))
+        self.trials.push_back(step)
         return 0
 
     cdef int _push_edit(self, _Trial step, int32_t cost) except -1:
@@ -331,7 +273,7 @@ cdef class Repairs:
         return 0
 
     cdef int _take(self, int32_t number, int64_t rank) except -1:
-        cdef _Trial step = self.steps[number]
+        cdef _Trial step = self.trials[number]
         self.front.pop()
         if step.kind == _EDITS:
             self._try_edits(step)
@@ -341,7 +283,7 @@ cdef class Repairs:
         elif step.kind != _AT:
             self._follow(&step)
             # From here on it has the node that it leads to.
-            self.steps[number].state, self.steps[number].position = step.state, step.position
+            self.trials[number].state, self.trials[number].position = step.state, step.position
         if step.kind != _AT:
             step.parent = number
         if step.state != DEAD:
@@ -366,30 +308,21 @@ cdef class Repairs:
     cdef int _follow(self, _Trial* step) except -1:
         """Find the node that an edit leads to; its state is DEAD where the edit does not fit."""
         cdef int32_t start = step.position, middle
-        if step.kind == _INSERT:
-            self._read(step, &step.byte, 1)
-        elif step.kind == _DELETE:
-            step.position += step.which
-        elif step.kind == _REPLACE:
-            step.position += step.which
+        cdef string* written
+        step.position += self._taken(step[0])
+        if step.kind in (_INSERT, _REPLACE):
             self._read(step, &step.byte, 1)
         elif step.kind == _QUOTE:
-            step.position += step.which
             self._read(step, &step.byte, 1)
             self._read(step, self.data + start, step.which)
             self._read(step, &step.byte, 1)
         elif step.kind == _SWAP:
             middle = start + self.units[start]
-            step.position += step.which
             self._read(step, self.data + middle, step.position - middle)
             self._read(step, self.data + start, middle - start)
-        else:
-            step.position += <int32_t> self.rewrites[step.which].read.size()
-            self._read(
-                step,
-                <const uint8_t*> self.rewrites[step.which].written.data(),
-                <int32_t> self.rewrites[step.which].written.size(),
-            )
+        elif step.kind == _REWRITE:
+            written = &self.rewrites[step.which].written
+            self._read(step, <const uint8_t*> written.data(), <int32_t> written.size())
         return 0
 
     cdef int _read(self, _Trial* step, const uint8_t* data, int32_t count) except -1:
@@ -417,6 +350,7 @@ cdef class Repairs:
         """Read on from a node as far as the text fits and costs no more."""
         cdef int64_t ahead, cost = step.before >> _RANK_SHIFT
         cdef int32_t taken
+        step.chosen = False
         while not self.is_cut:
             ahead = self._ahead(step.state, step.position)
             if cost + ahead > rank >> _RANK_SHIFT:
@@ -431,12 +365,11 @@ cdef class Repairs:
             if self._is_complete(step.state):
                 step.kind = _END if step.position == self.size else _TRAIL
                 taken = self.size - step.position
-                self._push_end(step, self.around + _AROUND * taken if taken else 0)
+                self._push_edit(step, self.around + _AROUND * taken if taken else 0)
             elif step.position == self.size and self.is_begun:
                 step.kind = _CLOSE
-                self._push_end(
-                    step, min(<int64_t> _MOST_TO_CLOSE, self.ends.of_state(step.state))
-                )
+                ahead = min(<int64_t> _MOST_TO_CLOSE, self.ends.of_state(step.state))
+                self._push_edit(step, <int32_t> ahead)
             if step.position == self.size:
                 return 0
             taken = self.units[step.position]
@@ -444,11 +377,6 @@ cdef class Repairs:
             step.position += taken
             if step.state == DEAD:
                 return 0
-        return 0
-
-    cdef int _push_end(self, _Trial step, int64_t cost) except -1:
-        step.before += cost << _RANK_SHIFT
-        self._push(step, 0, 0)
         return 0
 
     cdef bint _is_first(self, _Trial& step) except -1:
