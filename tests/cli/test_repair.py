@@ -84,5 +84,6 @@ def test_several(kbnf: Kbnf, write: Write, number: int) -> None:
 
 def test_eager_finish(kbnf: Kbnf, write: Write) -> None:
     grammar = write("g.kbnf", 'start ::= #"[0-9]+";')
-    assert kbnf("repair", grammar, "--text", "12").out == "1\n"
+    assert kbnf("repair", grammar, "--text", "1;").out == "1\n"
+    assert len(kbnf("repair", grammar, "--text", "12").out) == 2
     assert kbnf("repair", grammar, "--text", "12", "--finish", "eos").out == "12\n"

@@ -440,11 +440,11 @@ cdef class Repairs:
         if self._cost_without(edit, facts) == level:
             self._push_edit(edit, level)
         other = edit.position + unit
-        if level == self.swapped and other < self.size:
+        if level == (self.content if facts & _IS_FREE else self.swapped) and other < self.size:
             edit.kind, edit.which = _SWAP, unit + self.units[other]
             if unit != self.units[other] or memcmp(here, here + unit, unit):
                 self._push_edit(edit, level)
-        if level == self.quoted:
+        if level == self.quoted and not facts & _IS_FREE:
             edit.kind, edit.which = _QUOTE, self._word(edit.position)
             for i in range(2 if edit.which else 0):
                 edit.byte = b"'\""[i]
@@ -511,6 +511,9 @@ cdef class Repairs:
         cdef bint fits = self.explorer.row_of(step.state)[byte_class] != DEAD
         if fits and (self.kinds[byte] == _WORD or self._is_content(step.state, byte_class, facts)):
             return self.content
+        if self.kinds[byte] == _BLANK and step.position:
+            if self._is_word_at(step.position - 1) and self._is_word_at(step.position + 1):
+                return self.deleted[_SIGN]
         return self.deleted[self.kinds[byte]]
 
     cdef int32_t _cost_with(

@@ -15,16 +15,18 @@ Rewrites = tuple[tuple[bytes, bytes, float], ...]
 class Weights:
     """A table of costs.
 
-    ``sign`` and ``blank``: to insert or delete one (ASCII that is no letter or digit).
+    ``sign`` and ``blank``: to insert or delete one (ASCII that is no letter or digit); to delete a
+    blank between two letters costs as a sign.
     ``noise``: to delete a letter or digit that does not fit.
     ``forced``: to insert a letter or digit where the grammar takes no other byte.
     ``chosen``: to insert another one, or anything in free text: data is made up.
     ``content``: to delete a letter or digit that fits, or anything in free text: data is lost.
-    ``swapped``: to swap two neighbouring characters.
+    ``swapped``: to swap two neighbouring characters; in free text it costs as ``content``.
     ``around``: to delete all before the text or all after it; beside this 0.002 a byte.
     ``closed``: to add at the end of the text what is neither chosen nor a quote.
     ``opened``: beside ``sign``, a quote where no free text is, before what is no letter or digit.
-    ``quoted``: to put a word (letters, digits, ``_`` and ``-``) between two quotes.
+    ``quoted``: to put a word (letters, digits, ``_`` and ``-``), where no free text is, between two
+    quotes.
     ``rewrites``: (bytes, what they become, cost).
 
     To replace a character costs 0.1 more than the dearer of deleting it and inserting the other.
@@ -68,15 +70,15 @@ JSON = replace(
         (b"True", b"true", 0.4),
         (b"False", b"false", 0.4),
         (b"'", b'"', 0.2),
-        ("\N{LEFT DOUBLE QUOTATION MARK}".encode(), b'"', 0.5),
-        ("\N{RIGHT DOUBLE QUOTATION MARK}".encode(), b'"', 0.5),
+        ("\N{LEFT DOUBLE QUOTATION MARK}".encode(), b'"', 0.2),
+        ("\N{RIGHT DOUBLE QUOTATION MARK}".encode(), b'"', 0.2),
         (b"\\'", b"'", 0.5),
         # What has to be escaped in strings.
         (b'"', b'\\"', 0.9),
         (b"\\", b"\\\\", 0.9),
-        (b"\n", b"\\n", 0.6),
-        (b"\r", b"\\r", 0.6),
-        (b"\t", b"\\t", 0.6),
+        (b"\n", b"\\n", 0.4),
+        (b"\r", b"\\r", 0.4),
+        (b"\t", b"\\t", 0.4),
         # Commas before a closing bracket.
         (b",}", b"}", 0.6),
         (b",]", b"]", 0.6),

@@ -21,8 +21,8 @@ from kbnf_testing.printer import to_kbnf
 
 RULES = 8
 LENGTH = 10
-MOST = 2.6
-ALPHABETS = ('a(,"', "ab) ", '"x1,', "ab[]", "<a>b", "a'b,")
+MOST = 3.1
+ALPHABETS = ('a(,"', "ab ", "ab) ", '"x1,', "ab[]", "<a>b", "a'b,")
 WEIGHTS = (ANY, Weights(quoted=0.6, rewrites=((b"'", b'"', 0.2), (b"ab", b"b", 0.7))))
 NEVER = 1 << 40
 MOST_BEGINNINGS = 20_000
@@ -98,7 +98,7 @@ class Judge:
             beginning, row, pending = work.pop()
             self._delete(beginning, row)
             self._note_end(beginning, row)
-            pending = pending + self._writes(row)
+            pending = pending + self._writes(beginning, row)
             after: dict[int, tuple[dict[int, int], list[tuple[bytes, int, int]]]] = {}
             for byte in {self._readable[each] for each in self.viable(beginning)} | {
                 each for each in {*self._text, *QUOTES} if self._takes(beginning, each)
@@ -132,14 +132,16 @@ class Judge:
             trail = _thousandths(self._weights.around) + 2 * left if left else 0
             self._best = min(self._best, cost + trail)
 
-    def _writes(self, row: dict[int, int]) -> list[tuple[bytes, int, int]]:
+    def _writes(self, beginning: bytes, row: dict[int, int]) -> list[tuple[bytes, int, int]]:
         """Return the edits that write more than a byte."""
         text, weights = self._text, self._weights
+        is_free = self._is_free(beginning)
+        swapped = _thousandths(weights.content if is_free else weights.swapped)
         found: list[tuple[bytes, int, int]] = []
         for at, cost in row.items():
             pair = text[at : at + 2]
             if len(pair) == 2 and pair[0] != pair[1]:
-                found.append((pair[::-1], at + 2, cost + _thousandths(weights.swapped)))
+                found.append((pair[::-1], at + 2, cost + swapped))
             for read, written, price in weights.rewrites:
                 if text.startswith(read, at):
                     found.append((written, at + len(read), cost + _thousandths(price)))
@@ -149,7 +151,7 @@ class Judge:
             begins = end > at and _is_word(text[at]) and not (at and _is_of_word(text[at - 1]))
             found.extend(
                 (quote + text[at:end] + quote, end, cost + _thousandths(weights.quoted))
-                for quote in ((b"'", b'"') if begins else ())
+                for quote in ((b"'", b'"') if begins and not is_free else ())
             )
         return found
 
@@ -204,7 +206,10 @@ class Judge:
             return _thousandths(weights.content)
         if _is_word(byte):
             return _thousandths(weights.noise)
-        return _thousandths(weights.blank if byte in b" \t\r\n" else weights.sign)
+        if byte in b" \t\r\n":
+            parts = at > 0 and _is_word(self._text[at - 1]) and _is_word_at(self._text, at + 1)
+            return _thousandths(weights.sign if parts else weights.blank)
+        return _thousandths(weights.sign)
 
 
 def _thousandths(cost: float) -> int:
@@ -230,7 +235,7 @@ def _improve(row: dict[int, int], at: int, cost: int) -> None:
 def damage(random: Random, text: bytes, alphabet: str) -> bytes:
     """Return a text of at most ten bytes with a few random edits."""
     found = bytearray(text[:LENGTH])
-    for _ in range(random.choice((0, 1, 2, 2, 3))):
+    for _ in range(random.choice((0, 1, 2, 2, 3, 4))):
         at = random.randrange(len(found) + 1)
         taken = random.choice((0, 1))
         written = random.choice(alphabet).encode() if random.random() < 0.7 else b""

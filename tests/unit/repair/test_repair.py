@@ -146,7 +146,7 @@ TOOLS = [{"type": "function", "function": {"name": "set_value", "parameters": SC
 
 
 def test_messages_with_calls_of_tools() -> None:
-    grammar = Grammar.from_tools(TOOLS, tool_calls="hermes")
+    grammar = Grammar.from_tools(TOOLS, tool_calls="qwen_3")
     text = (
         "I set it.\n<tool_call>\n"
         '{"name": "set_value", "arguments": {"a": 1, "b": "x}}\n</tool_call>'
@@ -194,7 +194,7 @@ def test_weights_are_data() -> None:
         grammar.repair("a", best=0)
 
 
-HOSTILE = {
+HOSTILE: dict[str, str | bytes] = {
     "brackets": "[" * 100_000,
     "closing": "]" * 100_000,
     "quotes": '"' * 100_000,
