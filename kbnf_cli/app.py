@@ -12,6 +12,7 @@ _COMMANDS = {
     "diagram": "kbnf_cli.diagram:diagram",
     "fmt": "kbnf_cli.fmt:fmt",
     "lsp": "kbnf_cli.lsp:lsp",
+    "complete": "kbnf_cli.complete:complete",
     "compile": "kbnf_cli.compile:compile_",
     "convert": "kbnf_cli.convert_any:convert_any",
     "convert-json-schema": "kbnf_cli.convert:convert_json_schema",
@@ -23,6 +24,7 @@ _COMMANDS = {
     "match": "kbnf_cli.match:match",
     "parse": "kbnf_cli.parse:parse",
     "play": "kbnf_cli.play.command:play",
+    "repair": "kbnf_cli.repair:repair",
     "rule": "kbnf_cli.help:rule",
     "sample": "kbnf_cli.sample:sample",
     "store": "kbnf_cli.store:store",
@@ -35,7 +37,7 @@ _COMMANDS = {
 GROUPS = {
     "Write": ("init", "fmt", "convert"),
     "Look": ("sample", "explain", "mask", "play", "diagram", "vocab"),
-    "Check": ("check", "test", "match", "parse", "diff", "trace"),
+    "Check": ("check", "test", "match", "parse", "complete", "repair", "diff", "trace"),
     "Ship": ("compile", "store"),
     "Help": ("help", "rule", "lsp"),
 }

@@ -27,6 +27,7 @@ from kbnf_core.text.errors import RejectedError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Tree
+    from kbnf_core.text.errors import Status
 
 SCHEMA = "kbnf.match/1"
 
@@ -74,6 +75,18 @@ class Verdict:
     def matches(self) -> bool:
         """Whether the text is in the language."""
         return self.message is None
+
+    @property
+    def status(self) -> "Status":
+        """Whether the text ``fits``, was ``cut``, or is ``wrong``."""
+        if self.matches:
+            return "fits"
+        return "cut" if self.offset == len(self.data) else "wrong"
+
+    @property
+    def data(self) -> bytes:
+        """The text that was judged: with the line break at its end where that is part of it."""
+        return self.text.data if self.with_break else without_break(self.text)
 
 
 @click.command(
@@ -125,7 +138,7 @@ def match(
     verdicts = []
     values = []
     for text in (*texts_given(given), *read_texts(console, files, by_line)):
-        verdict = _judge(engine, text)
+        verdict = judge(engine, text)
         verdicts.append(verdict)
         tree = _read_before(engine, verdict) if why else None
         if format_ == "json":
@@ -171,9 +184,14 @@ def read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iter
             yield Text(name, line.removesuffix(b"\r"), number)
 
 
-def _judge(engine: "Engine", text: Text) -> Verdict:
+def without_break(text: Text) -> bytes:
+    """Return a text without the line break at its end; a line has none."""
+    return text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+
+
+def judge(engine: "Engine", text: Text) -> Verdict:
     """Try a text without the line break at its end, then with it."""
-    bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+    bare = without_break(text)
     verdict = _try(engine, text, bare)
     if verdict.matches or bare == text.data:
         return verdict
@@ -278,19 +296,27 @@ def position_of(verdict: Verdict) -> tuple[int, int]:
     return first + before.count(b"\n"), len(last) + 1
 
 
-def _value(verdict: Verdict, tree: "Tree | None") -> str:
-    """Return an entry of the object that ``schemas/match.schema.json`` describes, as JSON."""
+def value_of_place(verdict: Verdict) -> dict[str, object]:
+    """Return where a text stops fitting, and what was expected there."""
     line, column = position_of(verdict)
-    value = {
-        "path": verdict.text.path,
-        "line": verdict.text.line,
-        "matches": verdict.matches,
-        "message": verdict.message,
+    return {
         "position": {"offset": verdict.offset, "line": line, "column": column},
         "expected": {
             "bytes": [list(bounds) for bounds in verdict.expected],
             "text": describe_bytes(verdict.expected),
         },
+    }
+
+
+def _value(verdict: Verdict, tree: "Tree | None") -> str:
+    """Return an entry of the object that ``schemas/match.schema.json`` describes, as JSON."""
+    value = {
+        "path": verdict.text.path,
+        "line": verdict.text.line,
+        "matches": verdict.matches,
+        "status": verdict.status,
+        "message": verdict.message,
+        **value_of_place(verdict),
         "with_line_break": verdict.with_break,
     }
     written = json.dumps(value)

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.escaped import describe_bytes
 from kbnf_cli.files import STDIN
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, read_vocabulary
-from kbnf_cli.match import Text, Verdict, lines_of, position_of, read_texts, texts_given, tree_lines
+from kbnf_cli.match import (
+    Text,
+    Verdict,
+    lines_of,
+    read_texts,
+    texts_given,
+    tree_lines,
+    value_of_place,
+    without_break,
+)
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -135,7 +143,7 @@ def known_rule(grammar: "Grammar", name: str) -> str:
 
 def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
     """Read a text without the line break at its end, then with it; a part of one with it first."""
-    bare = text.data.removesuffix(b"\n").removesuffix(b"\r") if text.line is None else text.data
+    bare = without_break(text)
     first, second = (text.data, bare) if partial else (bare, text.data)
     try:
         return read(first)
@@ -162,14 +170,10 @@ def _report(console: Console, text: Text, error: ParseError, format_: str) -> No
     if format_ in ("tree", "sexp"):
         console.data(lines_of(verdict, console.width()))
         return
-    line, column = position_of(verdict)
     value = {
+        "status": error.status,
         "message": message,
-        "position": {"offset": error.offset, "line": line, "column": column},
-        "expected": {
-            "bytes": [list(bounds) for bounds in error.expected],
-            "text": describe_bytes(error.expected),
-        },
+        **value_of_place(verdict),
         "rules": list(error.rules),
     }
     console.text(json.dumps({**_head(text), "error": value}) + "\n")

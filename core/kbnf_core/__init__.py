@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from kbnf_core.mask.completion import Completion, Sample
     from kbnf_core.mask.why import Explanation
     from kbnf_core.parse.tree import Event, Tree
+    from kbnf_core.repair import Edit, Repair
+    from kbnf_core.repair.weights import Weights
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.errors import (
         ConfigError,
@@ -89,6 +91,9 @@ _HOMES = {
     "Explanation": "mask.why",
     "Completion": "mask.completion",
     "Sample": "mask.completion",
+    "Edit": "repair",
+    "Repair": "repair",
+    "Weights": "repair.weights",
     "Grammar": "grammar",
     "Limits": "text.limits",
     "Event": "parse.tree",
@@ -110,6 +115,7 @@ __all__ = [
     "ConfigError",
     "DeadlineError",
     "Diagnostic",
+    "Edit",
     "EmptyGrammarError",
     "Engine",
     "EngineConfig",
@@ -129,12 +135,14 @@ __all__ = [
     "QuarantinedError",
     "RegexConfig",
     "RejectedError",
+    "Repair",
     "Sample",
     "Token",
     "Tree",
     "UnknownTokenError",
     "Vocabulary",
     "VocabularyError",
+    "Weights",
     "WorkLimitError",
     "WorkerError",
     "__version__",

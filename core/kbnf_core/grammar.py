@@ -36,6 +36,7 @@ from kbnf_core.text.errors import (
     GrammarError,
     NoValueError,
     ParseError,
+    Status,
     WorkLimitError,
 )
 from kbnf_core.text.files import read_file
@@ -48,11 +49,14 @@ if TYPE_CHECKING:
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
+    from kbnf_core.mask.completion import Completion
     from kbnf_core.mask.token_automaton import Stored, TokenAutomata
     from kbnf_core.parse.calls import CallParser, CallReader
     from kbnf_core.parse.follow import ValueReader
     from kbnf_core.parse.parser import Parser
     from kbnf_core.parse.tree import Tree
+    from kbnf_core.repair import Judge, Repair
+    from kbnf_core.repair.weights import Weights
     from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -502,6 +506,54 @@ class Grammar:
         where a text stops fitting, ``WorkLimitError`` for one with too many trees side by side.
         """
         return self.parser.parse(_bytes_of(text))
+
+    def status(self, text: str | bytes) -> Status:
+        """Return whether a text ``fits``, was ``cut`` (it begins one that does), or is ``wrong``.
+
+        A text fits if an engine over bytes with the grammar's ``finish`` can generate it.
+        """
+        return self._judge().status(_bytes_of(text))
+
+    def complete(self, text: str | bytes) -> "Completion":
+        """Return the shortest way to the end of a text: ``text`` is all of it, ``data`` the end.
+
+        Raises ``ParseError`` with the place for a text that is wrong, ``EngineError`` where the end
+        takes more than 65,536 bytes, or a token that has none.
+        """
+        return self._judge().complete(_bytes_of(text))
+
+    def repair(
+        self,
+        text: str | bytes,
+        most: float = 12.0,
+        best: int = 1,
+        *,
+        invent: bool = True,
+        weights: "Weights | None" = None,
+    ) -> "list[Repair]":
+        """Return the ``best`` texts of the language nearest to a text, the nearest first.
+
+        Each says what was edited, and what that costs by ``weights``: at most ``most``. The table
+        is that of JSON where the grammar's texts are JSON or calls of tools. A text that fits is
+        its own repair, without edits; one that was cut is completed. Without ``invent`` none is
+        returned in which data was made up. An empty list: there is none within ``most``. Fewer
+        than ``best``: there are no others, or the search came to ``Limits.work``, whereupon
+        ``WorkLimitError`` is raised if none was found.
+        """
+        from kbnf_core.repair.weights import JSON
+
+        if most < 0 or best < 1:
+            raise ConfigError("a repair costs at least 0, and at least one is wanted")
+        judge = self._judge()
+        if weights is None:
+            of_json = self.language in (JSON_SCHEMA, TOOL_LIST, STRUCTURAL_TAG)
+            weights = JSON if of_json else judge.weights
+        return list(judge.repairs(_bytes_of(text), most, best, weights, invent=invent))
+
+    def _judge(self) -> "Judge":
+        from kbnf_core.repair import Judge
+
+        return Judge(self.token_automata, self.finish, self._limits)
 
     def read_value(self, text: str | bytes, *, partial: bool = False) -> Any:
         """Return the JSON value of a whole text, as ``json.loads`` has it.

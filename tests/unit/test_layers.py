@@ -31,6 +31,7 @@ ALLOWED: dict[str, set[str]] = {
         "compiler",
         "lint",
         "parse",
+        "repair",
         "text",
         "version",
     },
@@ -83,13 +84,14 @@ ALLOWED: dict[str, set[str]] = {
     # made of is said by the language that has them.
     "parse": {"text", "kernel", "kbnf", "languages.structural_tag", "mask", "recognise", "vocab"}
     | RULES,
+    "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
     "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"processes", "vocab"},
     "grammar": BASE
     | READING
-    | {"config", "ir", "languages", "languages.structural_tag", "lower", "mask", "parse"}
+    | {"config", "ir", "languages", "languages.structural_tag", "lower", "mask", "parse", "repair"}
     | {"shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},

@@ -176,6 +176,39 @@ class Ends:
     def most_after(self, state: int) -> int: ...
     def first_token(self, state: int, is_empty: bool) -> int: ...
 
+INSERT: int
+DELETE: int
+REPLACE: int
+SWAP: int
+REWRITE: int
+LEAD: int
+CLOSE: int
+TRAIL: int
+QUOTE: int
+
+class Repairs:
+    is_cut: bool
+    spent: int
+    def __init__(
+        self,
+        table: Any,
+        ends: Ends,
+        text: bytes,
+        weights: Any,
+        spelled: npt.NDArray[np.uint8],
+        order: npt.NDArray[np.uint8],
+        count: int,
+        most: float,
+        work: int,
+        states: int,
+        is_eager: bool,
+        may_be_empty: bool,
+        invents: bool,
+        is_begun: bool,
+    ) -> None: ...
+    def next(self) -> tuple[int, list[tuple[int, int, int, bytes, bool, int]], int] | None: ...
+    def chooses(self, state: int, data: bytes) -> bool: ...
+
 class TokenGroups:
     def __init__(self, parts: Parts) -> None: ...
 

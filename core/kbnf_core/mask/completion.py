@@ -52,10 +52,17 @@ class Completion:
     None where none were found; they need not spell ``data``.
 
     In a JSON text neither repeats a name of an object, unless no other is found.
+    ``before``: the text that is completed, where ``Grammar.complete`` was asked.
     """
 
     data: bytes | None
     tokens: tuple[int, ...] | None
+    before: bytes = b""
+
+    @property
+    def text(self) -> str:
+        """The whole text; bytes that are no UTF-8 are U+FFFD here."""
+        return (self.before + (self.data or b"")).decode("utf-8", "replace")
 
 
 def shortest_completion(

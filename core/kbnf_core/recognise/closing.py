@@ -24,11 +24,11 @@ from kbnf_core.text.budget import Budget
 class DistanceToEnd:
     """The lengths of shortest texts for the states of one table.
 
-    ``token``: what a token terminal counts, infinite where none may come.
+    ``token``: what a token terminal counts, infinite where none may come. ``ends``: the costs.
     """
 
     def __init__(self, states: StateTable, token: float) -> None:
-        self._ends = Ends(states, byte_costs(states.tables, token))
+        self.ends = Ends(states, byte_costs(states.tables, token))
 
     def length(self, state: int, budget: Budget) -> float:
         """Return the length of the shortest text, not empty, that completes the start.
@@ -36,9 +36,9 @@ class DistanceToEnd:
         Infinite if there is none. Raises WorkLimitError where ``budget`` is used up; edges of stack
         nodes that are not known yet are steps.
         """
-        before = self._ends.work
-        found = self._ends.filled(state)
-        budget.spend(self._ends.work - before)
+        before = self.ends.work
+        found = self.ends.filled(state)
+        budget.spend(self.ends.work - before)
         return inf if found >= NEVER else found
 
 

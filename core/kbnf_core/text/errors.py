@@ -2,8 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 from kbnf_core.text.diagnostics import Diagnostic
+
+Status = Literal["fits", "cut", "wrong"]
+"""What a text is to a grammar: one that fits, the beginning of one, or wrong from a byte on."""
 
 
 class KbnfError(Exception):
@@ -192,6 +196,11 @@ class ParseError(KbnfError, ValueError):
         """Whether the text is the beginning of one that fits."""
         return self.offset == len(self.data)
 
+    @property
+    def status(self) -> Status:
+        """``cut`` where the text is the beginning of one that fits, else ``wrong``."""
+        return "cut" if self.is_unfinished else "wrong"
+
 
 class NoValueError(ParseError):
     """A text that fits a grammar which has no values, and is no JSON; ``offset`` is 0."""
@@ -202,6 +211,11 @@ class NoValueError(ParseError):
             "the text has no value: it is no JSON, and its grammar is neither a structural tag"
             " nor that of calls of tools",
         )
+
+    @property
+    def status(self) -> Status:
+        """``fits``: only its value is missing."""
+        return "fits"
 
 
 def _shown_range(low: int, high: int) -> str:

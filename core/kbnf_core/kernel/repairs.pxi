@@ -1,0 +1,549 @@
+# Repairs: the texts of a language that are nearest to a text, by weighted edits.
+#
+# The transition table is a machine, so the edit distance of a text to its language is a shortest path
+# (Aho and Peterson, "A Minimum Distance Error-Correcting Parser for Context-Free Languages", 1972, for
+# a machine that is found on the way). A *node* is a state and an offset in the text, at the beginning
+# of a character. An edge reads the next character, at no cost, or is an edit: it inserts a byte,
+# deletes, replaces or swaps characters, or rewrites some bytes as others. The search is best first
+# (A*): the bound of a node is that of bytes. Where the shortest way to the end has more bytes than are
+# left of the text, they have to be added, at least at the price of the cheapest edit that adds bytes.
+#
+# What an edit costs depends on its bytes and on the state before it, hence on the language alone:
+#
+# - a state is *free* where at least ``_MANY_BYTES`` bytes can come: in strings and free text. A byte that
+#   leads from a free state to a free one is *content*, and so is a letter or digit that fits;
+# - a letter or digit is *forced* where no other byte can come, else it is *chosen*, as is content.
+#
+# A text that is the beginning of one that fits is closed in the shortest way, which costs less than any
+# edit. At the end of other texts each sign that closes them costs less than elsewhere, but for quotes:
+# behind a quote anything is text. So one that is inserted where the state is not free, before what is no
+# letter or digit, costs more than others.
+#
+# Edits of a node are tried by cost, level by level, and what an edit leads to is found when its turn
+# comes, so that few states are made. Of ways that cost the same the one with the latest edits is first:
+# ranks are the cost and, in the low 32 bits, the sum of how far edits are from the end of the text.
+
+cdef enum:
+    _MANY_BYTES = 64
+    # The kinds of bytes.
+    _BLANK = 0, _SIGN = 1, _WORD = 2
+    # What is known of a state.
+    _IS_KNOWN = 1, _IS_FORCED = 2, _IS_FREE = 4, _IS_WITHIN = 8
+    # The kinds of trials: to look at a node; to try its edits of one level; edits; and ends.
+    _AT = 0, _EDITS = 1
+    _INSERT = 2, _DELETE = 3, _REPLACE = 4, _SWAP = 5, _REWRITE = 6, _LEAD = 7, _QUOTE = 8
+    _END = 9, _CLOSE = 10, _TRAIL = 11
+    _RANK_SHIFT = 32
+    # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte costs
+    # of what is around a text; what closing a text costs at most.
+    _REPLACED = 100, _AROUND = 2, _MOST_TO_CLOSE = 50
+
+INSERT, DELETE, REPLACE, SWAP, REWRITE = _INSERT, _DELETE, _REPLACE, _SWAP, _REWRITE
+LEAD, CLOSE, TRAIL, QUOTE = _LEAD, _CLOSE, _TRAIL, _QUOTE
+
+
+cdef struct _Trial:
+    # What is to be done at a node, after the edit ``parent``. ``before``: the rank of what was done.
+    # ``written``: a hash of the text so far.
+    int64_t before
+    uint64_t written
+    int32_t state
+    int32_t position
+    int32_t parent
+    int32_t which
+    uint8_t kind
+    uint8_t byte
+    uint8_t chosen
+
+
+cdef struct _Rewrite:
+    string read
+    string written
+    int32_t cost
+
+
+cdef class Repairs:
+    """The texts nearest to ``text``, cheapest first.
+
+    ``weights``: a ``repair.weights.Weights``, whose costs count in thousandths here; ``spelled``: the
+    byte for each class. ``count``: how many are wanted; ``most``: what one costs at most. ``work``: the
+    steps that may be taken, ``states``: the states that may be made. ``is_eager``: a text is over with
+    the first byte that completes it; ``may_be_empty``: the empty text is one. ``invents``: bytes may be
+    chosen; ``is_begun``: the text is the beginning of one that fits. ``order``: classes, the most readable
+    first.
+    """
+
+    cdef LazyTable explorer
+    cdef Ends ends
+    cdef bytes text
+    cdef const uint8_t* data
+    cdef int32_t size, count
+    cdef int64_t most, work, most_states
+    cdef bint is_eager, may_be_empty, invents, is_begun
+    cdef const uint8_t[::1] order
+    cdef const uint8_t[::1] spelled
+    cdef uint8_t kinds[256]
+    # The sizes of the classes, and of the characters by offset.
+    cdef int32_t sizes[256]
+    cdef vector[uint8_t] units
+    # What edits cost; ``growth``: the least that a byte costs by which a text grows.
+    cdef int32_t inserted[3]
+    cdef int32_t deleted[3]
+    cdef int32_t forced, within, chosen, content, swapped, around, closed, quoted, opened, growth
+    cdef vector[_Rewrite] rewrites
+    cdef vector[int32_t] levels
+    cdef vector[_Trial] trials
+    cdef priority_queue[pair[int64_t, int32_t]] front
+    # The nodes: how often each was reached, and by which texts where several are wanted.
+    cdef _Map numbers
+    cdef vector[int32_t] reached
+    cdef vector[vector[uint64_t]] texts
+    cdef vector[uint8_t] facts
+    # Whether the search was cut off; and the steps taken.
+    cdef readonly bint is_cut
+    cdef readonly long long spent
+
+    def __init__(
+        self, table, Ends ends, bytes text, weights, const uint8_t[::1] spelled,
+        const uint8_t[::1] order, int32_t count, double most, long long work, long long states,
+        bint is_eager, bint may_be_empty, bint invents, bint is_begun,
+    ):
+        cdef _Trial lead = _Trial(0, 0, table.initial, 0, UNKNOWN, 0, _LEAD, 0, False)
+        self.explorer, self.ends = table.explorer, ends
+        self.text, self.data, self.size = text, text, <int32_t> len(text)
+        self.count, self.most = count, _thousandths(most)
+        self.work, self.most_states = work, states
+        self.is_eager, self.may_be_empty, self.invents = is_eager, may_be_empty, invents
+        self.is_begun, self.order, self.spelled = is_begun, order, spelled
+        self.numbers = _Map()
+        self._learn_weights(weights)
+        self._cut_text()
+        self._push(_Trial(0, 0, table.initial, 0, UNKNOWN, 0, _AT, 0, False), 0, 0)
+        lead.before = <int64_t> self.around << _RANK_SHIFT
+        self._lead_on(lead)
+
+    cdef int _learn_weights(self, weights) except -1:
+        cdef ordered_set[int32_t] levels
+        cdef _Rewrite rewrite
+        cdef int32_t byte, growth, cost
+        memset(self.sizes, 0, sizeof(self.sizes))
+        for byte in range(256):
+            self.sizes[self.explorer.classes[byte]] += 1
+            self.kinds[byte] = _SIGN
+            if byte >= 0x80 or 97 <= byte | 32 <= 122 or 48 <= byte <= 57:
+                self.kinds[byte] = _WORD
+            elif byte in b" \t\r\n":
+                self.kinds[byte] = _BLANK
+        self.inserted[_BLANK] = self.deleted[_BLANK] = _thousandths(weights.blank)
+        self.inserted[_SIGN] = self.deleted[_SIGN] = _thousandths(weights.sign)
+        self.deleted[_WORD] = _thousandths(weights.noise)
+        self.forced, self.chosen = _thousandths(weights.forced), _thousandths(weights.chosen)
+        self.inserted[_WORD] = self.chosen
+        self.content, self.swapped = _thousandths(weights.content), _thousandths(weights.swapped)
+        self.around, self.closed = _thousandths(weights.around), _thousandths(weights.closed)
+        self.quoted, self.opened = _thousandths(weights.quoted), _thousandths(weights.opened)
+        self.within = self.forced // 4
+        for byte in range(3):
+            levels.insert(self.inserted[byte])
+            levels.insert(self.deleted[byte])
+        for cost in (self.forced, self.content, self.swapped, self.within, self.closed, self.quoted):
+            levels.insert(cost)
+        levels.insert(self.inserted[_SIGN] + self.opened)
+        # Replacing costs a little more than the dearer of deleting and inserting.
+        for cost in tuple(levels):
+            levels.insert(cost + _REPLACED)
+        self.growth = min(self.within, self.inserted[_BLANK], self.inserted[_SIGN])
+        self.growth = min(self.growth, self.closed, self.chosen, self.quoted // 2)
+        for read, written, weight in weights.rewrites:
+            rewrite = _Rewrite(read, written, _thousandths(weight))
+            levels.insert(rewrite.cost)
+            self.rewrites.push_back(rewrite)
+            growth = len(written) - len(read)
+            if growth > 0:
+                self.growth = min(self.growth, rewrite.cost // growth)
+        self.levels.assign(levels.begin(), levels.end())
+        return 0
+
+    cdef int _cut_text(self) except -1:
+        """Find the characters; a byte that is part of none is one by itself."""
+        cdef int32_t at = 0, length
+        self.units.assign(self.size + 1, 1)
+        while at < self.size:
+            length = 1
+            if self.data[at] >= 0xC2:
+                length = 2 + (self.data[at] >= 0xE0) + (self.data[at] >= 0xF0)
+                if not _is_character(self.text[at : at + length]):
+                    length = 1
+            self.units[at] = length
+            at += length
+        return 0
+
+    def next(self):
+        """Return the next text, None where there is no other, or ``is_cut``.
+
+        That is: what it costs in thousandths, its edits in order, and the state after it. An edit: its
+        kind, the span of bytes that it takes the place of, what is there then, whether that was chosen,
+        and what all edits up to this one cost.
+        """
+        cdef int32_t number
+        self.ends._acquire()
+        try:
+            while not self.front.empty() and not self.is_cut:
+                number = self.front.top().second
+                if self.trials[number].kind >= _END:
+                    self.front.pop()
+                    return self._edits(number)
+                self._take(number, -self.front.top().first)
+                if self.spent % _PATIENCE == 0:
+                    PyErr_CheckSignals()
+            return None
+        finally:
+            self.explorer.release()
+
+    def chooses(self, int32_t state, const uint8_t[::1] data):
+        """Tell whether some byte that goes on from a state is chosen."""
+        cdef uint8_t byte_class, chosen = False
+        cdef Py_ssize_t i
+        self.ends._acquire()
+        try:
+            for i in range(data.shape[0]):
+                byte_class = self.explorer.classes[data[i]]
+                self._cost_with(state, byte_class, self._facts(state), &chosen)
+                if chosen:
+                    return True
+                state = self.explorer.step_alone(state, byte_class)
+            return False
+        finally:
+            self.explorer.release()
+
+    cdef tuple _edits(self, int32_t number):
+        cdef list found = []
+        cdef _Trial step
+        cdef int64_t cost = self.trials[number].before >> _RANK_SHIFT
+        cdef int32_t at = number
+        while at != UNKNOWN:
+            step = self.trials[at]
+            if step.kind not in (_AT, _END):
+                start, end = step.position - self._taken(step), step.position
+                if step.kind == _TRAIL:
+                    end = self.size
+                total = step.before >> _RANK_SHIFT
+                found.append((step.kind, start, end, self._written(step), step.chosen != 0, total))
+            at = step.parent
+        found.reverse()
+        return cost, found, self.trials[number].state
+
+    cdef int32_t _taken(self, _Trial& step) noexcept:
+        """How many bytes of the text an edit takes the place of."""
+        if step.kind == _LEAD:
+            return step.position
+        if step.kind == _REWRITE:
+            return <int32_t> self.rewrites[step.which].read.size()
+        return step.which if step.kind in (_DELETE, _REPLACE, _SWAP, _QUOTE) else 0
+
+    cdef bytes _written(self, _Trial& step):
+        if step.kind in (_INSERT, _REPLACE):
+            return bytes((step.byte,))
+        if step.kind == _REWRITE:
+            return self.rewrites[step.which].written
+        if step.kind == _QUOTE:
+            quote = bytes((step.byte,))
+            return quote + self.text[step.position - step.which : step.position] + quote
+        if step.kind == _SWAP:
+            start = step.position - step.which
+            middle = start + self.units[start]
+            return self.text[middle : step.position] + self.text[start:middle]
+        return b""
+
+    cdef int _push(self, _Trial step, int64_t ahead, int32_t late) except -1:
+        """Note a step; ``ahead``: what it costs at least from there on, in thousandths."""
+        cdef int64_t rank = step.before + (ahead << _RANK_SHIFT) + late
+        if rank >> _RANK_SHIFT > self.most:
+            return 0
+        self._count(1)
+        self.front.push(pair[int64_t, int32_t](-rank, <int32_t> self.trials.size()))
+        self.trials.push_back(step)
+        return 0
+
+    cdef int _push_edit(self, _Trial step, int32_t cost) except -1:
+        """Note an edit, with the node after it unknown yet."""
+        step.before += (<int64_t> cost << _RANK_SHIFT) + self.size - step.position
+        if self.invents or not step.chosen:
+            self._push(step, 0, 0)
+        return 0
+
+    cdef int _take(self, int32_t number, int64_t rank) except -1:
+        cdef _Trial step = self.trials[number]
+        self.front.pop()
+        if step.kind == _EDITS:
+            self._try_edits(step)
+            return 0
+        if step.kind == _LEAD:
+            self._lead_on(step)
+        elif step.kind != _AT:
+            self._follow(&step)
+            # From here on it has the node that it leads to.
+            self.trials[number].state, self.trials[number].position = step.state, step.position
+        if step.kind != _AT:
+            step.parent = number
+        if step.state != DEAD:
+            self._visit(step, rank)
+        return 0
+
+    cdef int _count(self, int64_t steps) except -1:
+        self.spent += steps
+        if self.spent > self.work or self.explorer.state_count() > self.most_states:
+            self.is_cut = True
+        return 0
+
+    cdef int _lead_on(self, _Trial step) except -1:
+        """Have the text begin one character later."""
+        cdef int32_t unit = self.units[step.position]
+        if step.position + unit < self.size:
+            step.position += unit
+            step.before += <int64_t> (_AROUND * unit) << _RANK_SHIFT
+            self._push(step, 0, 0)
+        return 0
+
+    cdef int _follow(self, _Trial* step) except -1:
+        """Find the node that an edit leads to; its state is DEAD where the edit does not fit."""
+        cdef int32_t start = step.position, middle
+        cdef string* written
+        step.position += self._taken(step[0])
+        if step.kind in (_INSERT, _REPLACE):
+            self._read(step, &step.byte, 1)
+        elif step.kind == _QUOTE:
+            self._read(step, &step.byte, 1)
+            self._read(step, self.data + start, step.which)
+            self._read(step, &step.byte, 1)
+        elif step.kind == _SWAP:
+            middle = start + self.units[start]
+            self._read(step, self.data + middle, step.position - middle)
+            self._read(step, self.data + start, middle - start)
+        elif step.kind == _REWRITE:
+            written = &self.rewrites[step.which].written
+            self._read(step, <const uint8_t*> written.data(), <int32_t> written.size())
+        return 0
+
+    cdef int _read(self, _Trial* step, const uint8_t* data, int32_t count) except -1:
+        cdef int32_t i
+        for i in range(count):
+            if step.state == DEAD or (self.is_eager and self.explorer.completions[step.state]):
+                step.state = DEAD
+                return 0
+            step.state = self.explorer.step_alone(step.state, self.explorer.classes[data[i]])
+            step.written = _mixed(step.written + data[i] + 1)
+        return 0
+
+    cdef bint _is_complete(self, int32_t state) noexcept:
+        return self.explorer.completions[state] or (self.may_be_empty and state == 1)
+
+    cdef int64_t _ahead(self, int32_t state, int32_t position) except -1:
+        """What a node costs at least to the end, in thousandths."""
+        cdef int64_t cost = self.ends.of_state(state)
+        if cost >= _NEVER:
+            return _NEVER >> _RANK_SHIFT
+        cost -= self.size - position
+        return cost * self.growth if cost > 0 and not self.is_begun else 0
+
+    cdef int _visit(self, _Trial step, int64_t rank) except -1:
+        """Read on from a node as far as the text fits and costs no more."""
+        cdef int64_t ahead, cost = step.before >> _RANK_SHIFT
+        cdef int32_t taken
+        step.chosen = False
+        while not self.is_cut:
+            ahead = self._ahead(step.state, step.position)
+            if cost + ahead > rank >> _RANK_SHIFT:
+                step.kind = _AT
+                self._push(step, ahead, 0)
+                return 0
+            if not self._is_first(step):
+                return 0
+            self._count(1)
+            step.kind, step.which = _EDITS, 0
+            self._push(step, self.levels[0], self.size - step.position)
+            if self._is_complete(step.state):
+                step.kind = _END if step.position == self.size else _TRAIL
+                taken = self.size - step.position
+                self._push_edit(step, self.around + _AROUND * taken if taken else 0)
+            elif step.position == self.size and self.is_begun:
+                step.kind = _CLOSE
+                ahead = min(<int64_t> _MOST_TO_CLOSE, self.ends.of_state(step.state))
+                self._push_edit(step, <int32_t> ahead)
+            if step.position == self.size:
+                return 0
+            taken = self.units[step.position]
+            self._read(&step, self.data + step.position, taken)
+            step.position += taken
+            if step.state == DEAD:
+                return 0
+        return 0
+
+    cdef bint _is_first(self, _Trial& step) except -1:
+        """Note that a node was reached; tell whether to go on from it."""
+        cdef uint64_t key = _key(step.state, step.position)
+        cdef int32_t number = self.numbers.get(key)
+        if number == UNKNOWN:
+            number = <int32_t> self.reached.size()
+            self.numbers.put(key, number)
+            self.reached.push_back(0)
+            if self.count > 1:
+                self.texts.resize(number + 1)
+        if self.reached[number] >= self.count:
+            return False
+        if self.count > 1:
+            for each in self.texts[number]:
+                if each == step.written:
+                    return False
+            self.texts[number].push_back(step.written)
+        self.reached[number] += 1
+        return True
+
+    cdef uint8_t _facts(self, int32_t state) except 0:
+        cdef int32_t* row
+        cdef int32_t byte_class, alive = 0, within = 0
+        cdef uint8_t found = _IS_KNOWN
+        if state >= <int32_t> self.facts.size():
+            self.facts.resize(2 * state + 1)
+        if self.facts[state] == 0:
+            self.explorer._sources(state)
+            row = self.explorer.row_of(state)
+            for byte_class in range(self.explorer.width):
+                if row[byte_class] != DEAD:
+                    alive += self.sizes[byte_class]
+                    if 0x80 <= self.spelled[byte_class] < 0xC0:
+                        within += self.sizes[byte_class]
+            found |= _IS_FORCED * (alive == 1) | _IS_FREE * (alive >= _MANY_BYTES)
+            self.facts[state] = found | _IS_WITHIN * (alive == within)
+        return self.facts[state]
+
+    cdef int _try_edits(self, _Trial step) except -1:
+        """Note the edits of a node that cost as much as its level says."""
+        cdef int32_t level = self.levels[step.which]
+        cdef uint8_t facts = self._facts(step.state)
+        cdef _Trial edit = step
+        step.which += 1
+        if step.which < <int32_t> self.levels.size():
+            self._push(step, self.levels[step.which], self.size - step.position)
+        edit.chosen = False
+        if edit.position < self.size:
+            self._try_to_change(edit, level, facts)
+        if not (self.is_eager and self.explorer.completions[edit.state]):
+            self._try_to_write(edit, level, facts)
+        return 0
+
+    cdef int _try_to_change(self, _Trial edit, int32_t level, uint8_t facts) except -1:
+        """Try to delete, to swap and to rewrite."""
+        cdef int32_t unit = self.units[edit.position], i, other
+        cdef const uint8_t* here = self.data + edit.position
+        edit.kind, edit.which = _DELETE, unit
+        if self._cost_without(edit, facts) == level:
+            self._push_edit(edit, level)
+        other = edit.position + unit
+        if level == (self.content if facts & _IS_FREE else self.swapped) and other < self.size:
+            edit.kind, edit.which = _SWAP, unit + self.units[other]
+            if unit != self.units[other] or memcmp(here, here + unit, unit):
+                self._push_edit(edit, level)
+        if level == self.quoted and not facts & _IS_FREE:
+            edit.kind, edit.which = _QUOTE, self._word(edit.position)
+            for i in range(2 if edit.which else 0):
+                edit.byte = b"'\""[i]
+                self._push_edit(edit, level)
+        edit.kind = _REWRITE
+        for i in range(<int32_t> self.rewrites.size()):
+            unit = <int32_t> self.rewrites[i].read.size()
+            if self.rewrites[i].cost == level and unit <= self.size - edit.position:
+                if not memcmp(here, self.rewrites[i].read.data(), unit):
+                    edit.which = i
+                    self._push_edit(edit, level)
+        return 0
+
+    cdef int32_t _word(self, int32_t position) noexcept:
+        """The length of the word that begins at a position, 0 for none."""
+        cdef int32_t end = position
+        if position and self._is_of_word(self.data[position - 1]):
+            return 0
+        if not self._is_word_at(position):
+            return 0
+        while end < self.size and self._is_of_word(self.data[end]):
+            end += 1
+        return end - position
+
+    cdef bint _is_word_at(self, int32_t position) noexcept:
+        return position < self.size and self.kinds[self.data[position]] == _WORD
+
+    cdef bint _is_of_word(self, uint8_t byte) noexcept:
+        return self.kinds[byte] == _WORD or byte == 0x5F or byte == 0x2D
+
+    cdef int _try_to_write(self, _Trial edit, int32_t level, uint8_t facts) except -1:
+        """Try to insert and to replace, by a byte of each class."""
+        cdef int32_t byte_class, cost, dearer, without = -1, unit = self.units[edit.position]
+        cdef int32_t* row = self.explorer.row_of(edit.state)
+        cdef Py_ssize_t i
+        if edit.position < self.size:
+            without = self._cost_without(edit, facts)
+        for i in range(self.order.shape[0] - 1, -1, -1):
+            byte_class = self.order[i]
+            if row[byte_class] == DEAD:
+                continue
+            self._count(1)
+            edit.byte = self.spelled[byte_class]
+            cost = self._cost_with(edit.state, byte_class, facts, &edit.chosen)
+            dearer = 0
+            if edit.byte in b"'\"`":
+                dearer = 0 if facts & _IS_FREE else self.opened
+            elif without < 0 and not edit.chosen:
+                cost = min(cost, self.closed)
+            if cost + dearer * (not self._is_word_at(edit.position)) == level:
+                edit.kind = _INSERT
+                self._push_edit(edit, level)
+            cost += dearer * (not self._is_word_at(edit.position + unit))
+            if without >= 0 and max(cost, without) + _REPLACED == level:
+                if unit > 1 or byte_class != self.explorer.classes[self.data[edit.position]]:
+                    edit.kind, edit.which = _REPLACE, unit
+                    self._push_edit(edit, level)
+        return 0
+
+    cdef int32_t _cost_without(self, _Trial& step, uint8_t facts) except -1:
+        """What it costs to delete the character at a node."""
+        cdef uint8_t byte = self.data[step.position]
+        cdef uint8_t byte_class = self.explorer.classes[byte]
+        cdef bint fits = self.explorer.row_of(step.state)[byte_class] != DEAD
+        if fits and (self.kinds[byte] == _WORD or self._is_content(step.state, byte_class, facts)):
+            return self.content
+        if self.kinds[byte] == _BLANK and step.position:
+            if self._is_word_at(step.position - 1) and self._is_word_at(step.position + 1):
+                return self.deleted[_SIGN]
+        return self.deleted[self.kinds[byte]]
+
+    cdef int32_t _cost_with(
+        self, int32_t state, uint8_t byte_class, uint8_t facts, uint8_t* chosen
+    ) except -1:
+        """What it costs to add a byte of a class; and tell whether it is chosen."""
+        chosen[0] = False
+        if facts & _IS_WITHIN:
+            return self.within
+        if self._is_content(state, byte_class, facts):
+            chosen[0] = True
+            return self.chosen
+        if self.kinds[self.spelled[byte_class]] == _WORD:
+            chosen[0] = not facts & _IS_FORCED
+            return self.chosen if chosen[0] else self.forced
+        return self.inserted[self.kinds[self.spelled[byte_class]]]
+
+    cdef bint _is_content(self, int32_t state, uint8_t byte_class, uint8_t facts) except -1:
+        """Tell whether a byte leads from a free state to a free one."""
+        if not facts & _IS_FREE:
+            return False
+        return self._facts(self.explorer.step_alone(state, byte_class)) & _IS_FREE != 0
+
+
+cdef int32_t _thousandths(double cost) noexcept:
+    return <int32_t> (1000 * cost + 0.5)
+
+
+cdef bint _is_character(bytes text) except -1:
+    try:
+        return len(text.decode()) == 1
+    except UnicodeDecodeError:
+        return False

@@ -1,0 +1,240 @@
+"""Repair: whether a text fits a grammar, how one that was cut is closed, and what is nearest to it.
+
+A text *fits*, or it is *cut*: the beginning of one that fits; or it is *wrong* from some byte on.
+What a grammar's way to finish says holds: under ``finish=eager`` a text that goes on after its
+first complete beginning is wrong there. Texts are read byte by byte, as an engine over bytes reads
+them; what only a token can be, no text is.
+
+The search for the nearest text is compiled (``kernel/repairs.pxi``).
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+
+from kbnf_core.config import Finish
+from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, QUOTE, REPLACE, REWRITE, SWAP, TRAIL
+from kbnf_core.kernel import Repairs as Search
+from kbnf_core.mask.completion import Completion, readable_bytes, shortest_completion
+from kbnf_core.mask.token_automaton import TokenAutomata
+from kbnf_core.recognise.explain import byte_ranges
+from kbnf_core.recognise.states import DEAD
+from kbnf_core.repair.weights import ANY, JSON, Weights
+from kbnf_core.text.errors import EngineError, ParseError, Status, WorkLimitError
+from kbnf_core.text.limits import Limits
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+Way: TypeAlias = tuple[int, list[tuple[int, int, int, bytes, bool, int]], int]
+"""What the search returns: see ``kernel/repairs.pxi``."""
+
+_NAMES = {
+    INSERT: "insert",
+    DELETE: "delete",
+    REPLACE: "replace",
+    REWRITE: "replace",
+    QUOTE: "replace",
+    SWAP: "swap",
+    LEAD: "delete",
+    TRAIL: "delete",
+}
+
+_WORK = 5
+"""Steps of ``Limits.work`` for a step of the search, which is one that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A place of a text where a repair changes it.
+
+    ``before`` are the bytes from ``start`` to ``end`` of the text that was given, ``after`` those
+    in their place. ``kind``: ``insert``, ``delete``, ``replace``, ``swap`` or ``complete``, the
+    end of a text that was cut. ``invented``: data that neither the text nor the grammar determines
+    is among what was written.
+    """
+
+    kind: str
+    start: int
+    end: int
+    before: bytes
+    after: bytes
+    cost: float
+    invented: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A text of the language near to one that was given, which was ``status``.
+
+    Without edits it is that text. ``data`` is the text as bytes.
+    """
+
+    data: bytes
+    cost: float
+    edits: tuple[Edit, ...]
+    status: Status
+
+    @property
+    def text(self) -> str:
+        """The text; bytes that are no UTF-8 are U+FFFD here."""
+        return self.data.decode("utf-8", "replace")
+
+    @property
+    def invented(self) -> bool:
+        """Whether some edit made up data."""
+        return any(edit.invented for edit in self.edits)
+
+
+class Judge:
+    """Judges, completes and repairs texts by one grammar's automaton over bytes."""
+
+    def __init__(self, automata: TokenAutomata, finish: Finish, limits: Limits) -> None:
+        self._automaton = automata.renew(_bytes(), finish)
+        self._limits = limits
+
+    def status(self, data: bytes) -> Status:
+        """Return whether a text fits, was cut, or is wrong."""
+        return self._read(data)[1]
+
+    def complete(self, data: bytes) -> Completion:
+        """Return the shortest way to the end of a text; raise ``ParseError`` where it is wrong."""
+        position, status = self._read(data)
+        if status == "wrong":
+            raise self._error(data)
+        found = shortest_completion(self._automaton, position, False, lambda: data)
+        if found.data is None:
+            raise EngineError(NO_END)
+        return replace(found, before=data)
+
+    @property
+    def weights(self) -> Weights:
+        """The table for the grammar: JSON's where its texts begin as those of JSON do."""
+        states = self._automaton.masks.states
+        live = np.flatnonzero(np.isin(states.tables.classes, states.live_classes(states.initial)))
+        first = set(live.tolist()) - set(b" \t\r\n")
+        begins_so = first <= set(b'{["-0123456789tfn') and not first.isdisjoint(b"{[")
+        return JSON if begins_so else ANY
+
+    def repairs(
+        self, data: bytes, most: float, best: int, weights: Weights, *, invent: bool
+    ) -> Iterator[Repair]:
+        """Yield the nearest texts, at most ``best``, that cost at most ``most``.
+
+        Raises ``WorkLimitError`` where the search takes too long to find the first, and ends where
+        it takes too long to find another one.
+        """
+        status = self.status(data)
+        automaton, work = self._automaton, self._limits.work // _WORK
+        states = automaton.masks.states
+        spelled = np.zeros(256, np.uint8)
+        order, bytes_ = np.array(readable_bytes(states.tables.classes), np.uint8).T.copy()
+        spelled[order] = bytes_
+        search = Search(
+            states,
+            automaton.bytes_left.ends,
+            data,
+            weights,
+            spelled,
+            order,
+            best,
+            most,
+            work,
+            len(states) + self._limits.cached_states // 2,
+            automaton.rule.ends_at_bytes,
+            automaton.can_finish(automaton.beginning),
+            invent,
+            status == "cut",
+        )
+        found: set[bytes] = set()
+        while len(found) < best:
+            way = search.next()
+            if way is None:
+                break
+            repair = self._repair(data, search, way, status)
+            if repair.data not in found and (invent or not repair.invented):
+                found.add(repair.data)
+                yield repair
+        if search.is_cut and not found:
+            raise WorkLimitError(self._limits.work, "the repair of a text", _ADVICE)
+
+    def _repair(self, data: bytes, search: Search, way: Way, status: Status) -> Repair:
+        cost, steps, state = way
+        edits: list[Edit] = []
+        done = 0
+        for kind, start, end, after, chosen, total in steps:
+            price, done = (total - done) / 1000, total
+            if kind == CLOSE:
+                edits.append(self._closing(search, state, _edited(data, edits), start, price))
+                continue
+            edit = Edit(_NAMES[kind], start, end, data[start:end], after, price, chosen)
+            if edits and edits[-1].end == start and kind != SWAP:
+                edit = _joined(edits.pop(), edit)
+            edits.append(edit)
+        edits = [replace(each, invented=_is_invented(each)) for each in edits]
+        return Repair(_edited(data, edits), cost / 1000, tuple(edits), status)
+
+    def _closing(self, search: Search, state: int, before: bytes, end: int, price: float) -> Edit:
+        """Return the edit that closes a text."""
+        data = shortest_completion(self._automaton, state, False, lambda: before).data or b""
+        return Edit("complete", end, end, b"", data, price, search.chooses(state, data))
+
+    def _read(self, data: bytes) -> tuple[int, Status]:
+        """Return the position after a text, DEAD where it is wrong, and its status."""
+        automaton = self._automaton
+        state, _ = automaton.rule.feed(automaton.masks.states, automaton.beginning, data)
+        if state == DEAD:
+            return DEAD, "wrong"
+        position = automaton.settle(state) if data else state
+        return position, "fits" if automaton.can_finish(position) else "cut"
+
+    def _error(self, data: bytes) -> ParseError:
+        automaton = self._automaton
+        states = automaton.masks.states
+        _, read = automaton.rule.feed(states, automaton.beginning, data)
+        state, _ = automaton.rule.feed(states, automaton.beginning, data[:read])
+        is_over = automaton.rule.ends_at_bytes and states.explorer.completes(state)
+        live = [] if is_over else states.live_classes(state)
+        return ParseError(data, read, byte_ranges(np.isin(states.tables.classes, live)))
+
+
+@cache
+def _bytes() -> Vocabulary:
+    return Vocabulary.bytes()
+
+
+NO_END = "no bytes complete the text: it never ends, or it needs a token that has none"
+
+_ADVICE = "`most` bounds what edits may cost, and a text that is cut into parts takes less"
+
+
+def _edited(data: bytes, edits: Iterable[Edit]) -> bytes:
+    parts: list[bytes] = []
+    at = 0
+    for edit in edits:
+        parts += (data[at : edit.start], edit.after)
+        at = edit.end
+    return b"".join((*parts, data[at:]))
+
+
+def _joined(one: Edit, other: Edit) -> Edit:
+    """Return two edits, the second right after the first, as one."""
+    return Edit(
+        one.kind if one.kind == other.kind else "replace",
+        one.start,
+        other.end,
+        one.before + other.before,
+        one.after + other.after,
+        one.cost + other.cost,
+        one.invented or other.invented,
+    )
+
+
+_EMPTY = (b'""', b"''", b"[]", b"{}", b"()")
+"""Values of which nothing but the brackets is written."""
+
+
+def _is_invented(edit: Edit) -> bool:
+    writes = edit.kind in ("insert", "complete")
+    return edit.invented or (writes and any(each in edit.after for each in _EMPTY))

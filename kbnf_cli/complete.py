@@ -1,0 +1,152 @@
+"""``kbnf complete``: the end of texts that were cut."""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.files import STDIN
+from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
+from kbnf_cli.match import Text, Verdict, judge, lines_of, read_texts, texts_given, value_of_place
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    format_option,
+    input_options,
+    stdin_option,
+    together,
+)
+from kbnf_core.text.diagnostics.segments import Role, Segment
+from kbnf_core.text.errors import EngineError
+
+if TYPE_CHECKING:
+    from kbnf_core import Engine
+
+SCHEMA = "kbnf.complete/1"
+
+texts_options = together(
+    click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR),
+    click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path)),
+    click.option("--text", "given", metavar="TEXT", multiple=True, help="A text; repeatable."),
+    click.option("--lines", "by_line", is_flag=True, help="Each line is a text."),
+)
+"""A grammar and texts: files, ``--text`` and ``--lines``."""
+
+
+def all_texts(
+    console: Console, grammar: Path, files: tuple[Path, ...], given: tuple[str, ...], by_line: bool
+) -> list[Text]:
+    """Return the texts that options name, that of stdin without any."""
+    files = files if files or given else (STDIN,)
+    if grammar == STDIN and STDIN in files:
+        raise click.UsageError("the grammar and a text cannot both come from stdin")
+    return [*texts_given(given), *read_texts(console, files, by_line)]
+
+
+def head_of(schema: str, verdict: Verdict) -> dict[str, object]:
+    """Return what an object about a text begins with."""
+    text = verdict.text
+    return {"schema": schema, "path": text.path, "line": text.line, "status": verdict.status}
+
+
+@click.command(
+    epilog=examples(
+        "kbnf complete json answer.json",
+        """kbnf complete json --text '{"a": [1, 2'""",
+        "kbnf complete schema.json --lines --format json < answers.txt",
+    )
+)
+@texts_options
+@click.option(
+    "--tokens",
+    metavar="N",
+    type=click.IntRange(min=0),
+    help="Complete in at most N tokens of the vocabulary, beside the end of the sequence.",
+)
+@format_option(["text", "json"], "The whole texts, or an object for each.")
+@input_options
+@stdin_option
+@common_options
+@click.pass_obj
+@as_value(Inputs)
+def complete(
+    console: Console,
+    inputs: Inputs,
+    grammar: Path,
+    files: tuple[Path, ...],
+    given: tuple[str, ...],
+    by_line: bool,
+    tokens: int | None,
+    format_: str,
+) -> int:
+    """Complete texts that were cut, in the shortest way.
+
+    Writes each text whole; on a terminal what was added is coloured. A text that fits is written as
+    it is. A line break at the end of a text is not part of it, unless the grammar requires it.
+    Exits with status 1 for a text that is wrong, and shows where: `kbnf repair` repairs those.
+    """
+    texts = all_texts(console, grammar, files, given, by_line)
+    engine = open_engine(console, inputs, grammar)
+    status = Exit.CLEAN
+    for text in texts:
+        verdict = judge(engine, text)
+        added = None
+        if verdict.status == "wrong":
+            console.findings(lines_of(verdict, console.width()))
+        else:
+            try:
+                added = _end_of(engine, verdict.data, tokens)
+            except EngineError as error:
+                console.error(f"{text.path}: {error}")
+        if added is None:
+            status = Exit.FINDINGS
+        if format_ == "json":
+            console.text(json.dumps(_value(verdict, added)) + "\n")
+        elif added is not None:
+            _write(console, verdict.data, added)
+    return status
+
+
+def _end_of(engine: "Engine", data: bytes, tokens: int | None) -> bytes:
+    """Return the end of a text; raise ``EngineError`` where there is none that is allowed."""
+    engine.reset()
+    if data:
+        engine.try_accept_new_bytes(data)
+    found = engine.shortest_completion(fewest=tokens is not None)
+    if tokens is None:
+        if found.data is None:
+            from kbnf_core.repair import NO_END
+
+            raise EngineError(NO_END)
+        return found.data
+    if found.tokens is None or len(found.tokens) > tokens:
+        enough = "" if found.tokens is None else f": {len(found.tokens):,} are enough"
+        raise EngineError(f"{tokens:,} tokens do not complete the text{enough}")
+    return b"".join(map(engine.vocabulary.bytes_or_name, found.tokens))
+
+
+def _write(console: Console, kept: bytes, added: bytes) -> None:
+    if not console.is_coloured(sys.stdout):
+        console.binary(kept + added + b"\n")
+        return
+    texts = (each.decode("utf-8", "replace") for each in (kept, added))
+    console.data([Segment(next(texts)), Segment(next(texts), Role.ACCEPTED), Segment("\n")])
+
+
+def _value(verdict: Verdict, added: bytes | None) -> dict[str, object]:
+    """Return the object that ``schemas/complete.schema.json`` describes."""
+    value = head_of(SCHEMA, verdict)
+    if verdict.status == "wrong":
+        return {**value, "error": {"message": verdict.message, **value_of_place(verdict)}}
+    if added is None:
+        return {**value, "error": {"message": "there is no such end"}}
+    return {
+        **value,
+        "text": (verdict.data + added).decode("utf-8", "replace"),
+        "kept": len(verdict.data),
+        "added": added.decode("utf-8", "replace"),
+    }

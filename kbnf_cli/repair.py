@@ -1,0 +1,200 @@
+"""``kbnf repair``: the nearest texts of a language, and what was edited."""
+
+import json
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from kbnf_cli.complete import all_texts, head_of, texts_options
+from kbnf_cli.console import Console, Exit
+from kbnf_cli.escaped import shown
+from kbnf_cli.inputs import Inputs, open_engine
+from kbnf_cli.match import Verdict, judge, position_of
+from kbnf_cli.options import (
+    as_value,
+    common_options,
+    examples,
+    format_option,
+    input_options,
+    stdin_option,
+)
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
+from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.errors import EngineError, WorkLimitError
+
+if TYPE_CHECKING:
+    from kbnf_core.repair import Edit, Repair
+
+SCHEMA = "kbnf.repair/1"
+
+_DONE = {
+    "insert": "inserted",
+    "delete": "deleted",
+    "replace": "replaced",
+    "swap": "swapped",
+    "complete": "completed with",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Which repairs are wanted."""
+
+    most: float
+    best: int
+    no_invent: bool
+
+
+@click.command(
+    epilog=examples(
+        "kbnf repair json answer.json",
+        """kbnf repair json --text "{'a': [1, 2,], b: None}" """.rstrip(),
+        "kbnf repair schema.json answer.json --format diff",
+        "kbnf repair schema.json --lines --no-invent --format json < answers.txt",
+    )
+)
+@texts_options
+@click.option(
+    "--most",
+    metavar="COST",
+    type=click.FloatRange(min=0),
+    default=12.0,
+    show_default=True,
+    help="What all edits of a text may cost together.",
+)
+@click.option(
+    "--best",
+    metavar="K",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Number of repairs of each text, the nearest first.",
+)
+@click.option("--no-invent", is_flag=True, help="Refuse repairs that make data up.")
+@format_option(["text", "diff", "json"], "Whole texts, differences, or an object for each text.")
+@input_options
+@stdin_option
+@common_options
+@click.pass_obj
+@as_value(Search)
+@as_value(Inputs)
+def repair(
+    console: Console,
+    search: Search,
+    inputs: Inputs,
+    grammar: Path,
+    files: tuple[Path, ...],
+    given: tuple[str, ...],
+    by_line: bool,
+    format_: str,
+) -> int:
+    """Repair texts that do not fit a grammar, by the cheapest edits.
+
+    Writes the nearest text of the language, and on stderr each edit with its place and cost. A text
+    that was cut is completed. What neither the text nor the grammar determines, such as a number
+    that is missing, is called invented. Exits with status 1 if a text has no repair within the
+    cost.
+    """
+    texts = all_texts(console, grammar, files, given, by_line)
+    engine = open_engine(console, inputs, grammar)
+    status = Exit.CLEAN
+    for text in texts:
+        verdict = judge(engine, text)
+        found: list[Repair] = []
+        try:
+            found = engine.grammar.repair(
+                verdict.data, search.most, search.best, invent=not search.no_invent
+            )
+            if not found:
+                _say_none(console, verdict, search)
+        except (EngineError, WorkLimitError) as error:
+            console.error(f"{text.path}: {error}")
+        status = status if found else Exit.FINDINGS
+        if format_ == "json":
+            console.text(json.dumps(_value(verdict, found)) + "\n")
+            continue
+        for each in found:
+            console.findings(_lines(verdict, each))
+            if format_ == "text":
+                console.binary(each.data + b"\n")
+            else:
+                console.text(_difference(verdict, each))
+    return status
+
+
+def _say_none(console: Console, verdict: Verdict, search: Search) -> None:
+    without = " that invents nothing" if search.no_invent else ""
+    console.error(
+        f"{verdict.text.path}: no repair{without} costs at most {search.most:g}",
+        "--most COST allows more",
+    )
+
+
+def _lines(verdict: Verdict, found: "Repair") -> Segments:
+    """Return a line for each edit, and one for all of them."""
+    lines: Segments = []
+    for edit in found.edits:
+        line, column = _place_of(verdict, edit.start)
+        name = visible(verdict.text.path)
+        shown_parts = [f"`{shown(each)}`" for each in (edit.before, edit.after) if each]
+        invented = ", invented" if edit.invented else ""
+        lines += [
+            Segment(f"{name}:{line}:{column}: ", Role.PLACE),
+            Segment(f"{_DONE[edit.kind]} {' by '.join(shown_parts)}"),
+            Segment(f" (cost {edit.cost:g}{invented})\n", Role.SECONDARY),
+        ]
+    if found.status == "fits" and not found.edits:
+        said = "fits"
+    elif all(edit.kind == "complete" for edit in found.edits):
+        said = "completed"
+    else:
+        said = f"repaired by {count_of(len(found.edits), 'edit')}, cost {found.cost:g}"
+    lines += [
+        Segment(f"{visible(verdict.text.path)}: ", Role.PLACE),
+        Segment(f"{said}\n", Role.HELP),
+    ]
+    return lines
+
+
+def _place_of(verdict: Verdict, offset: int) -> tuple[int, int]:
+    return position_of(Verdict(verdict.text, None, offset))
+
+
+def _difference(verdict: Verdict, found: "Repair") -> str:
+    name = verdict.text.path
+    before, after = (
+        each.decode("utf-8", "replace").splitlines(keepends=True)
+        for each in (verdict.data, found.data)
+    )
+    lines = unified_diff(before, after, name, f"{name} (repaired)")
+    return "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+
+
+def _value(verdict: Verdict, found: "list[Repair]") -> dict[str, object]:
+    """Return the object that ``schemas/repair.schema.json`` describes."""
+    return {
+        **head_of(SCHEMA, verdict),
+        "repairs": [
+            {
+                "text": each.text,
+                "cost": each.cost,
+                "edits": [_edit_value(verdict, edit) for edit in each.edits],
+            }
+            for each in found
+        ],
+    }
+
+
+def _edit_value(verdict: Verdict, edit: "Edit") -> dict[str, object]:
+    line, column = _place_of(verdict, edit.start)
+    return {
+        "kind": edit.kind,
+        "position": {"offset": edit.start, "line": line, "column": column},
+        "before": edit.before.decode("utf-8", "replace"),
+        "after": edit.after.decode("utf-8", "replace"),
+        "cost": round(edit.cost, 3),
+        "invented": edit.invented,
+    }

@@ -1,0 +1,89 @@
+"""``kbnf repair``."""
+
+import pytest
+
+from kbnf_testing.command import Kbnf, Write
+from kbnf_testing.schemas import checked
+
+SCHEMA = (
+    '{"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},'
+    ' "required": ["a"], "additionalProperties": false}'
+)
+
+
+def test_edits_are_on_stderr(kbnf: Kbnf, write: Write) -> None:
+    schema, text = write("s.json", SCHEMA), write("t.txt", '{"a": 1,\n b: "x"}\n')
+    result = kbnf("repair", schema, text, "--whitespace", "flexible")
+    assert (result.status, result.out) == (0, '{"a": 1,\n "b": "x"}\n')
+    assert result.stderr == (
+        't.txt:2:2: replaced `b` by `"b"` (cost 0.6)\nt.txt: repaired by 1 edit, cost 0.6\n'
+    )
+
+
+def test_a_text_that_fits(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("repair", write("s.json", SCHEMA), "--text", '{"a": 1}')
+    assert (result.status, result.out, result.stderr) == (0, '{"a": 1}\n', "<text>: fits\n")
+
+
+def test_a_cut_text_is_completed(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("repair", write("s.json", SCHEMA), "--text", '{"a": 1, "b": "x')
+    assert (result.status, result.out) == (0, '{"a": 1, "b": "x"}\n')
+    assert result.stderr.splitlines() == [
+        '<text>:1:17: completed with `"}` (cost 0.002)',
+        "<text>: completed",
+    ]
+
+
+def test_what_is_invented_is_named_and_refused(kbnf: Kbnf, write: Write) -> None:
+    schema = write("s.json", SCHEMA)
+    result = kbnf("repair", schema, "--text", '{"a": , "b": "x"}')
+    assert (result.status, result.out) == (0, '{"a": 0, "b": "x"}\n')
+    assert "inserted `0` (cost 3, invented)" in result.stderr
+    for text in ('{"a": }', '{"b": "x"}', '{"a": '):
+        refused = kbnf("repair", schema, "--text", text, "--no-invent")
+        assert (refused.status, refused.out) == (1, "")
+        assert "no repair that invents nothing costs at most 12" in refused.stderr
+
+
+def test_nothing_within_the_cost(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("repair", write("s.json", SCHEMA), "--text", '{"a" 1}', "--most", "0.9")
+    assert (result.status, result.out) == (1, "")
+    assert "no repair costs at most 0.9\nhelp: --most COST allows more" in result.stderr
+
+
+def test_json(kbnf: Kbnf, write: Write) -> None:
+    schema = write("s.json", SCHEMA)
+    result = kbnf("repair", schema, "--lines", "--format", "json", stdin=b'{"a" 1}\n{"a":1}\n')
+    first, second = (checked("repair", line) for line in result.out.splitlines())
+    assert [first["status"], second["status"]] == ["wrong", "fits"]
+    assert second["repairs"] == [{"text": '{"a":1}', "cost": 0.0, "edits": []}]
+    assert first["repairs"][0]["edits"] == [
+        {
+            "kind": "insert",
+            "position": {"offset": 4, "line": 1, "column": 5},
+            "before": "",
+            "after": ":",
+            "cost": 1.0,
+            "invented": False,
+        }
+    ]
+
+
+def test_a_difference(kbnf: Kbnf, write: Write) -> None:
+    result = kbnf("repair", write("s.json", SCHEMA), "--text", '{"a" 1}', "--format", "diff")
+    assert result.out == '--- <text>\n+++ <text> (repaired)\n@@ -1 +1 @@\n-{"a" 1}\n+{"a": 1}\n'
+
+
+@pytest.mark.parametrize("number", [2, 5])
+def test_several(kbnf: Kbnf, write: Write, number: int) -> None:
+    command = ("repair", write("s.json", SCHEMA), "--text", '{"a" 1}', "--best", str(number))
+    found = checked("repair", kbnf(*command, "--format", "json").out)["repairs"]
+    texts = [each["text"] for each in found]
+    assert (len(set(texts)), texts[0]) == (number, '{"a": 1}')
+
+
+def test_eager_finish(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", 'start ::= #"[0-9]+";')
+    assert kbnf("repair", grammar, "--text", "1;").out == "1\n"
+    assert len(kbnf("repair", grammar, "--text", "12").out) == 2
+    assert kbnf("repair", grammar, "--text", "12", "--finish", "eos").out == "12\n"
