@@ -20,7 +20,6 @@ from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.mask import masks as masks_module
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
-from kbnf_core.mask.slices import RUN
 from kbnf_core.recognise.states import UNKNOWN
 from kbnf_testing.counted import calls
 
@@ -270,16 +269,6 @@ def test_few_tokens_are_kept_as_few_numbers() -> None:
     engine = Engine("start ::= '0000' #'[0-9]'{2} ';';", large)
     engine.compute_allowed_token_ids()
     assert masks_of(engine).found.rows.added_bytes <= 100_000
-
-
-def test_many_tokens_in_a_row_are_not_set_one_by_one() -> None:
-    large = Vocabulary({place: b"%06d" % (9 * place) for place in range(80_000)})
-    engine = Engine("start ::= #'[0-6]' #'[0-9]*' ';';", large)
-    engine.compute_allowed_token_ids()
-    allowed = engine.get_allowed_token_ids_from_last_computation()
-    assert allowed == [place for place in range(80_000) if b"%06d" % (9 * place) < b"7"]
-    walker: Any = masks_of(engine).walker
-    assert walker.bits_set <= 2 * RUN
 
 
 def test_what_follows_a_call_is_walked_without_states() -> None:

@@ -172,18 +172,6 @@ def test_there_may_be_more_classes_than_unions_are_kept(monkeypatch: pytest.Monk
         assert_what_can_be_accepted(grammar, mine, b'"')
 
 
-@pytest.mark.parametrize("run", [1, 8])
-@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_bits_set_by_rows_are_those_set_one_by_one(
-    grammar: str, run: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
-    monkeypatch.setattr(slices, "RUN", 1 << 30)
-    plain = masks_on_the_way(grammar, Random(4))
-    monkeypatch.setattr(slices, "RUN", run)
-    assert masks_on_the_way(grammar, Random(4)) == plain
-
-
 @pytest.mark.parametrize(
     ("grammar", "before"),
     [

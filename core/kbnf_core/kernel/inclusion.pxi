@@ -1,43 +1,56 @@
-# Bounded language inclusion of an automaton in a state.
+# Bounded language inclusion: up to which length all texts that a machine reads can come at a place.
 #
-# An item set includes the automaton's language where one of its items does, and nothing completes
-# in the others: so what is searched are automaton states, and no item set is made for it. Where
-# that leads to a call, states of the table are searched.
+# **Terms.** The *machine* is the automaton of a slice (``mask/slices.py``); it reads the texts of
+# the slice's tokens. It begins in state 1, and a *character* is what it reads until it is there
+# again. Characters have *numbers*; those of several bytes share them, by the first byte. A walk is
+# at a *place*: a state of the table or, as ``~item_set``, an item set above BOTTOM. A *position* is
+# less: a state of the table or, as ``~state``, one automaton state above BOTTOM. A *pair* is a
+# position and the state of the machine to which the same bytes lead. *Inclusion* of length n holds
+# at a pair where each text of at most n characters that the machine reads from there can come and
+# completes nothing. An automaton state is *silent* where nothing completes for as long as the
+# machine reads on. A character is *refused* at a position where its first byte cannot come, and
+# *unsure* where it, or one with its number, may lead elsewhere than most do or be refused later.
 #
-# What counts characters is in one place after any of them, so one step takes a whole character; it
-# may be a call of what reads one. Where a few characters lead elsewhere, as the slash of a path and
-# the first letter of a name that is left out, inclusion holds for texts without those, and a walk
-# follows the texts that have some.
+# **Search.** At an item set inclusion holds where it does at one of its items, and the others are
+# silent: so what is searched are automaton states, and no item set is made for it. Where that leads
+# to a call, states of the table are searched, which takes more time.
+#
+# **Counting.** What counts characters is at one position after any of them, so one step takes a
+# whole character; it may be a call of what reads one. Where a few characters are refused or unsure,
+# as the slash of a path and the first letter of a name that is left out, inclusion holds for texts
+# without those, and a walk follows the texts that have some.
 
 cdef enum:
+    # A length: any number of characters can come.
     _FREE = 255
-    # Pairs to visit for each sixteen trie nodes whose walk this may save.
+    # Bounds of a search, in pairs: one for each sixteen nodes that a walk may save, for a pair takes
+    # a step for each move that the machine has there, a node takes one; at least and at most so many.
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 1024
-    # Characters; few tokens are longer, and they would make every check longer.
+    # Bounds of a search, in characters: over automaton states; and over states of the table, each
+    # of which has to be made first. Few tokens are longer; those are walked.
     _LONGEST = 80
-    # What is known of an automaton state, with any state of the machine, which 0 stands for: that
-    # nothing completes from there on, that something may; that one character leads from there to
-    # the end of its nonterminal, or that others do, too.
+    _ENOUGH = 24
+    # Where several items prove fewer characters than this, states of the table are made to prove
+    # more, if there are so many nodes to walk.
+    _SHORT = 8
+    _LARGE = 16384
+    # Characters that must be left beside those refused or unsure; where only fewer can come, such
+    # as digits, most of the trie is dead, and to walk is less work than to search.
+    _LEAST_TAKEN = 24
+    # Flags of what is known of an automaton state, with any state of the machine, which 0 stands
+    # for: it is silent, or it is not; as a callee it reads one character and ends, or it does not.
     _SILENT = 1
     _LOUD = 2
     _READS_ONE = 4
     _READS_OTHERS = 8
-    # Of a pair: that a search for a length ended at a call; that there are more ways than the one
-    # of ``After``.
+    # Flags of a pair: a search ended at a call; there are more ways than the one of ``After``.
     _CALLING = 16
     _AMBIGUOUS = 32
-    # The position after any character: none can begin; there is not one position.
+    # No positions: after any character nothing can come; there is not one position.
     _NONE = -0x7FFFFFFF
     _SEVERAL = -0x7FFFFFFE
-    # Characters for which leaving out the others is less work than walking.
-    _LEAST_TAKEN = 24
-    # Characters that are enough where states of the table are made to count them.
-    _ENOUGH = 24
-    # They are made where fewer characters than this are proved, and there are so many nodes to walk.
-    _SHORT = 8
-    _LARGE = 16384
 
 
 cdef struct Known:
@@ -79,18 +92,14 @@ cdef struct Reach:
 
 
 cdef struct After:
-    # Zero where this was not searched for.
+    # Where most characters lead; zero before it is searched for.
     int32_t position
     Characters refused
-    # These may lead elsewhere; of several bytes, some with the same first ones.
     Characters unsure
 
 
 cdef class Inclusion:
-    """Follows one machine and one table side by side, over bytes that neither tells apart.
-
-    A *position* is the number of a state of the table, or ``~state`` of an automaton above BOTTOM.
-    """
+    """Follows one machine and one table side by side, over bytes that neither tells apart."""
 
     cdef LazyTable explorer
     # By state of the machine: (byte class, state after it), each pair once.

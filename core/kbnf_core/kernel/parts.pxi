@@ -57,10 +57,6 @@ cdef class _Part:
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
-    # The bits of the first 0, 1, 2, .. runs of tokens; none for the whole trie.
-    cdef const uint32_t[:, ::1] fronts
-    cdef int32_t front_count
-    cdef int32_t run
     # By byte: the root's child. The bytes that lead to one, and those that the machine reads first.
     cdef int32_t[256] first_child
     cdef _Bytes first
@@ -76,7 +72,6 @@ cdef class _Part:
         self.child_byte = trie.child_byte
         self.token_start = trie.token_start
         self.token_ids = trie.token_ids
-        self.run = 1
         self.nodes = None
         memset(&self.first, 0, sizeof(_Bytes))
         for i in range(self.child_start[1]):
@@ -142,8 +137,6 @@ cdef class Parts:
     cdef Py_ssize_t head
     # By what a mask has of each slice, as bytes: the union.
     cdef unordered_map[string, vector[uint32_t]] unions
-    # By half of the name of their structure.
-    cdef unordered_map[uint64_t, KnownWalk] walks
 
     def __init__(self, trie, slices, tails):
         cdef _Part part
@@ -156,9 +149,6 @@ cdef class Parts:
             part.nodes = each.part.nodes
             part.number = <int32_t> len(self.slices)
             part.blocks = each.blocks
-            part.fronts = each.fronts
-            part.front_count = <int32_t> part.fronts.shape[0]
-            part.run = each.run
             part.height, part.around = each.height, each.around
             if each.machine is not None:
                 part.read(each)
@@ -219,28 +209,3 @@ cdef class Parts:
             for i in range(self.width):
                 words[i] |= block[i]
         return found
-
-    cdef KnownWalk* recall(self, Name name) noexcept:
-        """The walk of a structure, NULL where none is kept."""
-        if not self.walks.count(name.one):
-            return NULL
-        cdef KnownWalk* found = &self.walks[name.one]
-        return found if found.checked == name.other else NULL
-
-    cdef int keep(
-        self,
-        Name name,
-        const vector[int32_t]& content,
-        const vector[int32_t]& nodes,
-        long long visited,
-    ) except -1:
-        """Keep a walk."""
-        cdef KnownWalk* kept
-        if content.size() + nodes.size() > _LARGEST:
-            return 0
-        if self.walks.size() >= _MOST_KEPT:
-            self.walks.clear()
-        kept = &self.walks[name.one]
-        kept.checked, kept.content, kept.nodes = name.other, content, nodes
-        kept.visited = visited
-        return 0

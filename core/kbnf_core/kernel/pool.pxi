@@ -3,8 +3,6 @@
 cdef enum:
     # The overhead of an array, besides its content.
     _ARRAY_BYTES = 256
-    # Rows' worth of numbers that a mask may have that is written from what it consists of.
-    _MOST_WRITTEN = 3
 
 ARRAY_BYTES = _ARRAY_BYTES
 
@@ -127,7 +125,7 @@ cdef class Pool:
 
     cdef int find_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
         """Find what the union of masks is written from; they are awake, and stay where they are."""
-        if not self._are_few(numbers) or not self._take_pieces(numbers, pieces):
+        if not self._take_pieces(numbers, pieces):
             numbers.assign(1, self._united(numbers))
             self._take_pieces(numbers, pieces)
         return 0
@@ -154,19 +152,6 @@ cdef class Pool:
             if i == 0 or blocks[i] != blocks[i - 1]:
                 pieces.push_back(Piece(blocks[i]))
         return True
-
-    cdef bint _are_few(self, const vector[int32_t]& numbers) except -1:
-        """Whether the union of masks is quickly written."""
-        cdef const Taken* taken
-        cdef _Part part
-        cdef size_t i, size = 0
-        for i in range(numbers.size()):
-            taken = <const Taken*> self.contents.at(numbers[i]).data()
-            for part in self.parts.slices:
-                if taken[part.number].block:
-                    size += self.width
-            size += self.contents[numbers[i]].size()
-        return size <= <size_t> (_MOST_WRITTEN * self.width)
 
     cdef int32_t _united(self, const vector[int32_t]& numbers) except -1:
         """The number of the union of masks."""

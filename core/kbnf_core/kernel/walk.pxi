@@ -27,15 +27,12 @@ cdef class Walker:
 
     cdef LazyTable explorer
     cdef Parts parts
-    cdef Names names
     cdef _Part whole
     # The inclusion checks of the slices, None where none is made.
     cdef list inclusions
     # The slice before the last one, whose tokens are text, and its check; None without slices.
     cdef _Part text
     cdef Inclusion in_text
-    # How much text can come, in the walk in progress.
-    cdef Reach text_reach
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
     # By slice: the block found so far. Then other bits, a bit for each word of these that may not be
@@ -55,10 +52,6 @@ cdef class Walker:
     # For which texts the walk in progress finds tokens by their tails.
     cdef Loop loop
     cdef readonly long long visited
-    # Trie nodes that walks visited when another grammar made them, which were not made again here.
-    cdef readonly long long recalled
-    # Tokens set one by one.
-    cdef readonly long long bits_set
 
     def __cinit__(self, table, Parts parts):
         cdef _Part part
@@ -87,7 +80,7 @@ cdef class Walker:
         found += held(self.class_bytes)
         for inclusion in self.inclusions:
             found += 0 if inclusion is None else inclusion.held()
-        return found + (0 if self.names is None else sizeof(Names) + held(self.names.class_keys))
+        return found
 
     def walk(self, int32_t start, const int32_t[::1] roots, uint32_t[::1] words):
         """Walk below each of the nodes ``roots``, in each from state ``start``.
@@ -111,43 +104,15 @@ cdef class Walker:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
         cdef vector[int32_t]* nodes
         cdef vector[int32_t] content, ends
-        cdef int64_t item
-        cdef KnownWalk* known
-        cdef Name name
-        cdef int32_t reported
-        cdef long long before
-        cdef bint is_named
-        # From here on nothing runs that could forget a known walk.
         node_sets._wake()
-        rows._wake()
         nodes = &node_sets.contents.at(roots)
-        is_named = nodes.size() == 1 and nodes[0][0] == 0 and self._find_name(item_set, &name)
-        if is_named:
-            known = self.parts.recall(name)
-            if known != NULL:
-                self.recalled += known.visited
-                found.first = rows.find(known.content)
-                if known.nodes.size():
-                    item = self.explorer.items.of(item_set)[0][0]
-                    reported = <int32_t> (item % self.explorer.items.radix)
-                    found.second.push_back(Pair(reported, node_sets.find(known.nodes)))
-                return 0
-        before = self.visited
         self._walk(~item_set, nodes.data(), nodes.size())
         self._take_words(content, rows.width)
         found.first = rows.find(content)
         for each in self.completions:
             ends = each.second
             found.second.push_back(Pair(each.first, node_sets.find(ends)))
-        if is_named:
-            # Of one nonterminal, or none.
-            self.parts.keep(name, content, ends, self.visited - before)
         return 0
-
-    cdef bint _find_name(self, int32_t item_set, Name* name) except -1:
-        if self.names is None:
-            self.names = Names(self.explorer)
-        return self.names.find(item_set, name)
 
     cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
         """Walk from a state, or ``~item_set``."""
@@ -155,7 +120,7 @@ cdef class Walker:
         cdef _Part part
         cdef Inclusion inclusion
         cdef size_t i
-        cdef bint has_all_text, several = count > 1
+        cdef bint several = count > 1
         self.completions.clear()
         explorer.acquire()
         try:
@@ -169,12 +134,8 @@ cdef class Walker:
                     continue
                 several = several or len(self.parts.slices) > 1
                 self._find_alive()
-                has_all_text = self._has_all_text()
                 for part, inclusion in zip(self.parts.slices, self.inclusions):
-                    if has_all_text and inclusion is not None:
-                        self._admit(part, part.blocks.shape[0] - 1, Characters(0, 0))
-                    else:
-                        self._walk_part(part, inclusion)
+                    self._walk_part(part, inclusion)
         except BaseException:
             self._clear()
             raise
@@ -203,13 +164,6 @@ cdef class Walker:
                     self.alive.bits[i] |= these.bits[i]
         return 0
 
-    cdef bint _has_all_text(self) except -1:
-        """Tell whether every text may come; what other slices' machines read is text, too."""
-        if self.text is None or _common(&self.alive, &self.text.read_first) < _LEAST_TAKEN:
-            return False
-        self.text_reach = self.in_text.reach(self.places[0], self.text.byte.shape[0])
-        return self.text_reach.length == _FREE and not _is_any(self.text_reach.without)
-
     cdef int _walk_part(self, _Part part, Inclusion inclusion) except -1:
         cdef int32_t within = 0
         cdef Reach reach
@@ -217,10 +171,7 @@ cdef class Walker:
         if part.token_ids.shape[0] == 0:
             return 0
         if inclusion is not None and _common(&self.alive, &part.read_first) >= _LEAST_TAKEN:
-            if part is self.text:
-                reach = self.text_reach
-            else:
-                reach = inclusion.reach(self.places[0], part.byte.shape[0])
+            reach = inclusion.reach(self.places[0], part.byte.shape[0])
             within = min(reach.length, <int32_t> part.blocks.shape[0] - 2)
             if reach.length >= part.height[0]:
                 self._admit(part, part.blocks.shape[0] - 1, reach.without)
@@ -410,25 +361,10 @@ cdef class Walker:
 
     cdef void _take_ranges(self, _Part part) noexcept:
         """Set the bits of the tokens found."""
-        cdef int32_t first, end, i
         cdef size_t each
         for each in range(self.ranges.size()):
-            first, end = self.ranges[each].first, self.ranges[each].second
-            i = first // part.run + 1
-            if i < end // part.run < part.front_count:
-                self._set_between(&part.fronts[i, 0], &part.fronts[end // part.run, 0])
-                self._set(part, first, i * part.run)
-                first = end // part.run * part.run
-            self._set(part, first, end)
+            self._set(part, self.ranges[each].first, self.ranges[each].second)
         self.ranges.clear()
-
-    cdef void _set_between(self, const uint32_t* before, const uint32_t* front) noexcept:
-        """Set the bits of one front that another does not have."""
-        cdef uint32_t* words = self.words.data()
-        cdef size_t i, count = self.words.size()
-        for i in range(count):
-            words[i] |= front[i] & ~before[i]
-        self.all_touched = True
 
     cdef void _set(self, _Part part, int32_t first, int32_t end) noexcept:
         cdef int32_t k
@@ -436,7 +372,6 @@ cdef class Walker:
             self._add_token(part.token_ids[k])
 
     cdef inline void _add_token(self, int32_t token) noexcept:
-        self.bits_set += 1
         self._add_to_word(token >> 5, <uint32_t> 1 << (token & 31))
 
     cdef inline void _add_to_word(self, int32_t place, uint32_t bits) noexcept:

@@ -93,7 +93,7 @@ def prepare(
 def counted_work(masks: Masks) -> int:
     """Return all work on the masks of a grammar so far, whoever did it."""
     walker = masks.walker
-    return walker.visited + walker.recalled + _STATE_WORK * len(masks.states)
+    return walker.visited + _STATE_WORK * len(masks.states)
 
 
 class Ahead:

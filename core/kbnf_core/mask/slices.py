@@ -18,7 +18,7 @@ The idea is that of LLGuidance's slicer; its containment check works on regular 
 one on the states of any grammar.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -61,10 +61,6 @@ LEAST_BELOW = 8
 """Tokens below a node for which the characters there are worth a look."""
 
 
-RUN = 1_024
-"""Tokens; setting the bits of so many, one by one, takes longer than two rows do."""
-
-
 class Slice(NamedTuple):
     """``part``: the trie of some tokens.
 
@@ -77,9 +73,6 @@ class Slice(NamedTuple):
     one with those below each node; set 0 has all, and stands for any other where few tokens are.
     ``around``: uint64[n, 2], those on the way to each node or below it. Without a machine there are
     none of the others.
-
-    ``fronts``: uint32[k, words], the bits of the first 0, 1, 2, .. times ``run`` tokens in the
-    order of the trie; what is between two tokens is the difference of two fronts.
 
     ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
     ``height``: uint16[n], bytes from each node to the deepest one below it.
@@ -95,8 +88,6 @@ class Slice(NamedTuple):
     sets: npt.NDArray[np.uint64]
     below: npt.NDArray[np.uint16]
     around: npt.NDArray[np.uint64]
-    fronts: Bitmask
-    run: int
     machine: Machine | None
     reading: npt.NDArray[np.uint8]
     height: npt.NDArray[np.uint16]
@@ -208,7 +199,6 @@ def _from_arrays(
         "sets": (np.uint64, (None, 2)),
         "below": (np.uint16, (read,)),
         "around": (np.uint64, (count, 2)),
-        "fronts": (np.uint32, (len(trie.token_ids) // RUN + 1, words)),
         "reading": (np.uint8, (read,)),
         "height": (np.uint16, (count,)),
     }
@@ -224,7 +214,7 @@ def _from_arrays(
         fits &= len(found["blocks"]) > 1 and bool((found["number"] == numbers).all())
     if not fits:
         raise ValueError("stored slices are damaged")
-    return Slice(Part(trie, nodes), machine=machine, run=RUN, **found)
+    return Slice(Part(trie, nodes), machine=machine, **found)
 
 
 def slices_of(vocabulary: Vocabulary) -> Slices:
@@ -246,8 +236,7 @@ def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: M
     reading = _reading(part.trie, machine)
     blocks = _blocks(part.trie, reading, size)
     found = _characters(part.trie, machine, size)
-    fronts, heights = _fronts(part.trie, size), _heights(part.trie)
-    return Slice(part, blocks, *found, fronts, RUN, machine, reading, heights)
+    return Slice(part, blocks, *found, machine, reading, _heights(part.trie))
 
 
 def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
@@ -270,8 +259,6 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
         part,
         np.zeros((0, word_count(size)), np.uint32),
         *characters,
-        _fronts(small, size),
-        RUN,
         None,
         np.zeros(0, np.uint8),
         np.where(has_others, np.uint16(ENDLESS), _heights(small)),
@@ -304,14 +291,6 @@ class _Characters(NamedTuple):
         return cls(np.full(256, NO_NUMBER, np.uint8), rows, sets, np.zeros(0, np.uint16), sets)
 
 
-def _fronts(trie: TokenTrie, size: int) -> Bitmask:
-    """Return the bits of the first 0, 1, 2, .. runs of tokens."""
-    ids, count = trie.token_ids, len(trie.token_ids) // RUN
-    return _growing(
-        (ids[max(k, 0) * RUN : (k + 1) * RUN] for k in range(-1, count)), count + 1, size
-    )
-
-
 def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitmask:
     """Return the tokens up to each length, and all; a character that was begun is one."""
     begun = count_starts(trie.parent, reading)
@@ -321,13 +300,8 @@ def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitma
     counts = np.bincount(lengths, minlength=MOST_SHORT + 2)
     most = min(MOST_SHORT, int(begun.max()))
     added = np.split(order, np.cumsum(counts))[: most + 1]
-    return _growing((*added, trie.token_ids), most + 2, size)
-
-
-def _growing(added: Iterable[npt.NDArray[np.int32]], count: int, size: int) -> Bitmask:
-    """Return ``count`` rows: the bits of the first ids, of them and the next ones, and so on."""
-    rows = np.zeros((count, word_count(size)), np.uint32)
-    for place, ids in enumerate(added):
+    rows = np.zeros((most + 2, word_count(size)), np.uint32)
+    for place, ids in enumerate((*added, trie.token_ids)):
         np.bitwise_or(rows[place - 1] if place else 0, pack(ids, size), out=rows[place])
     return rows
 
@@ -437,5 +411,5 @@ _ENDING = _ending(_TEXT)
 MACHINES = (_word(), _TEXT)
 """The narrower one first: its tokens are left out of the other's slice."""
 
-_STORED = ("blocks", "number", "having", "sets", "below", "around", "fronts", "reading", "height")
+_STORED = ("blocks", "number", "having", "sets", "below", "around", "reading", "height")
 """The arrays of a slice beside those of its trie."""
