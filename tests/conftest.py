@@ -1,7 +1,7 @@
 """Settings of every test run: where the helpers are, what is printed of what does not run.
 
-``tests/support`` goes last on the path (pytest's importlib mode adds none), and holds only the
-package ``kbnf_testing``, so it can shadow nothing.
+``tests/support`` and the checkout go last on the path (pytest's importlib mode adds none), for the
+packages ``kbnf_testing`` and ``benchmarks``, so they can shadow nothing.
 """
 
 import signal
@@ -13,11 +13,14 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-sys.path.append(str(Path(__file__).parent / "support"))
+sys.path += [str(Path(__file__).parent / "support"), str(Path(__file__).parents[1])]
 pytest.register_assert_rewrite("kbnf_testing")
 
+from kbnf_testing.samples import examples  # noqa: E402 - it is where the line above says
+from kbnf_testing.shares import mark  # noqa: E402
+
 # How long an example takes says more about the machine than about the code.
-settings.register_profile("kbnf", deadline=None)
+settings.register_profile("kbnf", deadline=None, max_examples=examples(100))
 settings.load_profile("kbnf")
 
 # A shell's background job ignores interrupts, and so would every process that a test interrupts.
@@ -31,10 +34,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return 2 if all(map(Path.is_dir, chosen)) else 0
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what reads files that are not there."""
+    """Mark what a run leaves out, and skip what reads files that are not there."""
     from kbnf_testing.data import OUTSIDE, VARIABLE
 
+    mark(items)
     if OUTSIDE is not None:
         return
     for item in items:

@@ -16,9 +16,13 @@ from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.text.source import Source, Span
 from kbnf_testing.lark_random import lark_grammars, scanned_grammars
+from kbnf_testing.samples import examples
 
 FEW = settings(
-    max_examples=30, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(30),
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
 )
 
 PARTS = {

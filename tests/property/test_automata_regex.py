@@ -10,6 +10,7 @@ from kbnf_core.automata import operations as op
 from kbnf_core.automata.avoid import avoid_regex
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.automata.regex import compile_regex
+from kbnf_testing.samples import examples
 
 ALPHABET = "aBé\n"
 WORDS = ["".join(letters) for length in range(5) for letters in product(ALPHABET, repeat=length)]
@@ -47,7 +48,7 @@ def compiled(pattern: str) -> Dfa:
     return result.dfa
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(PATTERNS)
 def test_agrees_with_python(pattern: str) -> None:
     expected = python_pattern(pattern)
@@ -56,7 +57,7 @@ def test_agrees_with_python(pattern: str) -> None:
         assert dfa.accepts(word.encode()) == (expected.fullmatch(word) is not None), word
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(PATTERNS)
 def test_is_minimal_and_trimmed(pattern: str) -> None:
     dfa = compiled(pattern)
@@ -64,7 +65,7 @@ def test_is_minimal_and_trimmed(pattern: str) -> None:
     assert live_states(dfa) == reached_states(dfa) == set(range(dfa.state_count))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(PATTERNS)
 def test_avoided_texts_have_no_match(pattern: str) -> None:
     """No prefix of an accepted text, taken as a text of its own, holds a match."""
@@ -77,7 +78,7 @@ def test_avoided_texts_have_no_match(pattern: str) -> None:
         assert avoiding.accepts(word.encode()) == expected, word
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet=r"ab\[](){}?*+|^$.-&~,:<>=!#xupPdwi019 é" + "\n", max_size=12))
 def test_any_text_compiles_or_is_explained(pattern: str) -> None:
     result = compile_regex(pattern)
@@ -154,7 +155,7 @@ def members(draw: st.DrawFn) -> tuple[str, str, set[int]]:
     return "-".join(ours), "-".join(map(re.escape, plain)), near
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(members(), min_size=1, max_size=300), st.booleans())
 def test_long_classes_agree_with_python(
     drawn: list[tuple[str, str, set[int]]], negated: bool

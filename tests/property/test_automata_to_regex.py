@@ -9,6 +9,7 @@ from kbnf_core.automata.characters import NotTextError, to_characters
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
+from kbnf_testing.samples import examples
 
 ATOMS = ["a", "b", "[ab]", "é", "[à-ɏ]", "😀", ".", "(?s:.)", "\\.", "-", "]", "\\\\"]
 
@@ -32,7 +33,7 @@ patterns = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(patterns, patterns)
 def test_the_expression_has_the_words_of_the_automaton(left: str, right: str) -> None:
     for dfa in (

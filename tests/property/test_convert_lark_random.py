@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from kbnf_testing.lark_peers import Accepts, all_texts, lark_accepts, llguidance_accepts
 from kbnf_testing.lark_random import ALPHABET, SCANNED, lark_grammars, scanned_grammars
 from kbnf_testing.lark_subject import accepts_of, converted
+from kbnf_testing.samples import examples
 
 TEXTS = [text for text in all_texts(ALPHABET, 4) if text]
 SCANNED_TEXTS = [text for text in all_texts(SCANNED, 4) if text]
@@ -31,13 +32,23 @@ def peer_of(grammar: str, lexing: str) -> Accepts | None:
     "lexing",
     [pytest.param("llguidance", marks=pytest.mark.differential), "earley", "lalr"],
 )
-@settings(max_examples=30, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(30),
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(lark_grammars())
 def test_exact_conversions_are_exact(lexing: str, grammar: str) -> None:
     assert_agrees(grammar, lexing, TEXTS)
 
 
-@settings(max_examples=20, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(20),
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(scanned_grammars())
 def test_terminals_compete_as_in_lark(grammar: str) -> None:
     assert_agrees(grammar, "lalr", SCANNED_TEXTS)

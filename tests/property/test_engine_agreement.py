@@ -17,7 +17,7 @@ from kbnf_testing.agreement import compare_at_random
 from kbnf_testing.earley import Recogniser
 from kbnf_testing.generate import Features, GrammarMaker
 from kbnf_testing.printer import to_kbnf
-from kbnf_testing.samples import seeds
+from kbnf_testing.samples import examples, seeds
 
 CHUNKS = 40
 TRIPLES_A_CHUNK = 504
@@ -38,7 +38,7 @@ def test_engine_agrees_with_reference(chunk: int) -> None:
     assert walked == TRIPLES_A_CHUNK
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.randoms(use_true_random=False))
 def test_engine_agrees_with_reference_and_shrinks(random: Random) -> None:
     assert compare_at_random(random, Features(), vocabularies=1, strings=2) == 2

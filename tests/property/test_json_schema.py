@@ -17,6 +17,7 @@ from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options, Whitespace
 from kbnf_core.text.errors import EmptyGrammarError, EngineError, GrammarError
+from kbnf_testing.samples import examples
 
 
 def _fits_pattern(_: object, pattern: str, value: object, __: object) -> Iterator[ValidationError]:
@@ -129,7 +130,7 @@ def orders(value: Any) -> list[Any]:
     return [dict(members) for members in permutations(value.items())]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=8))
 def test_agrees_with_jsonschema(schema: Any, values: list[Any]) -> None:
     try:
@@ -151,7 +152,7 @@ def test_agrees_with_jsonschema(schema: Any, values: list[Any]) -> None:
             assert not found or not any(found), (schema, value)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(SCHEMAS, st.lists(VALUES, min_size=1, max_size=8))
 def test_closed_objects_are_valid_and_have_what_properties_name(
     schema: Any, values: list[Any]

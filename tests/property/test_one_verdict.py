@@ -19,6 +19,7 @@ from kbnf_core.lint.check import check
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.data import DATA
+from kbnf_testing.samples import examples
 
 Verdict = set[tuple[str, str]]
 
@@ -104,20 +105,20 @@ FAULTY = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(FAULTY)
 def test_random_schemas(schema: Any) -> None:
     judge(schema)
 
 
 @pytest.mark.slow
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=examples(1_000), deadline=None)
 @given(FAULTY)
 def test_a_thousand_random_schemas(schema: Any) -> None:
     judge(schema)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(FAULTY, min_size=1, max_size=3))
 @example([{"not": {}}])
 @example([{"type": "string"}, {"not": {}}])

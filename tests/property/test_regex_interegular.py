@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_testing.lark_peers import all_texts
+from kbnf_testing.samples import examples
 
 ALPHABET = "abC"
 TEXTS = [*all_texts(ALPHABET, 5)]
@@ -37,7 +38,12 @@ def judged(pattern: str) -> list[str]:
     return [text for text in TEXTS if fsm.accepts(text)]
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(60),
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(patterns())
 def test_regular_expressions_have_the_texts_that_interegular_says(pattern: str) -> None:
     ours = compile_regex(pattern).dfa
@@ -45,7 +51,12 @@ def test_regular_expressions_have_the_texts_that_interegular_says(pattern: str) 
     assert [text for text in TEXTS if ours.accepts(text.encode())] == judged(pattern)
 
 
-@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=examples(60),
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(patterns())
 def test_python_patterns_have_them_without_preferences(pattern: str) -> None:
     ours = matcher(parse(pattern).node, ordered=False).dfa

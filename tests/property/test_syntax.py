@@ -8,6 +8,7 @@ from kbnf_core.kbnf.printer import print_expression, quote, quote_bytes
 from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.kbnf.tree import Expression
 from kbnf_core.text.source import Source
+from kbnf_testing.samples import examples
 from kbnf_testing.shapes import shape
 from kbnf_testing.syntax_trees import trees
 
@@ -41,7 +42,7 @@ WORDS = [
 jumbles = st.lists(st.sampled_from(WORDS) | st.text(max_size=3), max_size=40).map("".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(jumbles)
 @example("")
 @example("'\na ::= '\na ::= '")

@@ -22,6 +22,7 @@ from kbnf_core.container import (
     write_container,
 )
 from kbnf_core.text.errors import SourceError
+from kbnf_testing.samples import examples
 
 ARRAYS: dict[str, np.ndarray[Any, Any]] = {
     "next": np.arange(12, dtype=np.int32).reshape(3, 4),
@@ -247,7 +248,7 @@ def test_what_is_digested_of_an_array_beside_its_bytes_is_json() -> None:
 
 
 @given(seed=st.integers(0, 2**32), size=st.integers(4_096, 50_000))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_a_checksum_tells_damage(seed: int, size: int) -> None:
     chance = np.random.default_rng(seed)
     data = chance.integers(0, 256, size, np.uint8)

@@ -1,5 +1,7 @@
 """Samples of an ordinary run, those that ``.ci/run`` adds, and those that ``--all`` adds."""
 
+import os
+
 import pytest
 from _pytest.mark.structures import ParameterSet
 
@@ -15,3 +17,12 @@ def seeds(count: int, ordinary: int, ci: int | None = None) -> list[ParameterSet
         *(pytest.param(seed, marks=pytest.mark.ci) for seed in range(ordinary, last)),
         *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(last, count)),
     ]
+
+
+ALL = "KBNF_TESTS"
+"""The variable of the environment that asks for every sample, with the value ``all``."""
+
+
+def examples(count: int) -> int:
+    """Return how many examples hypothesis draws of ``count``: a quarter, all with ``--all``."""
+    return count if os.environ.get(ALL) == "all" else max(count // 4, 10)

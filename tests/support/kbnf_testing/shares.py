@@ -19,8 +19,11 @@ import pytest
 
 FILE = Path(__file__).resolve().parents[2] / "shares.json"
 
-SECONDS = {"ordinary": 2.0, "ci": 4.0}
+SECONDS = {"ordinary": 1.5, "ci": 2.0}
 """What all cases of one test may take in a run, of the seconds in the files."""
+
+LONGEST = 13.0
+"""What one case may take to be for CI; the others are for ``--all``."""
 
 
 def mark(items: Iterable[pytest.Item]) -> None:
@@ -52,12 +55,11 @@ def measured(file: Path) -> dict[str, list[float]]:
     return found
 
 
-def kept(seconds: list[float], most: float) -> int:
-    """Return how many cases stay: none of a single long one, at least one of several."""
-    count, whole = len(seconds), sum(seconds)
-    if whole <= most:
-        return count
-    return max(int(count > 1), int(count * most / whole))
+def kept(seconds: list[float], most: float, longest: float) -> int:
+    """Return how many cases stay: the first one where it is not too long, more within ``most``."""
+    whole = sum(seconds)
+    count = len(seconds) if whole <= most else int(len(seconds) * most / whole)
+    return max(count, int(seconds[0] <= longest))
 
 
 def write(ordinary: Path, ci: Path) -> None:
@@ -65,12 +67,12 @@ def write(ordinary: Path, ci: Path) -> None:
     shares: dict[str, dict[str, int]] = {"ordinary": {}, "ci": {}}
     left: dict[str, list[float]] = defaultdict(list, measured(ci))
     for test, seconds in measured(ordinary).items():
-        stay = kept(seconds, SECONDS["ordinary"])
+        stay = kept(seconds, SECONDS["ordinary"], SECONDS["ordinary"])
         if stay < len(seconds):
             shares["ordinary"][test] = stay
             left[test] += seconds[stay:]
     for test, seconds in left.items():
-        stay = kept(seconds, SECONDS["ci"])
+        stay = kept(seconds, SECONDS["ci"], LONGEST)
         if stay < len(seconds):
             shares["ci"][test] = stay
     FILE.write_text(json.dumps(shares, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -37,6 +37,7 @@ from kbnf_core.artifact.snapshot import pack_moves, unpack_moves
 from kbnf_core.container import read_container, write_container
 from kbnf_core.recognise.states import DEAD, INITIAL
 from kbnf_testing.artifact_faults import GRAMMARS, rewrite
+from kbnf_testing.samples import examples
 
 Array = npt.NDArray[Any]
 
@@ -477,7 +478,7 @@ def test_processes_that_hash_otherwise_write_equal_bytes(tmp_path: Path) -> None
         assert first.read_bytes() == second.read_bytes()
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_file_never_does_harm(artifact: Path, data: st.DataObject) -> None:
     whole = artifact.read_bytes()

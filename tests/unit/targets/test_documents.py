@@ -11,6 +11,7 @@ from kbnf_core.targets.exam import Exam
 from kbnf_core.targets.judges import Judges, at, compact, pointer_to, removed, replaced
 from kbnf_core.targets.values import Values, resolve
 from kbnf_core.targets.violations import Violations, _without_look_around
+from kbnf_testing.samples import examples
 
 OBJECT = {
     "type": "object",
@@ -114,7 +115,7 @@ _schemas = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(_schemas)
 def test_documents_are_valid_and_witnesses_are_invalid_for_one_keyword(schema: Any) -> None:
     exam = Exam(schema)

@@ -15,6 +15,7 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.rewrite import _merged, _of_automaton, _proof, plain_pattern, rewrite
 from kbnf_testing import fake_engine
+from kbnf_testing.samples import examples
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def test_expressions_of_automata_are_equal(pattern: str) -> None:
     assert compare(_string(pattern), _string(expression)).relation is Relation.EQUAL
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.from_regex(r"\A\^(\[ab\]|a|b|\\d|\(a\|b\)|[ab]\*|a\?){1,4}\$\Z"))
 def test_random_patterns(pattern: str) -> None:
     assert compare(_string(pattern), _string(plain_pattern(pattern))).relation is Relation.EQUAL

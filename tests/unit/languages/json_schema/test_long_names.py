@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kbnf_core import Engine, Grammar, ParseError, Vocabulary
 from kbnf_core.languages.json_schema import names
+from kbnf_testing.samples import examples
 
 NAMES = ["".join(name) for size in range(6) for name in product("ab", repeat=size)]
 
@@ -18,7 +19,7 @@ def without(words: list[str]) -> Grammar:
     return Grammar.from_json_schema({"type": "object", "properties": dict.fromkeys(words, False)})
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(words=st.lists(st.sampled_from(NAMES), min_size=1, unique=True), chunk=st.integers(1, 4))
 def test_names_are_cut_anywhere(words: list[str], chunk: int) -> None:
     with pytest.MonkeyPatch.context() as patch:

@@ -12,6 +12,7 @@ from kbnf_core.convert import from_json_schema
 from kbnf_core.diff import compare
 from kbnf_core.diff.result import Relation
 from kbnf_core.languages.json_schema.regex_syntax import REGEX
+from kbnf_testing.samples import examples
 
 WHOLE = re.compile(REGEX)
 SCHEMA = {"type": "string", "format": "regex"}
@@ -42,7 +43,7 @@ def test_what_is_no_expression_or_not_to_all_is_refused(text: str) -> None:
     assert not WHOLE.fullmatch(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.text(alphabet="ab()[]{}^$.|?*+-\\,012dz:", max_size=12))
 def test_what_passes_can_be_read(text: str) -> None:
     if WHOLE.fullmatch(text):
@@ -51,7 +52,7 @@ def test_what_passes_can_be_read(text: str) -> None:
             re.compile(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.from_regex(WHOLE, fullmatch=True))
 def test_what_is_written_can_be_read(text: str) -> None:
     re.compile(text)
