@@ -109,6 +109,9 @@ class Grammar:
     canonical: bool = False
     """Whether its engines allow canonical tokens alone unless they say otherwise; set likewise."""
 
+    _request: Request | None = None
+    """What the text was read with, where that and the text are all that it needs."""
+
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)
         self.__dict__["reading"] = reading
@@ -147,6 +150,9 @@ class Grammar:
         grammar = cls.of(read_grammar(Source(text, path), language, request), limits)
         if grammar.losses and not lossy:
             raise GrammarError(grammar.losses)
+        # A Lark file may import others.
+        if vocabulary is None and language is not LARK:
+            grammar._request = request
         return grammar
 
     @classmethod
@@ -367,8 +373,11 @@ class Grammar:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle KBNF and the settings in force; caches are not carried."""
+        """Pickle what it was made of, or KBNF and the settings in force; no caches."""
         path = self.source.path
+        if self._request is not None:
+            text, request = self.source.text, self._request._replace(imports=BELOW)
+            return _read_again, (type(self), text, self.language.name, path, request)
         parts = (type(self), self.to_kbnf(), self.start_in_kbnf, self.finish, path, self._limits)
         return _restore, (*parts, self.values_as_text)
 
@@ -654,6 +663,18 @@ class Grammar:
         from kbnf_core.mask.token_automaton import TokenAutomata
 
         return TokenAutomata(self.tables, self._limits, self._stored)
+
+
+def _read_again(
+    kind: type[Grammar], text: str, language: str, path: str | None, request: Request
+) -> Grammar:
+    """Return a grammar that was pickled as what it was made of."""
+    found = named(language)
+    if found is None:
+        raise ConfigError(f"there is no language {language!r}: a newer kbnf pickled the grammar")
+    grammar = kind.of(read_grammar(Source(text, path), found, request), request.limits)
+    grammar._request = request
+    return grammar
 
 
 def _restore(

@@ -469,7 +469,7 @@ class _PieceBuilder:
         self._accepting = bytearray(1)
         self.arrive = [0]
         self._edges: list[dict[tuple[int, int], _Edge]] = [{}]
-        self._columns: dict[int, list[int]] = {}
+        self._columns: dict[int, tuple[list[int], list[bool]]] = {}
 
     def build(self, firsts: Sequence[tuple[int, _Passed]]) -> list[_Variant]:
         """Build all states that ``firsts`` lead to; return the variants that are called."""
@@ -505,10 +505,13 @@ class _PieceBuilder:
         follow = self._rule.follows.get(place, [])
         edges: dict[tuple[int, int], _Edge] = {}
         if isinstance(leaf, Dfa):
-            for symbol, target in enumerate(self._row(leaf, inner)):
+            columns, goes_on = self._columns_of(leaf)
+            row = leaf.rows[inner]
+            for symbol, column in enumerate(columns):
+                target = row[column]
                 if target == DEAD:
                     continue
-                if any(each != DEAD for each in leaf.rows[target]):
+                if goes_on[target]:
                     edges[symbol, self._number(place, target, 0)] = (0, 0, False)
                 if leaf.accepting[target]:
                     self._follow(edges, symbol, follow, 1)
@@ -531,15 +534,15 @@ class _PieceBuilder:
             is_tail = only and place == _END and not arrive
             edges[symbol, self._number(place, 0, arrive)] = (preference, 0, is_tail)
 
-    def _row(self, dfa: Dfa, state: int) -> list[int]:
-        """Return what follows a state of an automaton, by class of the alphabet."""
-        columns = self._columns.get(id(dfa))
-        if columns is None:
+    def _columns_of(self, dfa: Dfa) -> tuple[list[int], list[bool]]:
+        """Return an automaton's columns by class of the alphabet, and which states have edges."""
+        known = self._columns.get(id(dfa))
+        if known is None:
             columns = [dfa.classes[byte] for byte in self._alphabet.first_bytes]
-            self._columns[id(dfa)] = columns
-        row = dfa.rows[state]
-        self._budget.spend(len(columns))
-        return [row[column] for column in columns]
+            goes_on = [any(each != DEAD for each in row) for row in dfa.rows]
+            known = self._columns[id(dfa)] = (columns, goes_on)
+        self._budget.spend(len(known[0]))
+        return known
 
     def _sorted(self) -> Iterable[tuple[int, int, int, _Edge]]:
         for state, row in enumerate(self._edges):
