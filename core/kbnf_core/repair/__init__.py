@@ -41,7 +41,7 @@ _NAMES = {
     TRAIL: "delete",
 }
 
-_WORK = 5
+_WORK = 3
 """Steps of ``Limits.work`` for a step of the search, which is one that is kept."""
 
 

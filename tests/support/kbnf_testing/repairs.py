@@ -256,7 +256,7 @@ def compare(seed: int) -> str:
         return "endless"
     engine = Engine(grammar, Vocabulary.bytes())
     sample = engine.sample(random, random.randrange(8))
-    text = damage(random, bytes(each for each in sample.tokens if each < 256), alphabet)
+    text = damage(random, bytes(each for each in sample.tokens if each < 0x80), alphabet)
     weights = random.choice(WEIGHTS)
     status = grammar.status(text)
     word = word_of(text)
