@@ -33,6 +33,8 @@ cdef class LazyTable:
     cdef vector[uint8_t] has_sources
     cdef _Map settled
     cdef Configurations configurations
+    # By class, of the state in progress: whether some item set has a transition.
+    cdef vector[uint8_t] lives
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
 
@@ -500,7 +502,25 @@ cdef class LazyTable:
         if not self.has_sources[state]:
             self.source_lists[state] = self._find_sources(state)
             self.has_sources[state] = True
+            self._bury(state, self.source_lists[state])
         return &self.source_lists[state]
+
+    cdef int _bury(self, int32_t state, vector[Pair]& sources) except -1:
+        """Fill the row's DEAD entries eagerly: most classes have no transition."""
+        cdef Py_ssize_t byte_class
+        cdef int32_t* row
+        cdef const int32_t* moves
+        cdef size_t i
+        row = self.row_of(state)
+        self.lives.assign(self.width, False)
+        for i in range(sources.size()):
+            moves = self.items.row(sources[i].second)
+            for byte_class in range(self.width):
+                self.lives[byte_class] |= moves[byte_class] != EMPTY
+        for byte_class in range(self.width):
+            if not self.lives[byte_class]:
+                row[byte_class] = DEAD
+        return 0
 
     cdef vector[Pair] _find_sources(self, int32_t state) except *:
         cdef vector[Pair] pairs = self.configurations.all_pairs.at(state)

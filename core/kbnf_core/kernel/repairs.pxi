@@ -401,24 +401,15 @@ cdef class Repairs:
 
     cdef uint8_t _facts(self, int32_t state) except 0:
         cdef int32_t* row
-        cdef vector[Pair]* sources
         cdef int32_t byte_class, alive = 0, within = 0
-        cdef size_t i
-        cdef bint moves
         cdef uint8_t found = _IS_KNOWN
         if state >= <int32_t> self.facts.size():
             self.facts.resize(2 * state + 1)
         if self.facts[state] == 0:
-            sources = self.explorer._sources(state)
+            self.explorer._sources(state)
             row = self.explorer.row_of(state)
             for byte_class in range(self.explorer.width):
-                moves = False
-                for i in range(sources.size()):
-                    moves |= self.explorer.items.can_move(sources[0][i].second, byte_class)
-                if not moves:
-                    # What reads the row later need not make the states that it leads to.
-                    row[byte_class] = DEAD
-                else:
+                if row[byte_class] != DEAD:
                     alive += self.sizes[byte_class]
                     if 0x80 <= self.spelled[byte_class] < 0xC0:
                         within += self.sizes[byte_class]
