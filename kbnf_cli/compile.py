@@ -120,20 +120,20 @@ class _TableTask(_Task):
     "--info",
     metavar="ARTIFACT",
     type=click.Path(path_type=Path),
-    help="Describe an artifact, or a device table, instead.",
+    help="Describe an artifact or a device table.",
 )
 @click.option(
     "--device-table",
     is_flag=True,
-    help="Write the table of states and token classes that masks on the device that samples; "
-    "needs --vocab, and a grammar that closes.  [default: beside the grammar, *.kbnfd]",
+    help="Write the table of states and token classes for a device; needs --vocab.  "
+    "[default: beside the grammar, *.kbnfd]",
 )
 @click.option(
     "--max-states",
     type=click.IntRange(min=1),
     default=4096,
     show_default=True,
-    help="States that a device table may have.",
+    help="Most states of a device table.",
 )
 @jobs_option("Grammars to compile at the same time.")
 @click.option(
@@ -152,7 +152,7 @@ class _TableTask(_Task):
     "--report",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Write a line of JSON on each source and vocabulary.",
+    help="Write a line of JSON for each source.",
 )
 @click.option(
     "--lossy", is_flag=True, help="Leave out what cannot be kept of a source, and say what."
@@ -160,26 +160,26 @@ class _TableTask(_Task):
 @click.option(
     "--work",
     type=click.IntRange(min=1),
-    help="The largest work on a source for a store, in steps; see kbnf-limits(7).",
+    help="Largest work on a source for a store, in steps.",
 )
 @click.option(
     "--memory",
     metavar="MIB",
     type=click.IntRange(min=1),
-    help="The memory that a process may take for a source for a store.",
+    help="Most memory of a process for a source.",
 )
 @click.option(
     "--ahead-work",
     metavar="STEPS",
     type=click.IntRange(min=0),
-    help="The work of making masks ahead, in steps; the rest is made when it is needed.  "
+    help="Work of making masks ahead, in steps.  [default: 80,000,000]"
     f"[default: {DEFAULT_LIMITS.artifact_work:,}, about ten seconds]",
 )
 @click.option(
     "--max-size",
     metavar="MIB",
     type=click.IntRange(min=1),
-    help="The size up to which an artifact is filled with masks and states.  "
+    help="Size up to which an artifact is filled.  [default: 16]"
     f"[default: {DEFAULT_LIMITS.artifact_bytes >> 20}]",
 )
 @click.option(
@@ -213,10 +213,9 @@ def compile_(
 ) -> int:
     """Write compiled grammars to disk.
 
-    With --vocab an artifact contains the masks over that vocabulary too, so that an engine starts
-    with them. Wherever a grammar is taken, its artifact is. GRAMMAR is a file in any language that
-    is read, a directory, or the name of a grammar that is shipped. With --store the artifacts of
-    all grammars and schemas over all vocabularies go into a store, where they are not there yet.
+    With --vocab an artifact contains masks over that vocabulary, too. Every command takes an
+    artifact in place of its grammar. GRAMMAR is a file in any language, a directory, or the name of
+    a shipped grammar. With --store artifacts of all grammars over all vocabularies go into a store.
     Exits with 1 if a grammar cannot be used, with 2 if the store cannot be reached.
     """
     if info is not None:

@@ -257,7 +257,11 @@ def test_a_chat_template_says_how_calls_are_written(
 @pytest.mark.parametrize(
     ("arguments", "status", "message"),
     [
-        (["--tool-calls", "gpt"], 2, "there is no format 'gpt'; there are llama"),
+        (
+            ["--tool-calls", "gpt"],
+            2,
+            "there is no format 'gpt'; did you mean `gpt-oss`? (there are llama",
+        ),
         (["--tool-calls", "llama", "--tool-choice", "fly"], 2, "`choice` is one of auto"),
         (["--tool-calls", "llama", "wrong.json"], 1, "the list is not JSON: "),
         (["--tool-calls", "llama", "schema.json"], 1, "this is no list of tools"),

@@ -32,6 +32,7 @@ FILES = {
 RUNS: dict[str, tuple[str, ...]] = {
     "check": ("check", "wrong.kbnf"),
     "compile": ("compile", "a.kbnf"),
+    "complete": ("complete", "a.kbnf", "--text", ""),
     "convert": ("convert", "a.gbnf"),
     "convert-abnf": ("convert-abnf", "a.abnf"),
     "convert-bnf": ("convert-bnf", "a.bnf"),
@@ -48,6 +49,7 @@ RUNS: dict[str, tuple[str, ...]] = {
     "match": ("match", "a.kbnf", "text"),
     "parse": ("parse", "a.kbnf", "--text", "é"),
     "play": ("play", "b.kbnf"),
+    "repair": ("repair", "a.kbnf", "--text", "ñ"),
     "rule": ("rule", "E101"),
     "sample": ("sample", "a.kbnf"),
     "store": ("store", "ls", "."),

@@ -8,7 +8,6 @@ from sglang.srt.runtime_context import get_serving
 
 from kbnf_core import Vocabulary
 from kbnf_sglang.backend import KbnfBackend
-from kbnf_sglang.reasoning import WaitingBackend
 
 
 def create(
@@ -27,6 +26,8 @@ def create(
         return backend
     # SGLang wraps its own backends so, and leaves it to others to do the same.
     from sglang.srt.parser.reasoning_parser import ReasoningParser
+
+    from kbnf_sglang.reasoning import WaitingBackend
 
     parser = ReasoningParser(
         model_type=serving.reasoning_parser, stream_reasoning=False, tokenizer=tokenizer
