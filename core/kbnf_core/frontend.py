@@ -215,6 +215,11 @@ class Reading:
         except GrammarError:
             return self.grammar
 
+    @property
+    def parsed_with(self) -> Grammar | None:
+        """The rules that trees of texts are made of: those with names for people, if not large."""
+        return self.grammar if self.parsed.is_large else self.explained
+
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
         """The nodes of the syntax tree by their spans, parts before wholes."""

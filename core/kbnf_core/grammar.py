@@ -501,10 +501,17 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts; built on first use. Raises as ``tables`` does."""
+        """What parses texts; built on first use. Raises as ``tables`` does.
+
+        Of a JSON Schema with very many names its rules are those that masks are made of.
+        """
         from kbnf_core.parse.parser import Parser
 
-        return self._build(lambda: Parser(self.explained, self._limits))
+        def build() -> Parser:
+            rules = self.written_rules or self.reading.parsed_with or _usable(self.reading)
+            return Parser(rules, self._limits)
+
+        return self._build(build)
 
     def parse(self, text: str | bytes) -> "Tree":
         """Return which rules matched which parts of a whole text.

@@ -159,12 +159,14 @@ class Parsed:
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
     should know. ``rules`` stand for the tree, which is empty then, in a language without rules of
-    its own. ``ends_itself`` tells whether no text is known to be the beginning of another one.
+    its own. ``ends_itself`` tells whether no text is known to be the beginning of another one,
+    ``is_large`` whether the tree that people read of such rules is out of proportion to them.
     """
 
     rules: Mapping[str, Node] | None = None
     finish: Finish | None = None
     ends_itself = False
+    is_large = False
 
     def __init__(
         self,

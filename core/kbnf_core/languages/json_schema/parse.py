@@ -154,6 +154,10 @@ def checked(value: Json, text: str, options: Options) -> Options:
     return guided(value, options)
 
 
+_MOST_LETTERS = 2_000
+"""Letters in the names of members; of more, texts are parsed by the rules that are run."""
+
+
 class SchemaReading(Parsed):
     """What a sound schema is read to, and who answers what is asked of it later.
 
@@ -192,6 +196,25 @@ class SchemaReading(Parsed):
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
             return outcome._replace(losses=_read_for_people(self._text).outcome.losses)
         return outcome
+
+    @cached_property
+    def is_large(self) -> bool:  # type: ignore[override] # worked out when it is asked for
+        """Whether names of members are so long together that rules for people grow out of hand.
+
+        These write "any key but those" letter by letter; the rules that are run have an automaton.
+        """
+        letters, pending = 0, [self._text.value]
+        while pending and letters <= _MOST_LETTERS:
+            value = pending.pop()
+            if isinstance(value, dict):
+                for keyword in ("properties", "required"):
+                    names = value.get(keyword)
+                    if isinstance(names, dict | list):
+                        letters += sum(len(each) for each in names if isinstance(each, str))
+                pending += value.values()
+            elif isinstance(value, list):
+                pending += value
+        return letters > _MOST_LETTERS
 
     def readable(self) -> tree.Document:
         """Return the tree that people read. Raises GrammarError for one that passes a limit."""

@@ -1,7 +1,9 @@
 """Names other than long ones: their rules are as long as the names, and mean the same."""
 
+import json
 import pickle
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,11 @@ from hypothesis import strategies as st
 from kbnf_core import Engine, Grammar, ParseError, Vocabulary
 from kbnf_core.languages.json_schema import names
 from kbnf_testing.samples import examples
+
+MANY = {
+    "properties": {f"property{number:04}": {"type": "integer"} for number in range(600)},
+    "required": ["property0003"],
+}
 
 NAMES = ["".join(name) for size in range(6) for name in product("ab", repeat=size)]
 
@@ -49,3 +56,13 @@ def test_texts_and_parsers_grow_with_long_names() -> None:
         engine = Engine(each, Vocabulary.bytes())
         engine.try_accept_new_bytes(text.encode())
         assert engine.captures("start") == [text.encode()]
+
+
+@pytest.mark.parametrize("schema", [{"required": ["x" * 60_000]}, MANY], ids=["long", "many"])
+def test_texts_of_schemas_with_very_many_letters_are_parsed(schema: dict[str, Any]) -> None:
+    # Rules for people would write "any key but those" letter by letter, past the limit of work.
+    grammar = Grammar.from_json_schema(schema)
+    assert grammar.reading.parsed.is_large
+    text = json.dumps({**dict.fromkeys(schema["required"], 1), "other": [1, 2]})
+    assert grammar.read_value(text) == json.loads(text)
+    assert grammar.parse(text).end == len(text)
