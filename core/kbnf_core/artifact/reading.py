@@ -179,7 +179,8 @@ def _bytes(numbers: Ids) -> npt.NDArray[np.uint8]:
 
 def _edges(dfa: Dfa) -> Ids:
     """Return (state, class, target) of the edges of an automaton."""
-    rows = np.array(dfa.rows, np.int32).reshape(dfa.state_count, -1)
+    # The automaton of no word has no states.
+    rows = np.array(dfa.rows or [[]], np.int32)
     states, classes = np.nonzero(rows != DEAD)
     return np.stack((states, classes, rows[states, classes]), axis=1).astype(np.int32)
 

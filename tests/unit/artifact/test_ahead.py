@@ -226,3 +226,14 @@ def test_an_artifact_is_of_one_moment(tmp_path: Path) -> None:
                 load_artifact(tmp_path / "a.kbnfc")
         if number % 20 == 0:
             same_masks(plain, load_artifact(tmp_path / "a.kbnfc"), 2)
+
+
+def test_an_alternative_without_words_is_kept(tmp_path: Path) -> None:
+    grammar = Grammar.from_bnf('<start>::=<x>|"b"<y>\n<x>::="a"\n<y>::="d"|""')
+    compile_artifact(grammar, None, tmp_path / "a.kbnfc")
+    loaded = load_artifact(tmp_path / "a.kbnfc")
+    assert [each.code for each in loaded.diagnostics] == ["W103"]
+    assert [(each.code, each.span) for each in loaded.diagnostics] == [
+        (each.code, each.span) for each in grammar.diagnostics
+    ]
+    assert loaded.source.text == grammar.source.text
