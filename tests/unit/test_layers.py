@@ -66,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.structural_tag": BASE
     | READING
     | {"automata", "vocab"}
-    | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
+    | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema", "lark")},
     "languages.tools": BASE
     | READING
     | {"ir", "kernel", "lower", "processes", "recognise"}

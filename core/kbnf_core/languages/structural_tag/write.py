@@ -9,8 +9,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.frontend import Language
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Request
+from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.build_tree import (
     EMPTY,
     Form,
@@ -24,6 +26,7 @@ from kbnf_core.languages.json_schema.build_tree import (
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import TOO_LARGE
+from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag import contents as free_text
 from kbnf_core.languages.structural_tag.cohere import CohereArguments
 from kbnf_core.languages.structural_tag.contents import (
@@ -39,7 +42,7 @@ from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_sound
 from kbnf_core.languages.structural_tag.xml import Arguments, NestedArguments
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 START = "start"
 _NESTED: dict[str, type[NestedArguments]] = {
@@ -47,6 +50,7 @@ _NESTED: dict[str, type[NestedArguments]] = {
     "minimax_m3_xml": MiniMaxM3Arguments,
     **dict.fromkeys(NOTATIONS, LiteralArguments),
 }
+_SYNTAXES: dict[str, Language] = {"ebnf": GBNF, "lark": LARK}
 OF_SCHEMAS = frozenset({"json_schema", "qwen_xml_parameter"})
 """The formats whose rules are written from a schema."""
 
@@ -83,9 +87,9 @@ class Writer:
     ) -> None:
         self._nodes = nodes
         self._report = report
-        self._limits = request.limits
+        self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        self._tokens = TokenForms(report, request.limits, request.vocabulary)
+        self._tokens = TokenForms(report, self._limits, self._vocabulary)
         names = Names("", frozenset({START}))
         self._hints = _hints(nodes, names)
         self._contents = Contents(names, report, request.limits)
@@ -130,8 +134,13 @@ class Writer:
         return regex(self._contents.regex(node.fields["pattern"], f"{node.pointer}/pattern"))
 
     def _grammar(self, node: Node) -> Form:
-        text_, hint = node.fields["grammar"], self._hints[id(node)]
-        return self._contents.grammar(text_, f"{node.pointer}/grammar", hint)
+        fields, pointer = node.fields, f"{node.pointer}/grammar"
+        language, options = _SYNTAXES[fields["syntax"]], {}
+        if language is LARK:
+            options["lexing"] = fields["lexing"]
+        source = Source(fields["grammar"])
+        request = Request(limits=self._limits, vocabulary=self._vocabulary, options=options)
+        return self._contents.grammar(source, language, request, pointer, self._hints[id(node)])
 
     def _json_schema(self, node: Node) -> Form:
         self._losses_of_schema(node)
