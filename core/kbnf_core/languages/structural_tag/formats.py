@@ -28,6 +28,7 @@ STYLES = (
     "kimi_k3_xml",
     "gemma",
     "python",
+    "call",
 )
 
 ESCAPES = ("canonical", "unicode", "any")
@@ -223,6 +224,7 @@ FORMATS: Mapping[str, Mapping[str, Field]] = {
     "const_string": {"value": Field(text)},
     "json_schema": {**_SCHEMA, "style": Field(one_of(STYLES), "json")},
     "any_text": {
+        "tool": Field(name, None),
         "excludes": Field(words, ()),
         "max_tokens": Field(bound, None),
         "max_chars": Field(bound, None),
@@ -258,8 +260,9 @@ FORMATS: Mapping[str, Mapping[str, Field]] = {
         "grammar": Field(word),
         "syntax": Field(one_of(SYNTAXES), "ebnf"),
         "lexing": Field(one_of(LEXINGS), "scannerless"),
+        "tool": Field(name, None),
     },
-    "regex": {"pattern": Field(word)},
+    "regex": {"pattern": Field(word), "tool": Field(name, None)},
     "token": {"token": Field(token)},
     "exclude_token": {"exclude_tokens": Field(tokens, ())},
     "any_tokens": {"exclude_tokens": Field(tokens, ()), "max_tokens": Field(bound, None)},

@@ -53,6 +53,8 @@ _NESTED: dict[str, type[NestedArguments]] = {
 _SYNTAXES: dict[str, Language] = {"ebnf": GBNF, "lark": LARK}
 OF_SCHEMAS = frozenset({"json_schema", "qwen_xml_parameter"})
 """The formats whose rules are written from a schema."""
+OF_JSON = ("json", "call")
+"""The styles of JSON: of arguments, and of whole calls, objects with a name and arguments."""
 
 
 def place_of(node: Node) -> str:
@@ -149,7 +151,7 @@ class Writer:
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
         if not is_sound(schema, pointer, self._report, options):
             return EMPTY
-        if fields["style"] == "json":
+        if fields["style"] in OF_JSON:
             return self._contents.schema(schema, options, pointer, hint)
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
@@ -158,7 +160,7 @@ class Writer:
         if (node.fields["max_whitespace_cnt"] or 0) > MOST_BLANKS:
             where = f"{node.pointer}/max_whitespace_cnt"
             self._report.loss(where, f"at most {MOST_BLANKS:,} blanks can be counted")
-        if node.fields["excludes"] and node.fields.get("style") == "json":
+        if node.fields["excludes"] and node.fields.get("style") in OF_JSON:
             self._report.loss(
                 f"{node.pointer}/excludes", "what strings of JSON may not contain is left out"
             )
