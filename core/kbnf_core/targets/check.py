@@ -9,14 +9,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from statistics import median
 from typing import Any
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
 from kbnf_core.languages.json_schema.options import Service
+from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
-from kbnf_core.languages.tools.forms import tools_of
+from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.grammars import examine_grammar
@@ -159,20 +161,38 @@ def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
         for service in panel.services:
             problems = check_service(schema, service)
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
-            for problem in problems:
-                pointer = prefix + problem.pointer
-                findings.append(
-                    Diagnostic(
-                        problem.code,
-                        f"{pointer or 'the whole schema'}: {problem.message}",
-                        source,
-                        source.locate(pointer),
-                        notes=(f"as {service.value} documented it on {AS_OF}",),
-                        helps=(problem.help,) if problem.help else (),
-                        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
-                    )
-                )
+            findings += [_refused(source, service, each, prefix, tool) for each in problems]
+    if language is TOOL_LIST:
+        findings += _names_refused(source, panel.services)
     return Checked(tuple(_not_ignored(findings, source)), tuple(rows))
+
+
+def _refused(
+    source: Source, service: Service, problem: Problem, prefix: str, tool: str
+) -> Diagnostic:
+    """Return a finding of what a service refuses."""
+    pointer = prefix + problem.pointer
+    return Diagnostic(
+        problem.code,
+        f"{pointer or 'the whole schema'}: {problem.message}",
+        source,
+        source.locate(pointer),
+        notes=(f"as {service.value} documented it on {AS_OF}",),
+        helps=(problem.help,) if problem.help else (),
+        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
+    )
+
+
+def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diagnostic]:
+    """Yield what services refuse in names and outermost schemas, beside those of its form."""
+    try:
+        tools = tools_of(json.loads(source.text)).tools
+    except (ValueError, RecursionError):
+        return
+    for tool, service in product(tools, services):
+        form = OF_SERVICES[service]
+        for problem in refusals(tool, form) if form.title != tool.form.title else ():
+            yield _refused(source, service, problem, "", tool.name)
 
 
 def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
