@@ -247,7 +247,7 @@ def _read_custom(tool: dict[str, Json], pointer: str, found: Listed) -> None:
         lark = {"type": "grammar", "syntax": "lark", "lexing": "llguidance", "grammar": text}
         _read_as(CUSTOM, entry, pointer, found, lark, f"{where}/definition")
     elif syntax == "regex":
-        regex = {"type": "regex", "pattern": f"(?-s:{text})"}
+        regex = {"type": "regex", "pattern": text, "dot_all": False}
         _read_as(CUSTOM, entry, pointer, found, regex, f"{where}/definition")
     else:
         message = "the `syntax` of a custom tool's grammar is `lark` or `regex`"
