@@ -73,8 +73,10 @@ def test_in_a_format_of_calls_a_grammar_is_a_loss_and_a_regex_a_pattern() -> Non
     lark = json.dumps([custom(PATCH)])
     written = convert(lark, TOOL_LIST, options={"tool_calls": "qwen_3"}, lossy=True)
     assert [each.code for each in written.losses] == ["W441"]
-    own = {"tool_calls": "qwen_3", "tool_choice": "required"}
-    language = Language(Grammar.from_tools([custom("a+", "regex")], **own).to_kbnf())
+    grammar = Grammar.from_tools(
+        [custom("a+", "regex")], tool_calls="qwen_3", tool_choice="required"
+    )
+    language = Language(grammar.to_kbnf())
     call = '<tool_call>\n{"name": "patch", "arguments": {"input": "aa"}}\n</tool_call>'
     assert language.has(call)
     assert not language.has(call.replace("aa", "b"))
@@ -109,7 +111,7 @@ def test_what_is_wrong_with_a_custom_tool_is_at_its_pointer(
 ) -> None:
     assert (code, pointer) in found([tool], **options)
     with pytest.raises(GrammarError):
-        Grammar.from_tools([tool], **options)
+        Grammar.from_tools([tool], tool_calls=options.get("tool_calls"))
 
 
 @pytest.mark.parametrize(
