@@ -56,6 +56,20 @@ def test_the_input_of_a_custom_tool_is_constrained_and_read_back(of_chat: bool) 
     assert not Language(alone.to_kbnf()).has(CALL)
 
 
+def test_the_input_of_a_custom_tool_streams() -> None:
+    reader = Grammar.from_tools([custom('start: "GO " /[^x]+/'), NOW]).value_reader()
+    deltas = []
+    for byte in 'GO é"\n'.encode():
+        reader.feed(bytes([byte]))
+        deltas += reader.deltas()
+    reader.finish()
+    deltas += reader.deltas()
+    assert deltas[0].text == "patch"
+    written = "".join(each.text for each in deltas if each.kind == "arguments")
+    assert json.loads(written) == reader.value()[0]["arguments"] == {"input": 'GO é"\n'}
+    assert len(deltas) > 4
+
+
 def test_a_regular_expression_is_the_whole_input() -> None:
     language = Language(Grammar.from_tools([custom("a.c|d", "regex")]).to_kbnf())
     assert [language.has(each) for each in ("abc", "d", "a\nc", "xabc", "dd")] == [
