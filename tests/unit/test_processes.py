@@ -67,7 +67,7 @@ def test_a_generator_that_is_left_ends_its_process(process: Process) -> None:
     ("call", "message"),
     [
         (calls.kill, "it ended its process with SIGKILL: last words"),
-        # Whether the worker sees the end of its pipe first, or is killed before, depends on the load.
+        # The worker may see the end of its pipe before it is killed.
         (calls.close_all, "it ended its process with (SIGKILL|the status 0)"),
         (calls.print_to_all, "it ended its process with SIGKILL: garbage"),
     ],
