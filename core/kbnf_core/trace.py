@@ -261,8 +261,8 @@ class _Reader:
             return None
         if isinstance(told, int):
             return told if told in vocabulary else None
-        special = vocabulary.special_id(text) if isinstance(text, str) else None
-        return vocabulary.token_id(self._data(value)) if special is None else special
+        special = vocabulary.special_tokens.get(text) if isinstance(text, str) else None
+        return vocabulary.get_token_id(self._data(value)) if special is None else special
 
     def _data(self, value: Mapping[str, Any]) -> bytes:
         """Return the bytes of a token, as the log has them."""

@@ -72,7 +72,7 @@ def test_without_them_texts_are_encoded_otherwise(name: str) -> None:
     engine = Engine(r'start ::= #"[ -~]{9,}";', vocabulary, finish="eos")
     shares = [0.0, 0.7] * 20
     written = [write(engine, Random(seed), 30, each) for seed, each in enumerate(shares)]
-    texts = [b"".join(map(vocabulary.bytes_or_name, tokens)).decode() for tokens in written]
+    texts = [vocabulary.decode(tokens).decode() for tokens in written]
     pairs = zip(written, texts, strict=True)
     assert sum(list(encode(text)) != tokens for tokens, text in pairs) >= 8
 

@@ -72,7 +72,7 @@ def judge(
         engine = engines[found.texts % len(engines)]
         tokens = write(engine, random, length)
         try:
-            text = b"".join(vocabulary.bytes_or_name(each) for each in tokens).decode()
+            text = vocabulary.decode(tokens).decode()
         except UnicodeDecodeError:
             # It ends within a character.
             continue

@@ -673,7 +673,7 @@ def _ids(text: str, vocabulary: "Vocabulary | None") -> tuple[int, ...]:
     """Return the numbers of the tokens that are spelled ``text``, a special one first."""
     if vocabulary is None:
         return ()
-    special = vocabulary.special_id(text)
+    special = vocabulary.special_tokens.get(text)
     return vocabulary.token_ids(text.encode()) if special is None else (special,)
 
 

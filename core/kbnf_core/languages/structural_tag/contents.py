@@ -208,7 +208,7 @@ class TokenForms:
         """Return a token by its id, if the vocabulary tells it."""
         if isinstance(token.name, int) or self._vocabulary is None:
             return token
-        special = self._vocabulary.special_id(token.name)
+        special = self._vocabulary.special_tokens.get(token.name)
         if special is not None:
             return Token(special)
         ids = self._vocabulary.token_ids(token.name.encode())

@@ -215,7 +215,7 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
-        each: vocabulary.special_id(each) is not None or bool(vocabulary.token_ids(each.encode()))
+        each: each in vocabulary.special_tokens or bool(vocabulary.token_ids(each.encode()))
         for each in sorted(marker_texts(found))
     }
 
