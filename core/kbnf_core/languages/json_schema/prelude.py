@@ -5,8 +5,9 @@ from functools import cached_property, lru_cache
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
+from kbnf_core.ir.build import EMPTY, alternation, optional, sequence, text
 from kbnf_core.languages.json_schema.characters import ANY_CHARACTER, LETTERS, Spelling
+from kbnf_core.languages.json_schema.layouts import enclosed, listed
 from kbnf_core.languages.json_schema.options import (
     Digits,
     Escapes,
@@ -126,8 +127,8 @@ class Shared:
             "colon": sequence(before, colon, after_name),
             "boolean": alternation([text("true"), text("false")]),
             "value": alternation([*map(self.calls.__getitem__, values), text("null")]),
-            "object": enclosed("{", "}", self._listed("member"), self.gap),
-            "array": enclosed("[", "]", self._listed("value"), self.gap),
+            "object": enclosed("{", "}", self._any("member"), self.gap),
+            "array": enclosed("[", "]", self._any("value"), self.gap),
             "member": sequence(self.calls["string"], self.colon, self.calls["value"]),
         }
         self.said = repr(options)
@@ -159,9 +160,8 @@ class Shared:
             case _:
                 return self.spelling.character
 
-    def _listed(self, name: str) -> ir.Node:
-        item = self.calls[name]
-        return optional(sequence(item, repeated(sequence(self.comma, item), 0, None)))
+    def _any(self, name: str) -> ir.Node:
+        return listed(self.calls[name], self.comma, 0, None)
 
     def needed(self, name: str) -> tuple[str, ...]:
         """Return a rule and those that it needs, in the order of their first calls."""
@@ -202,16 +202,6 @@ class Shared:
 
 
 _shared = lru_cache(maxsize=16)(Shared)
-
-
-def enclosed(opening: str, closing: str, content: ir.Node, gap: ir.Node) -> ir.Node:
-    """Return ``content`` in brackets, with gaps inside."""
-    if content is EMPTY:
-        return sequence(text(opening), gap, text(closing))
-    if isinstance(content, ir.Repeat) and (content.low, content.high) == (0, 1):
-        inner = optional(sequence(content.body, gap))
-        return sequence(text(opening), gap, inner, text(closing))
-    return sequence(text(opening), gap, content, gap, text(closing))
 
 
 class Prelude:

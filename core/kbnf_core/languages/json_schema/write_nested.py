@@ -31,6 +31,7 @@ from kbnf_core.languages.json_schema.expressions import (
     is_within,
     other,
 )
+from kbnf_core.languages.json_schema.layouts import Member, around, listed, some
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.normal_form import Part, Plain
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
@@ -137,12 +138,8 @@ def _rest(part: Arrays, writer: Places, hint: str) -> Node | None:
     item = writer.place(part.rest, hint)
     if item is None:
         return None if low else EMPTY
-    following = sequence(writer.prelude.comma, item)
-    if count:
-        return repeated(following, low, high)
-    more = repeated(following, max(low - 1, 0), None if high is None else high - 1)
-    whole = sequence(item, more)
-    return whole if low else optional(whole)
+    comma = writer.prelude.comma
+    return repeated(sequence(comma, item), low, high) if count else listed(item, comma, low, high)
 
 
 class _CountedItems:
@@ -322,9 +319,6 @@ MOST_NAMES = 64
 MOST_EDGES = 16_384
 """Edges of the automaton that tells them apart."""
 
-Member = tuple[Node, bool]
-"""A named member, and whether it must be there."""
-
 
 def write_object(part: Objects, writer: Places, hint: str) -> Node | None:
     """Return the JSON texts of a set of objects; None if there is none."""
@@ -447,43 +441,19 @@ def _plain_object(layout: _Layout) -> Node | None:
     """Write an object in which only the named members are counted."""
     extra = layout.unnamed()
     comma = layout.writer.prelude.comma
-    first = next((i for i, (_, required) in enumerate(layout.members) if required), None)
-    if first is not None:
-        return _around(layout.members, first, extra, comma)
-    content = _some(layout, extra, comma)
+    if any(required for _, required in layout.members):
+        return around(layout.members, extra, comma)
+    is_long, rules = len(layout.members) > FEW, layout.writer.rules
+
+    def apart(place: int, rest: Node) -> Node:
+        name = rules.fresh(f"{layout.hint}_from_{layout.names[place]}")
+        rules.add(name, rest)
+        return call(name)
+
+    content = some(layout.members, extra, comma, *([apart] if is_long else []))
     if content is None:
         return None if layout.part.low else EMPTY
     return content if layout.part.low else optional(content)
-
-
-def _around(members: list[Member], first: int, extra: Node | None, comma: Node) -> Node:
-    """Write members of which one is required: those before it have commas after them."""
-    before = [optional(sequence(form, comma)) for form, _ in members[:first]]
-    after = [
-        sequence(comma, form) if required else optional(sequence(comma, form))
-        for form, required in members[first + 1 :]
-    ]
-    more = EMPTY if extra is None else repeated(sequence(comma, extra), 0, None)
-    return sequence(*before, members[first][0], *after, more)
-
-
-def _some(layout: _Layout, extra: Node | None, comma: Node) -> Node | None:
-    """Write one or more optional members: the last, or one before it and maybe more."""
-    more: Node | None = None
-    if extra is not None:
-        more = sequence(extra, repeated(sequence(comma, extra), 0, None))
-    rules = layout.writer.rules
-    for place, (form, _) in reversed(list(enumerate(layout.members))):
-        if more is None:
-            more = form
-            continue
-        if len(layout.members) > FEW:
-            name = rules.fresh(f"{layout.hint}_from_{layout.names[place]}")
-            rules.add(name, alternation([form, sequence(optional(sequence(form, comma)), more)]))
-            more = call(name)
-        else:
-            more = alternation([form, sequence(optional(sequence(form, comma)), more)])
-    return more
 
 
 _ObjectState = tuple[int, int, int, int]
