@@ -22,6 +22,7 @@ __all__ = [
     "Grammar",
     "Literal",
     "Node",
+    "Notation",
     "Part",
     "Regular",
     "Repeat",
@@ -45,13 +46,23 @@ class Literal:
     span: Span
 
 
+class Notation:
+    """What an automaton was made of, for its language, which knows how to write that."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Regular:
-    """A regular language, as its minimal automaton; ``pattern`` is how a tree has written it."""
+    """A regular language, as its minimal automaton.
+
+    ``notation`` is how it is written where somebody reads it: as a regular expression, or as its
+    language does.
+    """
 
     dfa: Dfa
     span: Span
-    pattern: str | None = None
+    notation: str | Notation | None = None
 
 
 class TokenTerminal(NamedTuple):

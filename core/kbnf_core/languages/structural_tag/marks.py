@@ -22,16 +22,16 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
-from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.conversion.rewrite import at, placed
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     Form,
     alternation,
     definition,
     optional,
     repeated,
 )
+from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
+from kbnf_core.kbnf.tree import Document
+from kbnf_core.languages.conversion.rewrite import at, placed
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
 from kbnf_core.languages.structural_tag.call_texts import NAME
