@@ -22,9 +22,9 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.conversion.rewrite import at, placed
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.conversion.rewrite import at, placed
 from kbnf_core.languages.json_schema.build_tree import (
     Form,
     alternation,
