@@ -25,6 +25,8 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.conversion.build_tree import escaped
+from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import read_grammar
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import (
@@ -42,8 +44,6 @@ from kbnf_core.kbnf.build import (
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Definition, Reference, postorder
-from kbnf_core.languages.conversion.build_tree import escaped
-from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace

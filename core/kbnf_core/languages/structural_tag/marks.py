@@ -22,6 +22,7 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.conversion.rewrite import at, placed
 from kbnf_core.kbnf.build import (
     Form,
     alternation,
@@ -31,7 +32,6 @@ from kbnf_core.kbnf.build import (
 )
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.conversion.rewrite import at, placed
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
 from kbnf_core.languages.structural_tag.call_texts import NAME

@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from kbnf_core.conversion.to_kbnf import print_kbnf
 from kbnf_core.kbnf.parsed import Mark, Marked, Shape
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages.conversion.to_kbnf import print_kbnf
 from kbnf_core.languages.structural_tag.write import START
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
