@@ -47,11 +47,15 @@ class Literal:
 
 @dataclass(slots=True, eq=False, repr=False)
 class Regular:
-    """A regular language, as its minimal automaton; ``pattern`` is how a tree has written it."""
+    """A regular language, as its minimal automaton; ``pattern`` is how a tree has written it.
+
+    ``bounded``: an automaton all of whose nonempty texts of at most so many bytes these are.
+    """
 
     dfa: Dfa
     span: Span
     pattern: str | None = None
+    bounded: tuple[Dfa, int] | None = None
 
 
 class TokenTerminal(NamedTuple):
@@ -108,7 +112,12 @@ class Repeat(expression.Repeat[N_co]):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Counted(Repeat[N_co]):
-    """A repetition that is a loop and a number in the automaton; see ``lower.counts``."""
+    """A repetition that is a loop and a number in the automaton; see ``lower.counts``.
+
+    ``by_byte``: the body is ``Regular``, and each byte of it is one repetition.
+    """
+
+    by_byte: bool = False
 
 
 Node: TypeAlias = (
