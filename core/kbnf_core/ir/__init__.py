@@ -57,12 +57,14 @@ class Regular:
     """A regular language, as its minimal automaton.
 
     ``notation`` is how it is written where somebody reads it: as a regular expression, or as its
-    language does.
+    language does. ``bounded``: an automaton all of whose nonempty texts of at most so many bytes
+    these are.
     """
 
     dfa: Dfa
     span: Span
     notation: str | Notation | None = None
+    bounded: tuple[Dfa, int] | None = None
 
 
 class TokenTerminal(NamedTuple):
@@ -119,7 +121,12 @@ class Repeat(expression.Repeat[N_co]):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Counted(Repeat[N_co]):
-    """A repetition that is a loop and a number in the automaton; see ``lower.counts``."""
+    """A repetition that is a loop and a number in the automaton; see ``lower.counts``.
+
+    ``by_byte``: the body is ``Regular``, and each byte of it is one repetition.
+    """
+
+    by_byte: bool = False
 
 
 Node: TypeAlias = (
