@@ -87,7 +87,7 @@ def drawn(seed: int) -> Any:
 
 def check(grammar: Grammar, vocabulary: Vocabulary, tokens: list[int], is_over: bool) -> None:
     """Compare the text of some tokens with what the grammar, values and traces say of it."""
-    text = b"".join(map(vocabulary.bytes_or_name, tokens)).decode("utf-8", "replace")
+    text = vocabulary.decode(tokens).decode("utf-8", "replace")
     engine = Engine(grammar, vocabulary)
     assert engine.accept_tokens(tokens) == len(tokens), text
     if is_over:

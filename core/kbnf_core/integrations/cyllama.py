@@ -129,7 +129,7 @@ class KbnfModel:
             if top:
                 log += _records(part, logits, top)
         written = [each for each in written if each not in self.vocabulary.eos_token_ids]
-        data = b"".join(map(self.vocabulary.bytes_or_name, written))
+        data = self.vocabulary.decode(written)
         return Answer(written, data.decode("utf-8", "replace"), passes, log)
 
 
