@@ -11,6 +11,7 @@ from tokenizers import Tokenizer
 
 from kbnf_core import ConfigError, Engine, Vocabulary
 from kbnf_core.mask.canonical import MOST_BYTES, rows_of
+from kbnf_core.trace import read_log, trace
 from kbnf_testing import tokenizer_files
 from kbnf_testing.canonical import TOKENIZERS, judge, smollm2, tekken, trained, write
 
@@ -90,6 +91,20 @@ def test_a_blank_of_three_tokens_is_cut_off_where_something_follows() -> None:
     row = rows_of(vocabulary).row_after(parts, 2)
     following = vocabulary.token_ids(b"]")[0]
     assert not int(row[following // 32]) >> following % 32 & 1
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_traces_call_canonical_what_the_tokenizer_writes_within_a_text(name: str) -> None:
+    vocabulary, encode = TOKENIZERS[name]()
+    engine = Engine(r'start ::= #"[^\\x00]*";', vocabulary, finish="eos")
+    for text in ("Hello 42 you", '{"name": "x y", "n": 3}', "naïve 你好"):
+        tokens = [*encode(text)]
+        log = [json.dumps({"token_id": each, "logprob": -1.0}) for each in tokens]
+        found = trace(engine, read_log(log, vocabulary))
+        assert (found.steps, found.noncanonical) == (len(tokens), 0)
+    single = [vocabulary.token_ids(each.encode())[0] for each in "Hello"]
+    log = [json.dumps({"token_id": each, "logprob": -1.0}) for each in single]
+    assert trace(engine, read_log(log, vocabulary)).noncanonical == 5
 
 
 def test_every_way_to_a_mask_is_the_same() -> None:

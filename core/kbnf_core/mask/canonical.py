@@ -176,7 +176,7 @@ def _count_characters(begun: bytes) -> int:
 
 _RUN = re.compile(r"(.)\1{2,}", re.DOTALL)
 _SCRIPT = re.compile("([oM]{3})[oM]+([oM])")
-_SUFFIX = re.compile("(?:^|['\u2019])([sdmt]|re|ve|ll)", re.IGNORECASE)
+_SUFFIX = re.compile("(?:^|['\u2019])([sdmt]|(?:re|ve|ll)\\w?)", re.IGNORECASE)
 _FILL = b"\x94" * 3
 """Bytes that make a letter or a sign, but no blank, of a character that is cut."""
 
@@ -189,7 +189,8 @@ def shape_of(text: str) -> str:
     """
     kinds = _RUN.sub(_shortened, _SCRIPT.sub(r"\1\2", text.translate(_KINDS)))
     found = _SUFFIX.findall(text)
-    return f"{kinds}|{','.join(found).lower()}" if found else kinds
+    suffixes = (each[:2].lower() + "+" * (len(each) > 2) for each in found)
+    return f"{kinds}|{','.join(suffixes)}" if found else kinds
 
 
 def _shortened(run: re.Match[str]) -> str:
@@ -287,8 +288,7 @@ class _Verdicts:
 
     def __call__(self, past: tuple[int, ...], is_owed: bool) -> npt.NDArray[np.uint8]:
         vocabulary = self._vocabulary()
-        assert vocabulary is not None
-        tokens = [vocabulary.token(each) or b"" for each in past]
+        tokens = [vocabulary.token(each) or b"" for each in past] if vocabulary else []
         data = b"".join(tokens)
         cut_off, whole, begun = _parted(data)
         # Of a character of which the beginning is further back: most are signs.
@@ -308,23 +308,22 @@ class _Verdicts:
                 if not ends.issuperset({*cuts}.difference(known)):
                     verdicts[place] = _CUT
             return verdicts
-        here = len(seen)
-        apart = [*known, here] if seen else known
         for place, text in self._whole:
-            cuts = self._cut(seen + text)
-            if is_owed and here - 1 not in cuts:
-                verdicts[place] = _CUT
-            elif cuts == apart:
-                verdicts[place] = _APART
-            elif cuts == known:
-                if len(text) == 1 and text.isspace() and self._may_end(seen, text):
-                    verdicts[place] = _OWED
-            # A word that ends where a token of the past does matters to neither.
-            elif not {*known} <= {*cuts} or not ends.issuperset({*cuts}.difference(known)):
-                verdicts[place] = _CUT
-            elif here in cuts:
-                verdicts[place] = _APART
+            verdicts[place] = self._judge(seen, known, ends, text, is_owed)
         return verdicts
+
+    def _judge(self, seen: str, known: list[int], ends: set[int], text: str, is_owed: bool) -> int:
+        """Return the verdict of a text behind a past, with the ends of its words and its tokens."""
+        here, cuts = len(seen), self._cut(seen + text)
+        if is_owed and here - 1 not in cuts:
+            return _CUT
+        if cuts == known and seen:
+            is_blank = len(text) == 1 and text.isspace()
+            return _OWED if is_blank and self._may_end(seen, text) else _JOINED
+        # A word that ends where a token of the past does matters to neither.
+        if not {*known} <= {*cuts} or not ends.issuperset({*cuts}.difference(known)):
+            return _CUT
+        return _APART if here in cuts or not seen else _JOINED
 
     def _may_end(self, seen: str, blank: str) -> bool:
         """Tell whether a blank is a word where something else follows."""
