@@ -4,6 +4,7 @@ The operators are those of ``expression``, the leaves sets of characters and ass
 """
 
 import enum
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
@@ -39,4 +40,18 @@ class Assertion(NamedTuple):
     look: Look
 
 
-Node: TypeAlias = Characters | Assertion | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+class Named(NamedTuple):
+    """A group with a name, in patterns that are searched; a language knows no groups."""
+
+    name: str
+    body: "Node"
+
+
+@dataclass(slots=True, eq=False)
+class Lazy(Repeat["Node"]):
+    """A repetition that is as short as possible, in patterns that are searched."""
+
+
+Node: TypeAlias = (
+    Characters | Assertion | Named | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+)
