@@ -629,9 +629,7 @@ class Grammar:
         known = json.loads(marked.messages)
         template = template_of(known["template"], self._limits)
         data = text if isinstance(text, str) else text.decode()
-        return message_of(
-            template, data, prefix=prefix, tools=known["tools"], limits=self._limits
-        )
+        return message_of(template, data, prefix=prefix, tools=known["tools"], limits=self._limits)
 
     def value_reader(self, vocabulary: "Vocabulary | None" = None) -> "CallReader | ValueReader":
         """Return what reads the value of one text that comes in pieces.

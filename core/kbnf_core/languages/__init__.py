@@ -73,14 +73,9 @@ def detect(text: str, path: str) -> Language:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, dict) and "grammars" in value:
-            return LARK
-        if isinstance(value, dict) and is_structural_tag(value):
-            return STRUCTURAL_TAG
-        if is_response_template(value):
-            return RESPONSE_TEMPLATE
-        if is_tool_list(value):
-            return TOOL_LIST
+        known = _of_json(value)
+        if known is not None:
+            return known
         if value is None and _by_signs(text) is LARK:
             return LARK
         if isinstance(value, dict) and _is_of_tree_sitter(value):
@@ -89,6 +84,17 @@ def detect(text: str, path: str) -> Language:
         if isinstance(value, dict | bool) or suffix == ".json":
             return JSON_SCHEMA
     return _by_signs(text)
+
+
+def _of_json(value: Any) -> Language | None:
+    """Return the language that a JSON value is a text of, by its own fields."""
+    if isinstance(value, dict) and "grammars" in value:
+        return LARK
+    if isinstance(value, dict) and is_structural_tag(value):
+        return STRUCTURAL_TAG
+    if is_response_template(value):
+        return RESPONSE_TEMPLATE
+    return TOOL_LIST if is_tool_list(value) else None
 
 
 def is_structural_tag(value: Mapping[str, Any]) -> bool:

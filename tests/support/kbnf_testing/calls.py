@@ -75,11 +75,6 @@ def kill_at_five(number: int) -> int:
     return number
 
 
-def kill_for(_: object) -> None:
-    """End the process."""
-    kill()
-
-
 def sleep(seconds: float = 1_000) -> None:
     """Wait."""
     time.sleep(seconds)

@@ -13,10 +13,10 @@ from typing import Any
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
-from kbnf_core.languages.response_template.message import MessageError, message_of
+from kbnf_core.languages.response_template.message import message_of
 from kbnf_core.languages.response_template.parse import format_of_model
 from kbnf_core.languages.response_template.template import Template, template_of
-from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.errors import MessageError, WorkLimitError
 
 _FUNCTION = {"type": "function", "function": {"name": "{name}", "arguments": "{content}"}}
 _LISTED = {"type": "function", "function": {"name": "{name}", "arguments": "{arguments}"}}
@@ -38,7 +38,9 @@ TEMPLATES: dict[str, dict[str, Any]] = {
     "elements": {
         "start_anchor_pattern": r"<bot>\n+",
         "fields": {
-            "reasoning_content": {"open": "<think>", "close": "</think>", "content_args": {"strip": False}},
+            "reasoning_content": {
+                "open": "<think>", "close": "</think>", "content_args": {"strip": False},
+            },
             "tool_calls": {
                 "open_pattern": r"\s*<call>\s*<function=(?P<name>[^>\n]+)>",
                 "close_pattern": r"</function>\s*</call>", "repeats": True,
@@ -139,7 +141,7 @@ TOOLS: list[dict[str, Any]] = [
             },
         },
     },
-    {"type": "function", "function": {"name": "noop", "parameters": {"type": "object", "properties": {}}}},
+    {"name": "noop", "parameters": {"type": "object", "properties": {}}},
     {
         "type": "function",
         "function": {
@@ -187,12 +189,14 @@ def difference(
     return None if theirs == ours else f"{text!r}: {theirs} there, {ours} here"
 
 
-def grammars(value: dict[str, Any]) -> Iterator[tuple[Grammar, list[dict[str, Any]]]]:
+def grammars(
+    value: dict[str, Any], step: int = 1
+) -> Iterator[tuple[Grammar, list[dict[str, Any]]]]:
     """Yield the grammars of a template, for each way to ask, with the tools that are called."""
     yield Grammar.from_response_template(value), []
     format_ = format_of_model(json.dumps(value))
     ways = [("auto", "auto"), ("required", "disabled"), ("f2", "enabled"), ("none", "auto")]
-    for (choice, reasoning), single in product(ways, (False, True)):
+    for single, (choice, reasoning) in [*product((False, True), ways)][::step]:
         yield Grammar.from_tools(
             TOOLS, tool_calls=format_, tool_choice=choice, reasoning=reasoning, single_call=single
         ), TOOLS  # fmt: skip
@@ -234,8 +238,8 @@ def main(count: int) -> int:
                 differs = difference(text, value, template, "", tools)
                 if differs:
                     found += 1
-                    print(name, differs[:1000])
-    print(f"{read} texts, of which {unread} are no message; {found} differ")
+                    sys.stdout.write(f"{name} {differs[:1000]}\n")
+    sys.stdout.write(f"{read} texts, of which {unread} are no message; {found} differ\n")
     return found
 
 

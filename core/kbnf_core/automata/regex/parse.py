@@ -69,7 +69,7 @@ class _Group:
         whole = self.alternatives[0]
         if len(self.alternatives) > 1:
             whole = Choice(tuple(self.alternatives))
-        return Named(self.name, whole) if self.name else whole
+        return Named((whole,), self.name) if self.name else whole
 
 
 def _sequence(items: list[Node]) -> Node:

@@ -14,12 +14,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias
 
-from kbnf_core.automata.algebra import Choice, Repeat, Sequence
+from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.reader import TOO_LARGE, UNSUPPORTED, RegexProblem
 from kbnf_core.automata.regex.syntax import Assertion, Characters, Lazy, Named, Node
-from kbnf_core.automata.traversal import fold
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
 
@@ -62,7 +61,7 @@ class Pattern:
         self.names: list[str] = []
         self._steps: list[_Step] = []
         self._end = self._add(_Step(()))
-        self._begin = fold(tree, children, self._written)(self._end)
+        self._begin = fold(tree, self._written)(self._end)
         self._known: dict[tuple[int, str], bool] = {}
         first = self._reached(self._begin)
         self._first = [each for each in first if self._steps[each].points is not None]
@@ -144,8 +143,8 @@ class Pattern:
         match node:
             case Characters(points):
                 return lambda after: self._add(_Step((after,), points))
-            case Named(name):
-                self.names.append(name)
+            case Named():
+                self.names.append(node.name)
                 number = 2 * len(self.names) - 2
                 return lambda after: self._add(
                     _Step((parts[0](self._add(_Step((after,), slot=number + 1))),), slot=number)
@@ -189,17 +188,6 @@ class _PatternError(Exception):
         super().__init__(message)
 
 
-def children(node: Node) -> tuple[Node, ...]:
-    """Return the direct parts of a node, what groups hold among them."""
-    match node:
-        case Named(_, body) | Repeat(body):
-            return (body,)
-        case Sequence(parts) | Choice(parts):
-            return parts
-        case _:
-            return ()
-
-
 def read_pattern(pattern: str, limits: Limits) -> tuple[Pattern | None, tuple[RegexProblem, ...]]:
     """Return a pattern of Python's dialect, None where there are problems, and these."""
     tree, problems = parse_regex(pattern, limits, is_searched=True)
@@ -235,4 +223,4 @@ def can_be_empty(tree: Node) -> bool:
             case _:
                 return all(parts)
 
-    return fold(tree, children, is_empty)
+    return fold(tree, is_empty)

@@ -40,11 +40,11 @@ class Assertion(NamedTuple):
     look: Look
 
 
-class Named(NamedTuple):
+@dataclass(slots=True, eq=False)
+class Named(Sequence["Node"]):
     """A group with a name, in patterns that are searched; a language knows no groups."""
 
     name: str
-    body: "Node"
 
 
 @dataclass(slots=True, eq=False)
@@ -52,6 +52,4 @@ class Lazy(Repeat["Node"]):
     """A repetition that is as short as possible, in patterns that are searched."""
 
 
-Node: TypeAlias = (
-    Characters | Assertion | Named | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
-)
+Node: TypeAlias = Characters | Assertion | Sequence["Node"] | Choice["Node"] | Repeat["Node"]

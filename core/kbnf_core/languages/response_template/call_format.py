@@ -15,14 +15,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
-from kbnf_core.automata.algebra import Choice, Repeat
+from kbnf_core.automata.algebra import Choice, Repeat, fold, postorder
 from kbnf_core.automata.algebra import Sequence as InOrder
 from kbnf_core.automata.codepoints import ANY, difference, from_text, intersect
 from kbnf_core.automata.expression import Builder, print_characters, print_expression
 from kbnf_core.automata.regex.reader import WHITE_SPACE
-from kbnf_core.automata.regex.search import Pattern, children
+from kbnf_core.automata.regex.search import Pattern
 from kbnf_core.automata.regex.syntax import Characters, Named, Node
-from kbnf_core.automata.traversal import fold
 from kbnf_core.languages.response_template.template import (
     INVALID,
     PLACEHOLDER,
@@ -63,7 +62,7 @@ _ELEMENTS = {
 _GEMMA = [['<|"|>', '<|"|>']]
 
 
-class _Unwritable(Exception):
+class _UnwritableError(Exception):
     """A field of calls that no format writes; the message says why."""
 
 
@@ -131,9 +130,9 @@ class _Writer:
         if choice == "none" or self._call_field is None:
             parts += text
         elif choice == "auto":
-            parts += self._mixed(text, once=once)
+            parts += self._mixed(self._call_field, text, once=once)
         else:
-            parts.append(self._tags(is_first=True, at_least_one=True, once=once))
+            parts.append(self._tags(self._call_field, is_first=True, at_least_one=True, once=once))
         if last and choice in ("auto", "none"):
             parts.append(_optional(_or(last)))
         return _in_order(parts)
@@ -144,18 +143,18 @@ class _Writer:
             return {"type": "plus" if not field.is_optional else "star", "content": region}
         return _optional(region) if field.is_optional else region
 
-    def _mixed(self, text: list[Format], *, once: bool) -> list[Format]:
-        assert self._call_field is not None
+    def _mixed(self, call: _Call, text: list[Format], *, once: bool) -> list[Format]:
+        """Return text with calls in it."""
         implicit = self._template.implicit
-        once = once or not self._call_field.field.repeats
+        once = once or not call.field.repeats
         if not text:
-            return [self._tags(is_first=True, at_least_one=False, once=once)]
-        first = self._tags(is_first=False, at_least_one=True, once=True)
+            return [self._tags(call, is_first=True, at_least_one=False, once=once)]
+        first = self._tags(call, is_first=False, at_least_one=True, once=True)
         if once:
             return [*text, _optional(first)]
         if implicit is not None and implicit.repeats:
             return [*text, {"type": "star", "content": _in_order([first, *text])}]
-        more = self._tags(is_first=True, at_least_one=False, once=False)
+        more = self._tags(call, is_first=True, at_least_one=False, once=False)
         return [*text, _optional(_in_order([first, more]))]
 
     def _text(self, excluded: Sequence[str]) -> Format:
@@ -163,7 +162,6 @@ class _Writer:
 
     def _region(self, field: Field) -> Format:
         """Return a region whose content is no call."""
-        assert field.open is not None
         excluded = [] if field.close is None else self._texts_in(field.close)
         content: Format = self._text(excluded)
         kind = field.content.kind
@@ -212,14 +210,12 @@ class _Writer:
     def _refuse(self, field: Field, message: str) -> None:
         self._report.error(f"{field.pointer}/transform", message, code=INVALID)
 
-    def _tags(self, *, is_first: bool, at_least_one: bool, once: bool) -> Format:
+    def _tags(self, call: _Call, *, is_first: bool, at_least_one: bool, once: bool) -> Format:
         """Return calls one after the other; text comes before one that is not first."""
-        assert self._call_field is not None
-        call = self._call_field
         once = once or not call.field.repeats or call.field.close is None
         try:
             made = self._of_field(call, is_first=is_first, once=once)
-        except _Unwritable as error:
+        except _UnwritableError as error:
             where = f"{call.field.pointer}/content_args"
             self._report.error(where, str(error), code=INVALID)
             made = _tag([_const(NAME)])
@@ -235,10 +231,8 @@ class _Writer:
     def _of_field(self, call: _Call, *, is_first: bool, once: bool) -> Format:
         """Return the tag of a call, or a region with a list of tags."""
         field, kind = call.field, call.field.content.kind
-        assert field.open is not None
         if kind == "python-call-list" and call.members == ("name", "arguments"):
-            name = self._name("[A-Za-z_][A-Za-z0-9_]*")
-            tag = _tag([name, self._arguments("python")])
+            tag = _tag([self._name("[A-Za-z_][A-Za-z0-9_]*"), self._arguments("python")])
             return self._closed(field, [*self._lead(field.open, is_first), *_list(tag, once)])
         if kind == "json" and call.members[0]:
             name, arguments = call.members
@@ -253,7 +247,7 @@ class _Writer:
             gaps = [_GAP] if kind == "json" else []
             body = [*gaps, self._arguments(self._style(field)), *gaps]
             return self._merged(field, [*self._lead(field.open, is_first, call.group), *body])
-        raise _Unwritable(f"no grammar writes calls as `{kind}` so")
+        raise _UnwritableError(f"no grammar writes calls as `{kind}` so")
 
     def _merged(self, field: Field, parts: list[Format]) -> Format:
         return self._closed(field, [*_joined(parts)])
@@ -268,10 +262,10 @@ class _Writer:
         for style, element in _ELEMENTS.items():
             text = element.format("qzk", "qzv")
             found = content.tag and content.tag.find(text, 0, Budget(10**6))
-            if found and found.groups.get("key") == "qzk":
-                if found.groups.get("value", "").strip() == "qzv" and found.end == len(text):
-                    return style
-        raise _Unwritable("no style of elements is known that this pattern reads")
+            groups = found.groups if found and found.end == len(text) else {}
+            if groups.get("key") == "qzk" and groups.get("value", "").strip() == "qzv":
+                return style
+        raise _UnwritableError("no style of elements is known that this pattern reads")
 
     def _arguments(self, style: str) -> Format:
         schema: Any = {"type": "object"} if self._is_any else SCHEMA
@@ -286,13 +280,13 @@ class _Writer:
         call = self._call_field
         if call is None or not call.group or call.field.open is None or not call.field.open.pattern:
             return None
-        nodes = _nodes(call.field.open.pattern.tree)
-        bodies = [each.body for each in nodes if isinstance(each, Named) and each.name == call.group]
-        return _printed(bodies[0])
+        nodes = postorder(call.field.open.pattern.tree)
+        groups = (each for each in nodes if isinstance(each, Named) and each.name == call.group)
+        return _printed(next(groups))
 
     # Anchors
 
-    def _lead(self, anchor: Anchor, is_first: bool, group: str = "") -> list[Format]:
+    def _lead(self, anchor: Anchor | None, is_first: bool, group: str = "") -> list[Format]:
         """Return what opens a region; blanks that lead it are those of the text before it."""
         found = self._written(anchor, group)
         first = found[0]
@@ -300,22 +294,25 @@ class _Writer:
             return found[1:]
         return found
 
-    def _written(self, anchor: Anchor, group: str = "") -> list[Format]:
+    def _written(self, anchor: Anchor | None, group: str = "") -> list[Format]:
         """Return an anchor as formats: texts, patterns, and the name of a tool in a group."""
+        if anchor is None:
+            return []
         if anchor.pattern is None:
             return [_or([_const(each) for each in anchor.texts])]
         tree = anchor.pattern.tree
-        nodes = tree.parts if isinstance(tree, InOrder) else (tree,)
+        is_one = isinstance(tree, Named) or not isinstance(tree, InOrder)
+        nodes = (tree,) if is_one else tree.parts
         found: list[Format] = []
         for node in nodes:
             if isinstance(node, Named) and node.name == group and group:
-                found.append(self._name(_printed(node.body)))
+                found.append(self._name(_printed(node)))
             elif _letter(node) is not None:
                 found.append(_const(_letter(node) or ""))
             else:
                 found.append({"type": "regex", "pattern": _printed(node), **_blank(node)})
         if group and not any(isinstance(each, Named) and each.name == group for each in nodes):
-            raise _Unwritable(f"the group `{group}` is inside another part of its pattern")
+            raise _UnwritableError(f"the group `{group}` is inside another part of its pattern")
         return [*_joined(found)]
 
     def _texts_in(self, anchor: Anchor) -> tuple[str, ...]:
@@ -396,13 +393,6 @@ def _joined(parts: Sequence[Format]) -> Iterator[Format]:
 # Patterns
 
 
-def _nodes(tree: Node) -> list[Node]:
-    found = [tree]
-    for node in found:
-        found += children(node)
-    return found
-
-
 def _letter(node: Node) -> str | None:
     """Return the character that a node is, if it is one certain one."""
     if isinstance(node, Characters) and len(node.points) == 1:
@@ -437,7 +427,7 @@ def _printed(tree: Node) -> str:
     def spelled(points: Any) -> str:
         return "[\\s\\S]" if points == ANY else print_characters(points)
 
-    return print_expression(fold(tree, children, rebuilt), spelled)
+    return print_expression(fold(tree, rebuilt), spelled)
 
 
 def _needed(pattern: Pattern) -> tuple[str, ...]:
@@ -449,17 +439,17 @@ def _needed(pattern: Pattern) -> tuple[str, ...]:
                 letter = _letter(node)
                 return () if letter is None else (letter,)
             case Choice():
-                return tuple(dict.fromkeys(text for each in parts for text in each)) if all(
-                    parts
-                ) else ()
+                return (
+                    tuple(dict.fromkeys(text for each in parts for text in each))
+                    if all(parts)
+                    else ()
+                )
             case Repeat(_, low):
                 return parts[0] if low else ()
-            case Named():
-                return parts[0]
             case _:
                 return _longest(node, parts)
 
-    return fold(pattern.tree, children, needed)
+    return fold(pattern.tree, needed)
 
 
 def _longest(node: Any, parts: list[tuple[str, ...]]) -> tuple[str, ...]:

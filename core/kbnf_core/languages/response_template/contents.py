@@ -1,8 +1,8 @@
 """How the content of a region is read to a value, and a value to its place in a message.
 
 The ways are those of transformers, which documents them in ``chat_response_parsing``. What is read
-by Python's own ``int``, ``float`` and ``json`` there is read so here. Elements are found by patterns
-without backtracking; calls of Python are read by a parser whose depth has a bound.
+by Python's own ``int``, ``float`` and ``json`` there is read so here. Elements are found by
+patterns without backtracking; calls of Python are read by a parser whose depth has a bound.
 """
 
 import json
@@ -162,7 +162,8 @@ def matches(pattern: Pattern, text: str, budget: Budget) -> Iterator[Match]:
 
 
 def _elements(text: str, content: Content, budget: Budget) -> dict[str, Any]:
-    assert content.tag is not None
+    if content.tag is None:
+        raise UnreadError("elements have no pattern")
     found: dict[str, Any] = {}
     several: set[str] = set()
     for match in matches(content.tag, text, budget):

@@ -18,12 +18,8 @@ from kbnf_core.automata.regex.search import Match
 from kbnf_core.languages.response_template.contents import UnreadError, value_of
 from kbnf_core.languages.response_template.template import Anchor, Field, Template
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.errors import MessageError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-
-
-class MessageError(KbnfError, ValueError):
-    """A text that a response template reads to no message."""
 
 
 def message_of(
@@ -90,39 +86,35 @@ class _Search:
         return self._found
 
 
-def _regions(
-    template: Template, text: str, budget: Budget
-) -> Iterator[tuple[Field, _Region]]:
+def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Field, _Region]]:
     """Yield the regions of a text in order."""
     fields = sorted(template.fields.values(), key=lambda field: field.name)
     openings = [(each, _Search(each.open, text, budget)) for each in fields if each.open]
     closings = {each.name: _Search(each.close, text, budget) for each in fields if each.close}
     implicit = template.implicit
     start = 0
+    closing = None if implicit is None else closings.get(implicit.name)
     while start < len(text):
         budget.spend(len(openings))
+        # Of those that begin at one place the longest, openings ahead of what closes.
         found = [
-            (match.start, -match.end, 0, number)
-            for number, (_, search) in enumerate(openings)
+            ((match.start, -match.end, 0, number), match, field)
+            for number, (field, search) in enumerate(openings)
             if (match := search.after(start)) is not None
         ]
-        closing = None if implicit is None else closings.get(implicit.name)
         closed = None if closing is None else closing.after(start)
         if closed is not None:
-            found.append((closed.start, -closed.end, 1, 0))
-        first = min(found, default=(len(text), -len(text), 1, 0))
-        if implicit is not None and first[0] > start:
-            groups = closed.groups if closed is not None and found and first[2] else {}
-            yield implicit, _Region(text[start : first[0]], groups)
-        start = -first[1]
-        if first[2] == 0:
-            field, search = openings[first[3]]
-            opened = search.after(first[0])
-            assert opened is not None
+            found.append(((closed.start, -closed.end, 1, 0), closed, None))
+        nothing = Match(len(text), len(text), {})
+        _, first, field = min(found, default=((), nothing, None), key=lambda each: each[0])
+        if implicit is not None and first.start > start:
+            groups = first.groups if field is None else {}
+            yield implicit, _Region(text[start : first.start], groups)
+        start = first.end
+        if field is not None:
             end = closings[field.name].after(start) if field.close else None
             body = text[start:] if end is None else text[start : end.start]
-            groups = {**opened.groups, **({} if end is None else end.groups)}
-            yield field, _Region(body, groups)
+            yield field, _Region(body, {**first.groups, **({} if end is None else end.groups)})
             start = len(text) if end is None else end.end
 
 

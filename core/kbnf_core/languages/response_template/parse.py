@@ -1,7 +1,7 @@
 """The reader of response templates: to the texts of messages, with calls of any tools.
 
-A template in the configuration of a tokenizer is held against the chat template beside it: what that
-renders for an answer, thoughts and calls reads back as what was rendered, or the lint says where not
+A template in the configuration of a tokenizer is held against the chat template beside it: what
+that renders for an answer and for calls reads back as what was rendered, or the lint says where not
 (W443). Rendering runs in a process with limits, as for formats that are derived.
 """
 
@@ -13,21 +13,20 @@ from kbnf_core.kbnf.parsed import Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.response_template.call_format import format_from, format_of_any
 from kbnf_core.languages.response_template.detect import KEY, is_response_template
-from kbnf_core.languages.response_template.message import MessageError, message_of
+from kbnf_core.languages.response_template.message import message_of
 from kbnf_core.languages.response_template.template import (
     MISREAD,
     Template,
     read_template,
     template_of,
 )
-from kbnf_core.languages.structural_tag.call_texts import Format
 from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
 from kbnf_core.languages.structural_tag.read import Report, read_value
 from kbnf_core.languages.tools import rendering
 from kbnf_core.languages.tools.chat_template import MEMORY, SECONDS, derived_format
 from kbnf_core.processes import Process, ProcessError, StartError
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError
+from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError, MessageError
 from kbnf_core.text.source import Source
 
 
@@ -102,7 +101,7 @@ class _Everywhere(Report):
 
 _TEXT = "qzplainqz"
 _ARGUMENTS: Mapping[str, Any] = {"qzone": 'a "b"', "qztwo": 3}
-_TOOLS = [
+_TOOLS: list[dict[str, Any]] = [
     {
         "type": "function",
         "function": {
@@ -149,7 +148,7 @@ def _compared(text: str) -> list[str]:
     found = []
     for title, messages, wanted in _probes():
         try:
-            whole = render(messages)
+            whole = render(messages).rstrip()
         except rendering.OtherwiseError:
             continue
         begun = prompt if whole.startswith(prompt) else ""

@@ -34,7 +34,7 @@ MOST_DEPTH = 64
 """Groups inside each other in a pattern, and values inside each other in a template."""
 
 PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)*)\}")
-"""What a transform puts a group of an anchor, or the content, or a part of that, in the place of."""
+"""What a transform puts a group of an anchor, the content, or a part of that in the place of."""
 
 _OF_TEXT = {"strip": bool}
 _CONTENTS: Mapping[str, Mapping[str, type]] = {
@@ -265,45 +265,46 @@ class _Reader:
         """Return how a content is read, and how values within it are, without recursion."""
         inside: list[tuple[str, Mapping[str, Any], Pattern | None]] = []
         where = f"{pointer}/{key}"
-        while True:
-            if kind not in _CONTENTS:
-                known = ", ".join(_CONTENTS)
-                self._wrong(f"{pointer}/content", f"there is no content {kind!r}"[:200],
-                            f"there are {known}")  # fmt: skip
-                return None
-            if not isinstance(given, dict):
-                self._wrong(where, f"`{where.rpartition('/')[2]}` is an object")
-                return None
-            for name, each in given.items():
-                wanted = _CONTENTS[kind].get(name)
-                if wanted is None:
-                    self._report.note(f"{where}/{escape(name)}", f"`{kind}` reads no `{name}`")
-                elif not isinstance(each, wanted) or each == "":
-                    self._wrong(f"{where}/{name}", f"`{name}` is {_TYPES[wanted]}")
-                    return None
+        while self._is_content(kind, given, pointer, where):
             tag = None
             if kind == "xml-inline":
                 tag = self._pattern(given.get("tag_pattern"), f"{where}/tag_pattern")
-                if tag is None:
-                    return None
-                if "key" not in tag.names:
-                    self._wrong(f"{where}/tag_pattern", "this pattern has no group `key`")
-            for pair in given.get("string_delims", []):
-                if not (isinstance(pair, list) and len(pair) == 2 and all(
-                    isinstance(each, str) and each for each in pair
-                )):  # fmt: skip
-                    self._wrong(f"{where}/string_delims", "`string_delims` are pairs of texts")
+                if tag is None or "key" not in tag.names:
+                    self._wrong(f"{where}/tag_pattern", "a pattern of elements has a group `key`")
                     return None
             inside.append((kind, given, tag))
             if "value_parser" not in given:
-                break
+                found: Content | None = None
+                for kind, given, tag in reversed(inside):
+                    found = Content(kind, given, tag, found)
+                return found
             parser = given["value_parser"]
             where = f"{where}/value_parser/args"
             kind, given = parser.get("name", "text"), parser.get("args", {})
-        found: Content | None = None
-        for each in reversed(inside):
-            found = Content(*each, found)
-        return found
+        return None
+
+    def _is_content(self, kind: Any, given: Any, pointer: str, where: str) -> bool:
+        """Report what is wrong with a way to read a content; tell whether there is nothing."""
+        if kind not in _CONTENTS:
+            message, known = f"there is no content {kind!r}"[:200], ", ".join(_CONTENTS)
+            self._wrong(f"{pointer}/content", message, f"there are {known}")
+            return False
+        if not isinstance(given, dict):
+            self._wrong(where, "the arguments of a content are an object")
+            return False
+        for name, each in given.items():
+            wanted = _CONTENTS[kind].get(name)
+            if wanted is None:
+                self._report.note(f"{where}/{escape(name)}", f"`{kind}` reads no `{name}`")
+            elif not isinstance(each, wanted) or each == "":
+                self._wrong(f"{where}/{name}", f"`{name}` is {_TYPES[wanted]}")
+                return False
+        pairs = given.get("string_delims", [])
+        held = [each for each in pairs if isinstance(each, list) and len(each) == 2]
+        if len(held) < len(pairs) or not all(isinstance(a, str) and a for b in held for a in b):
+            self._wrong(f"{where}/string_delims", "`string_delims` are pairs of texts")
+            return False
+        return True
 
     def _warn(self, fields: Mapping[str, Field]) -> None:
         """Note regions that cannot be closed, and those that never open."""
