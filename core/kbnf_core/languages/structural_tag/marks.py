@@ -101,7 +101,7 @@ class _MarkedWriter(Writer):
         name, tag = node.fields["tool"], self._tag_around(node)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
-        return self.mark(form, Mark("call", name, style, shapes))
+        return self.mark(form, Mark("call", name or None, style, shapes))
 
     def _regex(self, node: Node) -> Form:
         return self._unless_numbered(node, super()._regex(node))
