@@ -1,19 +1,13 @@
 """The commands that look at what may come, explain it, and check it, without moving."""
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-from kbnf_cli.escaped import describe_bytes, escaped
-from kbnf_cli.mask_report import symbol_at
-from kbnf_cli.mask_table import terminal_places
-from kbnf_cli.play.session import Session, World
-from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, visible
-from kbnf_core.text.diagnostics.text import count_of, place_in
-from kbnf_core.text.source import NOWHERE, Source, Span
 import re
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from random import Random
-from kbnf_cli.escaped import TypingError, escaped, read_typed
-from kbnf_cli.mask_table import is_pattern, matching, spelled
+from typing import TYPE_CHECKING
+
+from kbnf_cli.escaped import TypingError, describe_bytes, escaped, read_typed
+from kbnf_cli.mask_report import symbol_at
+from kbnf_cli.mask_table import is_pattern, matching, spelled, terminal_places
 from kbnf_cli.play.render import (
     allowed_count,
     allowed_ids,
@@ -28,14 +22,15 @@ from kbnf_cli.play.render import (
     tokens_line,
 )
 from kbnf_cli.play.session import Command, Operand, Reply, Session, World, misused, refused
-from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, plain
-from kbnf_core.text.diagnostics.text import count_of
+from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, plain, visible
+from kbnf_core.text.diagnostics.text import count_of, place_in
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
-    from kbnf_core import Explanation
-    from kbnf_core.recognise.explain import LivePlace
     from collections.abc import Sequence
-    from kbnf_core import Vocabulary
+
+    from kbnf_core import Explanation, Vocabulary
+    from kbnf_core.recognise.explain import LivePlace
     from kbnf_core.recordings import What
 
 

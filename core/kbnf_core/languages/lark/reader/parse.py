@@ -1,20 +1,26 @@
 """Parses Lark and LLGuidance-Lark: text in, tree and findings out. Never raises.
-XX"""
 
-import re
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
-from kbnf_core.ir import Choice, Repeat, Sequence
-from kbnf_core.kbnf.read import MANY, number
-from kbnf_core.kbnf.statements import Word, span_of
-from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.text.source import Span
+Each statement is parsed for itself, so that every mistake of a file is found.
+
+A statement ends with its line, unless the next line that has text starts with ``|``. Objects
+(``%json {...}``), nested grammars and conditions go on to their closing bracket. Every text
+falls into words, so nothing here can fail: what is no word is ``JUNK``.
+
+``Builder`` makes the tree while Lark reduces the rules of ``grammar.lark``: each method is called
+with the parts of the rule (or alias) of its name. Optional parts that are missing are left out, so
+parts are told apart by their kinds.
+"""
+
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+from kbnf_core.ir import Choice, Repeat, Sequence
+from kbnf_core.kbnf.read import MANY, number
 from kbnf_core.kbnf.statements import (
     Metasyntax,
     Mistake,
@@ -25,13 +31,12 @@ from kbnf_core.kbnf.statements import (
     span_of,
     too_deep,
 )
-from kbnf_core.languages.lark.reader import tree
+from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.json_text import end_of_json
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions
-
 
 Parts: TypeAlias = list[Any]
 """Tokens, and what the methods made of inner rules; the grammar says which."""
@@ -457,7 +462,7 @@ def _goes_on(words: list[Word], line: int) -> bool:
 class Parsed:
     """The tree, and the findings in order of position."""
 
-    document: tree.Document
+    document: lark.Document
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -471,11 +476,11 @@ def parse_lark(source: Source, limits: Limits = DEFAULT_LIMITS) -> Parsed:
     """Parse ``source``; statements with mistakes are left out of the document."""
     split = (Statement(words) for words in statements(source.text))
     read = parse_statements(split, _Lark(source, limits))
-    document = tree.Document(source, tuple(read.trees), frozenset(read.broken))
+    document = lark.Document(source, tuple(read.trees), frozenset(read.broken))
     return Parsed(document, tuple(read.findings))
 
 
-class _Lark(Metasyntax[tree.Statement]):
+class _Lark(Metasyntax[lark.Statement]):
     """The statements of a text."""
 
     def parser(self) -> Parser:
