@@ -54,9 +54,9 @@ def find_what(vocabulary: "Vocabulary", text: str) -> "What":
     if match is not None:
         return _known(vocabulary, int(match[1]))
     data = typed_bytes(text)
-    found = vocabulary.token_id(data)
+    found = vocabulary.get_token_id(data)
     if found is None:
-        found = vocabulary.special_id(text)
+        found = vocabulary.special_tokens.get(text)
     return data if found is None else found
 
 
@@ -121,7 +121,7 @@ def _more(session: Session, text: str, world: World) -> Reply:
 def _why(session: Session, text: str, world: World) -> Reply:
     vocabulary = session.vocabulary
     asked = [find_what(vocabulary, text)]
-    special = vocabulary.special_id(text)
+    special = vocabulary.special_tokens.get(text)
     if special is not None and special != asked[0]:
         # The text of another token, or of none, is also the name of a special token.
         asked.append(special)

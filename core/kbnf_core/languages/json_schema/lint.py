@@ -22,9 +22,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import Grammar, Node
 from kbnf_core.languages.json_schema.arguments import pointer_to
-from kbnf_core.languages.json_schema.build_tree import Form
 from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.keywords import (
@@ -172,7 +171,7 @@ class _Survey(Writer):
         except ProblemError as error:
             self._keep(error.problem)
 
-    def place(self, expression: Expression, hint: str) -> Form | None:
+    def place(self, expression: Expression, hint: str) -> Node | None:
         """Go on with any value instead of one that has a problem."""
         try:
             return super().place(expression, hint)

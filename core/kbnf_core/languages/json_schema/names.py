@@ -20,15 +20,7 @@ from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.expression import Builder, Expression, print_characters
 from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.languages.json_schema.build_tree import (
-    Form,
-    Rules,
-    alternation,
-    call,
-    regex,
-    sequence,
-    text,
-)
+from kbnf_core.kbnf.build import Form, alternation, call, regex, sequence, text
 from kbnf_core.languages.json_schema.characters import ESCAPED, Spelling, is_spelt_once, spell_text
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
@@ -84,11 +76,19 @@ CHUNK = 32
 class OtherNames:
     """Writes the names that are none of some words, each set of words once.
 
-    ``comments`` are what to say of the rules, by name; ``pieces`` writes an expression.
+    ``comments`` are what to say of the rules, by name; ``pieces`` writes an expression, ``rules``
+    are where rules go, and ``fresh`` takes a hint for a name and returns the name.
     """
 
-    def __init__(self, prelude: Prelude, rules: Rules, pieces: Callable[[Regex], Form]) -> None:
+    def __init__(
+        self,
+        prelude: Prelude,
+        fresh: Callable[[str], str],
+        rules: dict[str, Form],
+        pieces: Callable[[Regex], Form],
+    ) -> None:
         self._prelude = prelude
+        self._fresh = fresh
         self._rules = rules
         self._pieces = pieces
         self._builder = Builder()
@@ -102,7 +102,7 @@ class OtherNames:
         """
         key = tuple(sorted(words))
         if key not in self._known:
-            name = self._rules.fresh("other_key")
+            name = self._fresh("other_key")
             self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
             self._known[key] = call(name)
             # Rules to write: the name, what comes first in it, the rests of words that it avoids.
@@ -110,8 +110,8 @@ class OtherNames:
             while pending:
                 name, first, rests = pending.pop()
                 cut = _cut(rests)
-                inner = {head: self._rules.fresh(name) for head in cut}
-                self._rules.add(name, sequence(*first, self._ways(rests, inner)))
+                inner = {head: self._fresh(name) for head in cut}
+                self._rules[name] = sequence(*first, self._ways(rests, inner))
                 pending += [(inner[head], [], cut[head]) for head in cut]
         return self._known[key]
 
@@ -119,8 +119,10 @@ class OtherNames:
         """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
         near = [*(word for word in words if word[:CHUNK] not in inner), *inner]
         _, within, ends = leaving(near, self._builder, PLAIN, inner.keys())
-        rest = self._prelude.use("name_rest")
-        escaped = sequence(self._pieces(within), self._prelude.use("escape"), rest)
+        rest, escape = (
+            call(self._prelude.use(name).nonterminal) for name in ("name_rest", "escape")
+        )
+        escaped = sequence(self._pieces(within), escape, rest)
         away = _away(near, inner.keys())
         ways = [sequence(alternation(map(regex, away)), rest), escaped]
         if ends != NOTHING:

@@ -22,16 +22,16 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
-from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.conversion.rewrite import at, placed
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.conversion.rewrite import at, placed
+from kbnf_core.kbnf.build import (
     Form,
     alternation,
     definition,
     optional,
     repeated,
 )
+from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
 from kbnf_core.languages.structural_tag.call_texts import NAME
@@ -101,7 +101,7 @@ class _MarkedWriter(Writer):
         name, tag = node.fields["tool"], self._tag_around(node)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
-        return self.mark(form, Mark("call", name, style, shapes))
+        return self.mark(form, Mark("call", name or None, style, shapes))
 
     def _regex(self, node: Node) -> Form:
         return self._unless_numbered(node, super()._regex(node))

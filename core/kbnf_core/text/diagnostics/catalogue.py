@@ -138,6 +138,9 @@ _RULES = (
         "Neither a difference between two grammars nor a proof of equality was found.",
     ),
     Rule("I901", "stopped-early", "A check was too large to be completed."),
+    # Response templates
+    Rule("E443", "invalid-response-template", "Invalid response template."),
+    Rule("W443", "misread-response", "A response template reads a text otherwise than written."),
     # JSON Schema
     Rule("E801", "unsupported-keyword", "No grammar can enforce this keyword."),
     Rule("E802", "invalid-schema", "The text is not a JSON Schema."),
