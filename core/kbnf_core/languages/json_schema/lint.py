@@ -17,6 +17,7 @@ it is certain from the rules of a grammar, and not found so, rules are written t
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -210,6 +211,12 @@ def _no_schema(schema: Json) -> Iterator[Problem]:
         message = "no keyword here restricts anything: every JSON text is allowed"
         help_ = "is this a schema? it is no list of tools and no structural tag"
         yield Problem(NO_SCHEMA, message, "", help_)
+
+
+def warn_of_misspelt(schema: Json) -> None:
+    """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
+    for problem in _misspelt(schema):
+        warnings.warn(f"{problem.pointer}: {problem.message}; {problem.help}", stacklevel=3)
 
 
 def _misspelt(schema: Json) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from importlib import import_module
 from os import PathLike
 from typing import Any
@@ -25,6 +26,12 @@ def schema_text(source: object, *, lossless: bool = True) -> str:
         return _as_json(source)
     if isinstance(source, int | float | list | None):
         raise ConfigError(f"a schema is a dict, a bool, a text or a type, not {source!r}"[:200])
+    kind = type(source)
+    if is_dataclass(kind) or hasattr(kind, "model_json_schema"):
+        raise ConfigError(
+            f"this is an instance of {kind.__name__}, and the schema is of the class:"
+            f" write `{kind.__name__}`"
+        )
     for method in ("model_json_schema", "json_schema"):
         make = getattr(source, method, None)
         if callable(make):

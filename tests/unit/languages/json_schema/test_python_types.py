@@ -100,9 +100,7 @@ def test_checks_in_python_are_named() -> None:
         late=(Annotated[dt.time, Field(gt=dt.time(12))], ...),
         link=(pydantic.HttpUrl, ...),
     )
-    found = check(
-        schema_text(model), language=JSON_SCHEMA, language_options={"closed": True}
-    )
+    found = check(schema_text(model), language=JSON_SCHEMA, language_options={"closed": True})
     assert [(each.code, each.pointer) for each in found] == [
         ("I830", f"/properties/{name}") for name in ("file", "raw", "even", "late")
     ]
