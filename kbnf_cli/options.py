@@ -338,8 +338,8 @@ schema_options = together(
     _schema_option(
         "--digits",
         type=click.Choice(["bounded", "any"]),
-        text="JSON Schema: numbers of at most 19 digits before the point, 17 after it and 3 in the"
-        " exponent, more where the schema asks for more; or any number of digits."
+        text="JSON Schema: integers of 64 bits and numbers that are finite doubles, with at most 17"
+        " digits after the point, more where the schema asks for more; or any number of digits."
         "  [default: bounded]",
     ),
     _schema_option(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -185,11 +186,14 @@ class Grammar:
                 return read(source, **options)
             case bool() | type():
                 return cls.from_json_schema(source, **options)
-        if hasattr(source, "model_json_schema") or get_origin(source) is not None:
+        is_of_class = hasattr(source, "model_json_schema") or is_dataclass(source)
+        if is_of_class or get_origin(source) is not None:
             return cls.from_json_schema(source, **options)
+        is_swapped = hasattr(source, "encode")
         raise ConfigError(
-            f"a {type(source).__name__} is no grammar: a text, a `Path`, a JSON Schema as a dict, a"
-            " pydantic class or a `Grammar` is needed"
+            "expected a grammar (a text, a `Path`, a JSON Schema as a dict, a pydantic class or a"
+            f" `Grammar`), got {type(source).__name__}"
+            + (": a vocabulary or tokenizer is the second argument" if is_swapped else "")
         )
 
     @classmethod
@@ -275,7 +279,13 @@ class Grammar:
         wanted = JSON_SCHEMA.options_of(
             schema, {"whitespace": whitespace, "order": order, **options}
         )
-        return cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
+        grammar = cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
+        if isinstance(schema, Mapping):
+            # A schema that a program writes is checked by nobody else.
+            from kbnf_core.languages.json_schema.lint import warn_of_misspelt
+
+            warn_of_misspelt(schema)
+        return grammar
 
     @classmethod
     def from_tools(cls, tools: object, *, lossy: bool = False, **options: Any) -> "Grammar":

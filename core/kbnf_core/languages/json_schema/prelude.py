@@ -32,8 +32,12 @@ _GAPS = {
 _STATES = 1_000
 """States of the largest automaton that stands for a rule."""
 
-WHOLE_DIGITS, FRACTION_DIGITS, EXPONENT_DIGITS = 19, 17, 3
-"""Digits of a number, where they are bounded: as many as 64 bits need, and 3 for the exponent."""
+WHOLE_DIGITS, FRACTION_DIGITS = 19, 17
+"""Digits of a number, where they are bounded: as many as 64 bits need."""
+WHOLE = "-?(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})"
+"""Integers within 64 bits: those of 19 digits begin with 8 at most."""
+EXPONENT = r"[eE](?:-[0-9]{1,3}|\+?1?[0-9]{1,2})"
+"""An exponent with which a number of so many digits is a finite double."""
 
 
 def digits(most: int | None) -> str:
@@ -90,8 +94,9 @@ class Shared:
         self.whole_fraction = ""
         if has_whole_fractions and options.integers is Integers.FRACTION:
             self.whole_fraction = r"(?:\.0)?" if self.are_bounded else r"(?:\.0+)?"
-        bounds = (WHOLE_DIGITS, FRACTION_DIGITS, EXPONENT_DIGITS)
-        most, fraction, exponent = bounds if self.are_bounded else (None, None, None)
+        whole, fraction, exponent = WHOLE, FRACTION_DIGITS, EXPONENT
+        if not self.are_bounded:
+            whole, fraction, exponent = integers(None), None, "[eE][+-]?[0-9]+"
         self.spelling = Spelling(
             LETTERS if options.allowed_escapes is None else options.allowed_escapes,
             options.standard is Standard.LLGUIDANCE,
@@ -114,10 +119,8 @@ class Shared:
             "ws": gap,
             "character": character,
             "string": f'"{character}*"',
-            "integer": integers(most) + self.whole_fraction,
-            "number": (
-                rf"{integers(most)}(?:\.{digits(fraction)})?(?:[eE][+-]?{digits(exponent)})?"
-            ),
+            "integer": whole + self.whole_fraction,
+            "number": rf"{whole}(?:\.{digits(fraction)})?(?:{exponent})?",
             "escape": self.spelling.escape,
             "name_rest": f'{self.spelling.character}*"',
             "other_name": self.spelling.with_needless or "",

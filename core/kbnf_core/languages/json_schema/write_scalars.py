@@ -46,6 +46,7 @@ from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import (
     FRACTION_DIGITS,
+    WHOLE,
     WHOLE_DIGITS,
     Prelude,
     digits,
@@ -511,9 +512,11 @@ class ScalarWriter:
         bounds = [atom.bound for atom in atoms if isinstance(atom, Compared)]
         divisors = [atom.divisor for atom in atoms if isinstance(atom, Multiple)]
         places = [_places(divisor) for divisor in divisors]
-        most, fraction = None, digits(None)
-        if self._prelude.has_bounded_digits and not is_wide:
-            most = max(WHOLE_DIGITS, *map(_whole_digits, (*bounds, *divisors)), 1)
+        whole, fraction = integers(None), digits(None)
+        are_bounded = self._prelude.has_bounded_digits and not is_wide
+        if are_bounded:
+            most = max(map(_whole_digits, (*bounds, *divisors)), default=0)
+            whole = WHOLE if most < WHOLE_DIGITS else integers(most)
             fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
         below_one = ""
         if places and min(places) == 0:
@@ -522,10 +525,9 @@ class ScalarWriter:
             behind = rf"(?:\.{digits(min(places))})?"
         else:
             behind = rf"(?:\.{fraction})?"
-            if most is not None and any(_leaves_out_zero(atom) for atom in atoms):
+            if are_bounded and any(_leaves_out_zero(atom) for atom in atoms):
                 # Next to zero, digits count from the first that is not 0: else each 0 is a case.
                 below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
-        whole = integers(most)
         if below_one:
             whole = whole.replace("0|", "", 1)
         texts = Matching(f"{whole}{behind}{below_one}").dfa()
