@@ -102,7 +102,7 @@ class _Tokenizer:
         self.eos_token_id = min(vocabulary.eos_token_ids)
         self._encode = setting.encode
         self.tokens = all_bytes(vocabulary)
-        self.special_token_ids = [i for i in range(vocabulary.size) if vocabulary.is_special(i)]
+        self.special_token_ids = [i for i in range(vocabulary.size) if i in vocabulary.special_ids]
 
     def __call__(self, text: str | bytes) -> list[int]:
         return self._encode(text if isinstance(text, str) else text.decode("utf-8", "replace"))

@@ -98,7 +98,7 @@ class _GridTokenizer:
         vocabulary = setting.vocabulary
         ids = range(vocabulary.size)
         self.vocabulary = {str(token): token for token in ids}
-        self.special_token_ids = frozenset(i for i in ids if vocabulary.is_special(i))
+        self.special_token_ids = frozenset(i for i in ids if i in vocabulary.special_ids)
         self._bytes = [vocabulary.token(token) or b"" for token in ids]
         self.token_bytes = self._bytes.__getitem__
 

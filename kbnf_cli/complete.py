@@ -126,7 +126,7 @@ def _end_of(engine: "Engine", data: bytes, tokens: int | None) -> bytes:
     if found.tokens is None or len(found.tokens) > tokens:
         enough = "" if found.tokens is None else f": {len(found.tokens):,} are enough"
         raise EngineError(f"{tokens:,} tokens do not complete the text{enough}")
-    return b"".join(map(engine.vocabulary.bytes_or_name, found.tokens))
+    return engine.vocabulary.decode(found.tokens)
 
 
 def _write(console: Console, kept: bytes, added: bytes) -> None:

@@ -270,7 +270,7 @@ def _show_explanation(
     console: Console, engine: "Engine", prefix: Prefix, why: int | bytes | str, format_: str
 ) -> None:
     """Show why a token or a text is allowed, and of a text that spells a special token, both."""
-    special = engine.vocabulary.special_id(why) if isinstance(why, str) else None
+    special = engine.vocabulary.special_tokens.get(why) if isinstance(why, str) else None
     explanation = engine.why(as_bytes(why) if isinstance(why, str) else why)
     source = engine.grammar.source
     if format_ == "json":

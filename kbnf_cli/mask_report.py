@@ -221,7 +221,7 @@ def _row(key: str, value: str) -> Segments:
 def _subject(explanation: "Explanation", vocabulary: "Vocabulary") -> str:
     if explanation.token_id is None:
         return escaped(explanation.data)
-    if vocabulary.is_special(explanation.token_id):
+    if explanation.token_id in vocabulary.special_ids:
         text = vocabulary.token_string(explanation.token_id) or "end of sequence"
         return f"special token {explanation.token_id} {visible(text)}"
     return f"token {explanation.token_id} {escaped(explanation.data)}"

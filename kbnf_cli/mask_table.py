@@ -198,7 +198,7 @@ def _lacking(mask: "Mask") -> str:
     left = _not_allowed(mask)
     if len(left) >= len(mask.ids):
         return ""
-    special = sum(map(mask.vocabulary.is_special, left))
+    special = len(mask.vocabulary.special_ids.intersection(left))
     if not left:
         return ": all of them"
     if special == len(left):
@@ -305,7 +305,7 @@ def _counted(vocabulary: "Vocabulary", ids: Sequence[int], view: View) -> str:
 def _lacking_rows(mask: "Mask", view: View) -> Iterator[str]:
     """Yield the tokens with bytes that are not allowed, where they are the smaller side."""
     left = _not_allowed(mask)
-    others = [each for each in left if not mask.vocabulary.is_special(each)]
+    others = [each for each in left if each not in mask.vocabulary.special_ids]
     if others and len(left) < len(mask.ids):
         yield ""
         yield "not allowed"

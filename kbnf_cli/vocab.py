@@ -123,7 +123,7 @@ def _single_bytes(vocabulary: "Vocabulary") -> int:
 
 def _round_trip(vocabulary: "Vocabulary") -> dict[str, int]:
     tokens = vocabulary.tokens
-    same = sum(vocabulary.token_id(data) == key for key, data in tokens.items())
+    same = sum(vocabulary.get_token_id(data) == key for key, data in tokens.items())
     return {"same": same, "other": len(tokens) - same}
 
 

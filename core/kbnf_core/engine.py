@@ -27,7 +27,14 @@ from kbnf_core.mask.bits import (
     ids_of,
     row_of,
 )
-from kbnf_core.mask.boundary import After, checked_after, rest_behind, waiting_for
+from kbnf_core.mask.boundary import (
+    After,
+    Boundary,
+    WaitingAutomaton,
+    checked_after,
+    rest_behind,
+    waiting_for,
+)
 from kbnf_core.mask.canonical import count_breaks, rows_of
 from kbnf_core.mask.masks import STATE, WAITING, state_at
 from kbnf_core.mask.token_automaton import TOKEN_BITS, TableFullError, TokenAutomaton
@@ -98,7 +105,8 @@ class Engine(EngineCore):
     ``after`` is a text, or the id of a token, that comes before the grammar: until it has come
     everything is allowed and nothing ends the text. It may end within a token; the rest of that
     belongs to the grammar, but for what the grammar does not take. It is a position like others
-    for copies, ``rollback`` and drafts.
+    for copies, ``rollback`` and drafts. ``after_tokens`` is how many tokens may come before it:
+    after as many only those can with which it comes in the fewest tokens.
 
     ``budget`` is a number of tokens in which the text is over, those that end the sequence among
     them and those before the grammar (``after``) not: a token is allowed only if a way to the end
@@ -153,6 +161,7 @@ class Engine(EngineCore):
         limits: Limits | None = None,
         stop_token_ids: int | Collection[int] | None = None,
         after: After | None = None,
+        after_tokens: int | None = None,
         budget: int | None = None,
         ahead: bool | Ahead | None = None,
         canonical: bool | None = None,
@@ -183,9 +192,9 @@ class Engine(EngineCore):
                 " `Limits(regex_bytes=..., exception_bytes=...)`"
             )
         finish = grammar.finish if config.finish is None else Finish.parse(config.finish)
-        after = checked_after(after, vocabulary)
+        boundary = checked_after(after, after_tokens, vocabulary)
         canonical = grammar.canonical if canonical is None else canonical
-        self._begin(grammar, vocabulary, finish, after, budget, ahead, canonical)
+        self._begin(grammar, vocabulary, finish, boundary, budget, ahead, canonical)
         self.remaining = budget
 
     def _begin(
@@ -193,7 +202,7 @@ class Engine(EngineCore):
         grammar: Grammar,
         vocabulary: Vocabulary,
         finish: Finish,
-        after: After | None,
+        boundary: Boundary | None,
         budget: int | None,
         ahead: bool | Ahead | None,
         canonical: bool,
@@ -201,10 +210,10 @@ class Engine(EngineCore):
         self._canonical = rows_of(vocabulary) if canonical else None
         self._grammar = grammar
         self._finish = finish
-        self._after = after
+        self._boundary = boundary
         self._budget = budget
         self._left = -1
-        self._use(waiting_for(grammar.token_automata.get(vocabulary, finish), after))
+        self._use(waiting_for(grammar.token_automata.get(vocabulary, finish), boundary))
         self._position = self._automaton.beginning
         self._accepted: list[int | bytes] = []
         self._positions: list[int] = []
@@ -236,7 +245,7 @@ class Engine(EngineCore):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle what the position follows from; caches are not carried."""
         carried = (
-            *(self._grammar, self.vocabulary, self._finish, self._after, self.accepted),
+            *(self._grammar, self.vocabulary, self._finish, self._boundary, self.accepted),
             *(self._left, self._canonical is not None, self._allowed),
         )
         own = {name: self.__dict__[name] for name in self.__dict__.keys() - _REBUILT - {"_why"}}
@@ -288,7 +297,12 @@ class Engine(EngineCore):
     @property
     def after(self) -> After | None:
         """The text, or the id of a token, that comes before the grammar."""
-        return self._after
+        return None if self._boundary is None else self._boundary.after
+
+    @property
+    def after_tokens(self) -> int | None:
+        """How many tokens may come before ``after``, None for any number."""
+        return None if self._boundary is None else self._boundary.tokens
 
     @property
     def budget(self) -> int | None:
@@ -627,7 +641,7 @@ class Engine(EngineCore):
 
     def _where_it_began(self) -> int:
         if self.is_waiting():
-            raise EngineError(f"the grammar has not begun: it comes after {self._after!r}")
+            raise EngineError(f"the grammar has not begun: it comes after {self.after!r}")
         return self._exact
 
     def _text_so_far(self) -> bytes:
@@ -650,18 +664,19 @@ class Engine(EngineCore):
 
     def _before_grammar(self) -> tuple[int, bytes]:
         """Return how much was accepted before the grammar began, and the rest of the last of it."""
-        if self._after is None:
+        after = self.after
+        if after is None:
             return 0, b""
         waited = bisect_left(self._positions, 1, key=lambda position: position < WAITING)
-        if isinstance(self._after, int) or self.is_waiting():
+        if isinstance(after, int) or self.is_waiting():
             return waited, b""
         # The text ends in the last of what was waiting: as much before that as it is long will do.
-        first, missing = waited - 1, len(self._after.encode())
+        first, missing = waited - 1, len(after.encode())
         while first > 0 and missing > 0:
             first -= 1
             missing -= len(self._spelled(self._accepted[first : first + 1]))
         seen = self._spelled(self._accepted[first:waited])
-        return waited, rest_behind(self._automaton, self._after, seen)
+        return waited, rest_behind(self._automaton, after, seen)
 
     def save_artifact(self, path: str | Path) -> None:
         """Write the grammar to ``path`` with all states and masks computed for it so far.
@@ -680,8 +695,8 @@ class Engine(EngineCore):
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
         asked = what if isinstance(what, bytes | str) else index(what)
-        if self.is_waiting():
-            return self._why.explain_freedom(asked, f"all is free until {self._after!r} has come")
+        if isinstance(self._automaton, WaitingAutomaton) and self.is_waiting():
+            return self._why.explain_waiting(self._automaton, self._position, asked)
         return self._why.explain(self.accepted_by_grammar(), asked)
 
     def follow_rules(self) -> "RuleFollower":
@@ -717,6 +732,9 @@ class Engine(EngineCore):
         if token_id >> TOKEN_BITS:
             self._refuse(token_id)
         position = self._exact
+        if position >= WAITING:
+            # No two texts before a grammar need have a position in common: none is remembered.
+            return self._automaton.step(position, token_id)
         try:
             return self._automaton.after[position << TOKEN_BITS | token_id]
         except TableFullError:
@@ -727,7 +745,7 @@ class Engine(EngineCore):
         """Return the position after a token at some position, DEAD where it cannot come."""
         position = self._automaton.masks.counting.exact(position)
         try:
-            if self._makes_room:
+            if self._makes_room and position < WAITING:
                 return self._automaton.after[position << TOKEN_BITS | token_id]
             return self._automaton.step(position, token_id)
         except EngineError:
@@ -735,9 +753,9 @@ class Engine(EngineCore):
 
     def _mask_at(self, position: int) -> Bitmask:
         """Compute the mask of some position that has no count beside its state."""
-        return (
-            self._automaton.words[position] if self._makes_room else self._automaton.mask(position)
-        )
+        if self._makes_room and position < WAITING:
+            return self._automaton.words[position]
+        return self._automaton.mask(position)
 
     def _fits(self, position: int, left: int) -> bool:
         """Tell whether the text can be over in ``left`` tokens from a position of the grammar."""
@@ -758,6 +776,8 @@ class Engine(EngineCore):
 
     def _mask_here(self) -> Bitmask:
         """Compute the mask of this position on a cache miss."""
+        if self.is_waiting():
+            return self._automaton.mask(self._position)
         try:
             return self._automaton.words[self._state]
         except TableFullError:
@@ -780,7 +800,7 @@ class Engine(EngineCore):
         """Switch to a fresh table that holds only the last few positions of this engine."""
         old = self._automaton.masks.states
         fresh = self._grammar.token_automata.renew(self.vocabulary, self._finish)
-        self._use(waiting_for(fresh, self._after))
+        self._use(waiting_for(fresh, self._boundary))
         new = self._automaton.masks.states
         transfer = Migration(old, new)
         old_ones = max(0, len(self._positions) - KEPT_POSITIONS)
@@ -806,8 +826,12 @@ class Engine(EngineCore):
 
     def _replay(self) -> int:
         """Replay everything accepted from the beginning; return the position reached."""
-        config = Config(finish=self._finish)
-        fresh = Engine(self._grammar, self.vocabulary, config, after=self._after, ahead=False)
+        fresh = Engine.__new__(Engine)
+        fresh._begin(
+            *(self._grammar, self.vocabulary, self._finish, self._boundary, None),
+            ahead=False,
+            canonical=False,
+        )
         fresh._accept_again(self._accepted)
         # It may have begun yet another table on the way.
         self._use(fresh._automaton)
@@ -838,7 +862,7 @@ def _restore(
     grammar: Grammar,
     vocabulary: Vocabulary,
     finish: Finish,
-    after: After | None,
+    boundary: Boundary | None,
     accepted: tuple[int | bytes, ...],
     left: int,
     canonical: bool,
@@ -848,7 +872,7 @@ def _restore(
     """Return an engine that was pickled."""
     engine = kind.__new__(kind)
     ahead = own.pop("_ahead_wanted", None)
-    engine._begin(grammar, vocabulary, finish, after, None, ahead, canonical)
+    engine._begin(grammar, vocabulary, finish, boundary, None, ahead, canonical)
     engine._accept_again(accepted)
     engine._left = left
     engine._allowed = allowed

@@ -149,7 +149,7 @@ def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> 
         *row("status", _status_line(session), Role.STATE),
     ]
     if session.settings.show_stacks:
-        from kbnf_cli.play.explain import stack_rows
+        from kbnf_cli.play.looking import stack_rows
 
         shown += stack_rows(session, world.columns)
     return shown
@@ -195,7 +195,7 @@ def ending(session: Session) -> str:
     if not engine.accepted:
         return "at once: the start is complete without a byte"
     last = engine.accepted[-1]
-    if isinstance(last, int) and session.vocabulary.is_special(last):
+    if isinstance(last, int) and last in session.vocabulary.special_ids:
         return f"by {spelled(session.vocabulary, last)}"
     data = b"".join(spelling(session, what) for what in engine.accepted)
     after = f"after {count_of(len(data), 'byte')}, by {escaped(data[-1:])}"
@@ -220,7 +220,7 @@ def readable(session: Session, steps: "Sequence[What]") -> str:
 def _runs(session: Session, steps: "Sequence[What]") -> Iterator[str]:
     run = b""
     for what in steps:
-        if isinstance(what, int) and session.vocabulary.is_special(what):
+        if isinstance(what, int) and what in session.vocabulary.special_ids:
             if run:
                 yield f"{escaped(run)} "
             yield f"{spelled(session.vocabulary, what)} "

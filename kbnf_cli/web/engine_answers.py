@@ -201,7 +201,7 @@ def _mask(engine: Engine, find: str) -> dict[str, Any]:
             {
                 "id": each,
                 "text": clip(_name(vocabulary, each)),
-                "special": vocabulary.is_special(each),
+                "special": each in vocabulary.special_ids,
                 "allowed": each in allowed,
             }
             for each in first
@@ -212,13 +212,13 @@ def _mask(engine: Engine, find: str) -> dict[str, Any]:
 def _order(vocabulary: Vocabulary, token_id: int) -> tuple[bool, int, bytes, int]:
     """Return the key that sorts special tokens first, then short ones."""
     data = vocabulary.token(token_id) or b""
-    return not vocabulary.is_special(token_id), len(data), data, token_id
+    return token_id not in vocabulary.special_ids, len(data), data, token_id
 
 
 def _name(vocabulary: Vocabulary, what: int | str) -> str:
     if isinstance(what, str):
         return escaped(what.encode())
-    if vocabulary.is_special(what):
+    if what in vocabulary.special_ids:
         return vocabulary.token_string(what) or "end of sequence"
     return escaped(vocabulary.token(what) or b"")
 

@@ -139,7 +139,7 @@ def check(vocabulary: Vocabulary, data: bytes) -> None:
     for token_id, spelling in vocabulary.tokens.items():
         assert 0 <= token_id < vocabulary.size
         if spelling:
-            found = vocabulary.token_id(spelling)
+            found = vocabulary.get_token_id(spelling)
             assert found is not None
             assert vocabulary.tokens[found] == spelling
     expected = as_judged(data)

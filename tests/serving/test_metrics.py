@@ -134,5 +134,3 @@ def test_a_vocabulary_decodes() -> None:
     assert VOCABULARY.decode(VOCABULARY.encode("ab é")) == "ab é".encode()
     with pytest.raises(UnknownTokenError):
         vocabulary.decode([0, 9])
-    with pytest.warns(DeprecationWarning, match="decode"):
-        assert vocabulary.bytes_or_name(3) == b"<x>"

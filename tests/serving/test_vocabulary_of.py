@@ -100,7 +100,7 @@ def test_word_pieces_begin_with_a_blank_or_go_on() -> None:
     assert (spelled["hello"], spelled["##o"], spelled["{"]) == (b" hello", b"o", b" {")
     assert (spelled["."], spelled["!"], spelled["<tool>"]) == (b".", b"!", b" <tool>")
     assert spelled["##ing"] == b"ing"
-    assert vocabulary.is_special(tokenizer.token_to_id("<|end|>") or 0)
+    assert (tokenizer.token_to_id("<|end|>") or 0) in vocabulary.special_ids
     text = "hello world, it's done!"
     ids = tokenizer.encode(text, add_special_tokens=False).ids
     assert b"".join(vocabulary.tokens[each] for each in ids).decode() == " " + tokenizer.decode(ids)
@@ -120,7 +120,7 @@ def test_a_trained_tokenizer_cuts_texts_as_the_library_does(kind: str) -> None:
 def test_names_of_special_tokens_in_a_text_are_text() -> None:
     vocabulary = Vocabulary.of(tokenizer_files.byte_level())
     ids = vocabulary.encode("a<|im_end|>")
-    assert not any(map(vocabulary.is_special, ids))
+    assert vocabulary.special_ids.isdisjoint(ids)
     assert b"".join(vocabulary.tokens[each] for each in ids) == b"a<|im_end|>"
     assert vocabulary.encode(b"\xff") == list(vocabulary.token_ids(b"\xff"))
     assert Vocabulary.bytes().encode("é\x00") == [0xC3, 0xA9, 0]

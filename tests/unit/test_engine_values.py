@@ -88,7 +88,7 @@ def test_a_vocabulary_takes_any_integer(id_type: type) -> None:
     assert vocabulary.token(id_type(0)) == b"a"
     assert vocabulary.get_token(id_type(0)) == kbnf.Token(b"a")
     assert vocabulary.token_string(id_type(0)) == vocabulary.get_token_string(id_type(0)) == "A"
-    assert vocabulary.is_special(id_type(5))
+    assert id_type(5) in vocabulary
     assert id_type(4) in vocabulary
     assert id_type(1) not in vocabulary
     assert "a" not in vocabulary

@@ -81,6 +81,7 @@ class KbnfModel:
         grammar: object,
         *,
         after: str | int | None = None,
+        after_tokens: int | None = None,
         budget: int | None = None,
         canonical: bool = False,
         forced: bool = True,
@@ -90,11 +91,11 @@ class KbnfModel:
     ) -> Answer:
         """Return what the model writes after a prompt, in which special tokens are read.
 
-        ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``budget``, ``canonical``: those of
-        ``Engine``; ``forced``, ``limit``, ``choose``: those of ``loop.write``, by default the most
-        likely token. ``top``: the most likely tokens, before the mask, of each record in the log;
-        none by default. Raises ``ConfigError`` for a prompt that leaves no room, and what
-        ``Engine`` raises.
+        ``grammar``: what ``Grammar.from_any`` takes. ``after``, ``after_tokens``, ``budget``,
+        ``canonical``: those of ``Engine``; ``forced``, ``limit``, ``choose``: those of
+        ``loop.write``, by default the most likely token. ``top``: the most likely tokens, before
+        the mask, of each record in the log; none by default. Raises ``ConfigError`` for a prompt
+        that leaves no room, and what ``Engine`` raises.
         """
         tokens = self._tokenizer.tokenize(prompt, True, True)
         if len(tokens) + limit > self._room:
@@ -106,6 +107,7 @@ class KbnfModel:
             Grammar.from_any(grammar),
             self.vocabulary,
             after=after,
+            after_tokens=after_tokens,
             budget=budget,
             canonical=canonical or None,
         )
@@ -129,7 +131,7 @@ class KbnfModel:
             if top:
                 log += _records(part, logits, top)
         written = [each for each in written if each not in self.vocabulary.eos_token_ids]
-        data = b"".join(map(self.vocabulary.bytes_or_name, written))
+        data = self.vocabulary.decode(written)
         return Answer(written, data.decode("utf-8", "replace"), passes, log)
 
 

@@ -32,9 +32,9 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
     """Constrains a job, from its start or from ``trigger_token`` on.
 
     ``tokenizer``: exllamav3's. ``vocabulary`` saves making one of it for each filter. ``after``,
-    ``budget`` and ``canonical``: those of ``Engine``, which counts no prefix. ``ahead``: make masks
-    while the model computes (``Engine``). The other arguments are ``Filter``'s. Raises what
-    ``Engine`` and ``Vocabulary.of`` raise.
+    ``after_tokens``, ``budget`` and ``canonical``: those of ``Engine``; a prefix is a token before
+    ``after``, and none of the budget. ``ahead``: make masks while the model computes (``Engine``).
+    The other arguments are ``Filter``'s. Raises what ``Engine`` and ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -47,6 +47,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         prefix_str: str | None = None,
         eos_after_completed: bool = True,
         after: str | int | None = None,
+        after_tokens: int | None = None,
         budget: int | None = None,
         ahead: bool = True,
         canonical: bool = False,
@@ -55,7 +56,13 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         vocabulary = vocabulary or Vocabulary.of(tokenizer)
         made = Grammar.from_any(grammar)
         self._engine = Engine(
-            made, vocabulary, after=after, budget=budget, ahead=ahead, canonical=canonical or None
+            made,
+            vocabulary,
+            after=after,
+            after_tokens=after_tokens,
+            budget=budget,
+            ahead=ahead,
+            canonical=canonical or None,
         )
         self._prefix = (prefix_str or "").encode()
         self.reset()

@@ -25,8 +25,9 @@ class KbnfLogitsProcessor:
     """Constrains the text of a call: ``processor(input_ids, scores)``, both NumPy arrays.
 
     ``tokenizer``: the ``Llama`` of the call, or a ``Vocabulary``; ``eos`` overrides the ids that
-    end a sequence; ``after``, ``budget``, ``canonical``: those of ``Engine``; ``ahead``: make masks
-    while the model computes (``Engine``). Raises what ``Engine`` and ``Vocabulary.of`` raise.
+    end a sequence; ``after``, ``after_tokens``, ``budget``, ``canonical``: those of ``Engine``;
+    ``ahead``: make masks while the model computes (``Engine``). Raises what ``Engine`` and
+    ``Vocabulary.of`` raise.
     """
 
     def __init__(
@@ -36,11 +37,14 @@ class KbnfLogitsProcessor:
         *,
         eos: int | list[int] | None = None,
         after: str | int | None = None,
+        after_tokens: int | None = None,
         budget: int | None = None,
         ahead: bool = True,
         canonical: bool = False,
     ) -> None:
-        self._text = Stepwise(grammar, tokenizer, eos, after, budget, ahead, canonical)
+        self._text = Stepwise(
+            grammar, tokenizer, eos, after, after_tokens, budget, ahead, canonical
+        )
 
     @property
     def ahead(self) -> Ahead | None:

@@ -50,11 +50,6 @@ class _Text:
         self.engine = engine
         self.is_over = False
 
-    @property
-    def constrained(self) -> Engine | None:
-        """The engine, where it has a say."""
-        return None if self.engine is None or self.engine.is_waiting() else self.engine
-
     def followed_by(self, token_id: int) -> "_Text":
         """Return the text with one more token.
 
@@ -64,15 +59,8 @@ class _Text:
         if self.engine is None or self.is_over:
             return other
         other.engine = copy(self.engine)
-        other.is_over = not other.engine.accept_tokens([token_id]) and not self._is_padding(
-            token_id
-        )
+        other.is_over = not other.engine.accept_tokens([token_id])
         return other
-
-    def _is_padding(self, token_id: int) -> bool:
-        # Columns beyond the vocabulary are free while the text waits.
-        assert self.engine is not None  # noqa: S101 - asked of texts that have one
-        return self.engine.is_waiting() and token_id not in self.engine.vocabulary
 
 
 class KbnfLogitsProcessor(LogitsProcessor):
@@ -82,7 +70,8 @@ class KbnfLogitsProcessor(LogitsProcessor):
     pydantic class, a ``Path``), or a list with one for each prompt of the batch, None where one is
     free. ``tokenizer``: that of the model, a ``Vocabulary``, or what ``load_vocabulary`` takes.
     ``eos`` overrides the ids
-    that end a sequence. ``after``: a text to wait for, as ``"</think>"``; until then all is free.
+    that end a sequence. ``after``: a text to wait for, as ``"</think>"``; until then all is free,
+    for at most ``after_tokens`` tokens (``Engine``).
     ``budget``: the tokens, the end among them, in which each constrained text is over. Only tokens
     count: the end of a JSON text may repeat a name. ``device``: constrain by tables on the device
     of the scores, so that no mask is copied and no token waited for. Rows of grammars that do not
@@ -103,12 +92,17 @@ class KbnfLogitsProcessor(LogitsProcessor):
         eos: int | Sequence[int] | None = None,
         budget: int | None = None,
         after: str | None = None,
+        after_tokens: int | None = None,
         device: bool = False,
         ahead: bool = True,
         canonical: bool = False,
     ) -> None:
         if device and canonical:
             raise ConfigError("tables on the device know no canonical tokens: leave `device` out")
+        if device and after_tokens is not None:
+            raise ConfigError(
+                "tables on the device do not count `after_tokens`: leave `device` out"
+            )
         self.ahead: Ahead | None = ahead_for(ahead)
         vocabulary = vocabulary_of(tokenizer)
         vocabulary = vocabulary if eos is None else vocabulary.ending_with(eos)
@@ -129,6 +123,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
                     each,
                     vocabulary,
                     after=after,
+                    after_tokens=after_tokens,
                     budget=budget,
                     ahead=self.ahead or False,
                     canonical=canonical or None,
@@ -164,17 +159,16 @@ class KbnfLogitsProcessor(LogitsProcessor):
         texts = self._texts(rows)
         bitmask = allocate_bitmask(len(rows), self._vocabulary.size)
         try:
-            fill_bitmasks([text.constrained for text in texts], bitmask)
+            fill_bitmasks([text.engine for text in texts], bitmask)
         except (KbnfError, MemoryError):
             # One by one, so that only the row at fault is closed.
             for place, text in enumerate(texts):
-                engine = text.constrained
+                engine = text.engine
                 text.is_over |= engine is not None and not fill_or_end(engine, bitmask, place)
         for row, text in zip(bitmask, texts, strict=True):
             if text.is_over:
                 row[:] = self._ends
-        free = [place for place, text in enumerate(texts) if text.constrained is None]
-        constrained = [place for place in range(len(rows)) if place not in set(free)]
+        constrained = [place for place, text in enumerate(texts) if text.engine is not None]
         # Of a tensor of torch it returns one, which its type does not say.
         return cast("torch.FloatTensor", apply_bitmask(scores.clone(), bitmask, rows=constrained))
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 class KbnfGenerate:
     """A ``custom_generate``: constrains one text, and appends what certainly comes next.
 
-    ``grammar``, ``tokenizer``, ``eos``, ``after``, ``budget``, ``canonical``: those of
-    ``KbnfLogitsProcessor``. ``passes``: of the model, for the last text. Raises what ``Engine``
-    raises.
+    ``grammar``, ``tokenizer``, ``eos``, ``after``, ``after_tokens``, ``budget``, ``canonical``:
+    those of ``KbnfLogitsProcessor``. ``passes``: of the model, for the last text. Raises what
+    ``Engine`` raises.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class KbnfGenerate:
         *,
         eos: int | Sequence[int] | None = None,
         after: str | None = None,
+        after_tokens: int | None = None,
         budget: int | None = None,
         canonical: bool = False,
     ) -> None:
@@ -51,6 +52,7 @@ class KbnfGenerate:
             vocabulary_of(tokenizer),
             stop_token_ids=eos,
             after=after,
+            after_tokens=after_tokens,
             budget=budget,
             canonical=canonical or None,
         )

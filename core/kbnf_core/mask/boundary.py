@@ -6,10 +6,20 @@ waiting is a position like others; copies, rollbacks and drafts need to know not
 
 The text may end within a token. What is after it there belongs to the grammar; where the grammar
 does not take that, a blank say, it begins after it. A token without bytes counts as its name.
+
+Where the free tokens are bounded, a position counts them, too: ``WAITING``, and above the bytes
+that have come the tokens that were written. After the last of them only tokens can come that spell
+the text alone, or end it, and after which fewer are missing than before (``_Spelling``); one of
+them always can.
 """
 
 import warnings
+from collections.abc import Iterator
 from functools import cached_property
+from math import inf
+from operator import index
+from typing import NamedTuple, SupportsIndex
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +28,7 @@ from kbnf_core.mask.masks import WAITING
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
 from kbnf_core.text.errors import ConfigError, RejectedError, UnknownTokenError
+from kbnf_core.text.suggest import edits
 from kbnf_core.vocab.trie import ABSENT
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -26,6 +37,16 @@ After = str | int
 
 Outcome = int | bytes
 """How many bytes of the text have come; or the bytes after it, once it has."""
+
+MOST_FREE = 1 << 24
+"""The largest bound of tokens before a grammar: positions have room for no more."""
+
+
+class Boundary(NamedTuple):
+    """What comes before a grammar: the text or token, and how many free tokens, None for any."""
+
+    after: After
+    tokens: int | None = None
 
 
 class AwaitedText:
@@ -39,9 +60,14 @@ class AwaitedText:
         """Return what ``data`` leads to where ``come`` bytes of the text have come."""
         seen = self.text[:come] + data
         _, found, rest = seen.partition(self.text)
-        if found:
-            return rest
-        return next((len(each) for each in self._beginnings if seen.endswith(each)), 0)
+        return rest if found else next(self._begun_by(seen), 0)
+
+    def begun(self, come: int) -> tuple[int, ...]:
+        """Return how many bytes of the text the last bytes are, all numbers there are."""
+        return (*self._begun_by(self.text[:come]), 0)
+
+    def _begun_by(self, seen: bytes) -> Iterator[int]:
+        return (len(each) for each in self._beginnings if seen.endswith(each))
 
     def touches(self, data: bytes) -> bool:
         """Tell whether ``data`` leads anywhere but to 0 from some position."""
@@ -52,6 +78,66 @@ class AwaitedText:
             or data.startswith(tuple(text[start:] for start in range(1, len(text))))
             or data.endswith(self._beginnings)
         )
+
+
+class _Spelling:
+    """How tokens spell a text and nothing before it; the last one may go on after it."""
+
+    def __init__(self, awaited: AwaitedText, vocabulary: Vocabulary) -> None:
+        self._awaited, self._vocabulary = awaited, vocabulary
+        self._names = [(each, vocabulary.decode((each,))) for each in vocabulary.special_ids]
+        length = len(awaited.text)
+        self._from = [inf] * length + [0]
+        for start in reversed(range(length)):
+            ends = (end for end, _ in self._tokens(start))
+            self._from[start] = 1 + min((self._from[end] for end in ends), default=inf)
+
+    def _tokens(self, start: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield the tokens that spell the text from a place on, with the place that they end at."""
+        rest, trie = self._awaited.text[start:], self._vocabulary.trie
+        for count in range(1, len(rest) + 1):
+            node = trie.find(rest[:count])
+            if node == ABSENT:
+                break
+            ids = trie.ids(node) if count < len(rest) else trie.subtree_ids(node)
+            if len(ids):
+                yield start + count, ids.tolist()
+        for token_id, name in self._names:
+            if name and (rest.startswith(name) or name.startswith(rest)):
+                yield start + min(len(name), len(rest)), [token_id]
+
+    def fewest(self, come: int) -> float:
+        """Return the fewest tokens that are missing where ``come`` bytes have come."""
+        return min(self._from[each] for each in self._awaited.begun(come))
+
+    def _nearer(self, come: int) -> Iterator[tuple[int, list[int]]]:
+        """Yield the tokens with which the text comes nearer, with the places that they begin at."""
+        fewest = self.fewest(come)
+        for start in self._awaited.begun(come):
+            for end, ids in self._tokens(start):
+                if self._from[end] < fewest:
+                    yield start, ids
+
+    def next_tokens(self, come: int) -> list[int]:
+        """Return the tokens with which the text comes nearer."""
+        return [token_id for _, ids in self._nearer(come) for token_id in ids]
+
+    def next_bytes(self, come: int) -> list[int]:
+        """Return the bytes that they begin with."""
+        return sorted({self._awaited.text[start] for start, _ in self._nearer(come)})
+
+    def comes_nearer(self, come: int, data: bytes) -> bool:
+        """Tell whether the text comes nearer by bytes."""
+        text, fewest = self._awaited.text, self.fewest(come)
+        for start in self._awaited.begun(come):
+            count = min(len(data), len(text) - start)
+            if (
+                count
+                and text.startswith(data[:count], start)
+                and self._from[start + count] < fewest
+            ):
+                return True
+        return False
 
 
 def begin_with(automaton: TokenAutomaton, rest: bytes) -> int:
@@ -72,19 +158,45 @@ def rest_behind(automaton: TokenAutomaton, after: str, seen: bytes) -> bytes:
 class WaitingAutomaton(TokenAutomaton):
     """A token automaton before which everything is free, until a text or a token has come.
 
-    It shares states and masks with ``grammar``, the token automaton that comes after it.
+    It shares states and masks with ``grammar``, the token automaton that comes after it. Raises
+    ``ConfigError`` where free tokens are bounded and no tokens spell the text.
     """
 
-    def __init__(self, grammar: TokenAutomaton, after: After) -> None:
+    def __init__(self, grammar: TokenAutomaton, boundary: Boundary) -> None:
         super().__init__(grammar.masks, grammar.finish, grammar.limits)
+        after, self._most = boundary
         self._grammar = grammar
         self._token = None if isinstance(after, str) else after
         self._awaited = AwaitedText(after.encode()) if isinstance(after, str) else None
+        self._stride = 1 if self._awaited is None else len(self._awaited.text)
+        self._forced_words: dict[int, Bitmask] = {}
+        if self._most is not None and self._awaited is not None and self._spelling.fewest(0) == inf:
+            raise ConfigError(f"`after_tokens`: no tokens of the vocabulary spell {after!r} alone")
 
     @property
     def beginning(self) -> int:
         """The position before the first byte."""
         return WAITING
+
+    @cached_property
+    def _spelling(self) -> _Spelling:
+        assert self._awaited is not None  # noqa: S101 - asked where a text is awaited
+        return _Spelling(self._awaited, self.masks.vocabulary)
+
+    def is_bounded(self, position: int) -> bool:
+        """Tell whether the free tokens are used up, and the grammar has not begun."""
+        return position >= WAITING and (position - WAITING) // self._stride == self._most
+
+    def expected(self, position: int) -> tuple[tuple[tuple[int, int], ...], str]:
+        """Return the ranges of bytes that can come before the grammar, and the reason."""
+        after = self._token if self._awaited is None else self._awaited.text.decode()
+        if not self.is_bounded(position):
+            return ((0, 255),), f"all is free until {after!r} has come"
+        reason = f"{self._most:,} tokens came before {after!r}: only what brings it nearer can come"
+        if self._awaited is None:
+            return (), reason
+        come = (position - WAITING) % self._stride
+        return tuple((value, value) for value in self._spelling.next_bytes(come)), reason
 
     def can_finish(self, position: int) -> bool:
         """Tell whether the text is over, or may be ended by the end of sequence."""
@@ -94,16 +206,22 @@ class WaitingAutomaton(TokenAutomaton):
         """Return the position after ``data``; raise FinishedError or RejectedError."""
         if position < WAITING:
             return super().append(position, data)
-        if self._awaited is None:
-            return position
-        outcome = self._awaited.outcome(position - WAITING, data)
-        if isinstance(outcome, int):
-            return WAITING + outcome
-        return begin_with(self._grammar, outcome)
+        return self._wait(position, None, data)
 
     def mask(self, position: int) -> Bitmask:
         """Compute the tokens allowed at a position, bypassing the cache."""
-        return self._free if position >= WAITING else super().mask(position)
+        if position < WAITING:
+            return super().mask(position)
+        if not self.is_bounded(position):
+            return self._free
+        found = self._forced_words.get(position)
+        if found is None:
+            come = (position - WAITING) % self._stride
+            token = [] if self._token is None else [self._token]
+            found = pack(token or self._spelling.next_tokens(come), self.masks.vocabulary.size)
+            found.setflags(write=False)
+            self._forced_words[position] = found
+        return found
 
     def has_tokens(self, position: int) -> bool:
         """Tell whether any token is allowed at a position before the end."""
@@ -116,9 +234,25 @@ class WaitingAutomaton(TokenAutomaton):
         vocabulary = self.masks.vocabulary
         if token_id not in vocabulary:
             raise UnknownTokenError(token_id)
-        if self._awaited is None:
-            return self._grammar.beginning if token_id == self._token else position
-        return self.append(position, vocabulary.decode((token_id,)))
+        return self._wait(position, token_id, vocabulary.decode((token_id,)))
+
+    def _wait(self, position: int, token_id: int | None, data: bytes) -> int:
+        """Return the position after a token, or bytes (None), that come before the grammar."""
+        spent, come = divmod(position - WAITING, self._stride)
+        is_bounded, awaited = spent == self._most, self._awaited
+        if awaited is None:
+            if token_id == self._token:
+                return self._grammar.beginning
+            outcome: Outcome = 0
+        else:
+            outcome = awaited.outcome(come, data)
+        if is_bounded and data and (awaited is None or not self._spelling.comes_nearer(come, data)):
+            raise RejectedError(token_id, data, 0)
+        if not isinstance(outcome, int):
+            return begin_with(self._grammar, outcome)
+        if data and self._most is not None and not is_bounded:
+            spent += 1
+        return WAITING + spent * self._stride + outcome
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of the mask after which a text can be over in time.
@@ -155,9 +289,6 @@ class WaitingAutomaton(TokenAutomaton):
             place = data.find(text, place + 1)
         return sorted(found)
 
-    def _find_words(self, position: int) -> Bitmask:
-        return self._free if position >= WAITING else super()._find_words(position)
-
     @cached_property
     def _free(self) -> Bitmask:
         vocabulary = self.masks.vocabulary
@@ -167,12 +298,12 @@ class WaitingAutomaton(TokenAutomaton):
         return words
 
 
-def waiting_for(grammar: TokenAutomaton, after: After | None) -> TokenAutomaton:
-    """Return what comes after ``after``: the same object as long as one is in use."""
-    if after is None:
+def waiting_for(grammar: TokenAutomaton, boundary: Boundary | None) -> TokenAutomaton:
+    """Return what comes after a boundary: the same object as long as one is in use."""
+    if boundary is None:
         return grammar
-    found = grammar.behind.get(after)
-    return found or grammar.behind.setdefault(after, WaitingAutomaton(grammar, after))
+    found = grammar.behind.get(boundary)
+    return found or grammar.behind.setdefault(boundary, WaitingAutomaton(grammar, boundary))
 
 
 def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
@@ -193,20 +324,56 @@ def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
     return False
 
 
-def checked_after(after: After | None, vocabulary: Vocabulary) -> After | None:
+_hints: WeakKeyDictionary[Vocabulary, dict[str, str]] = WeakKeyDictionary()
+"""What to say of texts that were waited for, for the life of a vocabulary; a few are."""
+
+_MOST_HINTS = 64
+
+_MOST_EDITS = 2
+"""Letters in which a misspelt special token differs from the right one."""
+
+
+def _hint(after: str, vocabulary: Vocabulary) -> str:
+    """Return what is wrong with a text that probably never comes; empty for nothing."""
+    known = _hints.setdefault(vocabulary, {})
+    if after not in known:
+        if len(known) >= _MOST_HINTS:
+            known.clear()
+        known[after] = _find_hint(after, vocabulary)
+    return known[after]
+
+
+def _find_hint(after: str, vocabulary: Vocabulary) -> str:
+    if not _can_come(AwaitedText(after.encode()), vocabulary):
+        return "no tokens of the vocabulary spell it, so it never comes"
+    names = [*map(vocabulary.token_string, vocabulary.special_ids)]
+    if after in names or vocabulary.trie.find(after.encode()) != ABSENT:
+        return ""
+    most = min(_MOST_EDITS, len(after) // 4)
+    for name in names:
+        if name and abs(len(name) - len(after)) <= most and edits(name, after) <= most:
+            return f"the vocabulary has the special token {name!r}; was that meant?"
+    return ""
+
+
+def checked_after(
+    after: After | None, tokens: SupportsIndex | None, vocabulary: Vocabulary
+) -> Boundary | None:
     """Return what is waited for, None for nothing.
 
-    Raises ``ConfigError`` for a token that never comes, and warns of a text that never can.
+    Raises ``ConfigError`` for a token that never comes and for a bound of nothing, and warns of a
+    text that never can, or is nearly that of a special token.
     """
+    most = None if tokens is None else index(tokens)
     if not after and not isinstance(after, int):
+        if most is not None:
+            raise ConfigError("`after_tokens` bounds the tokens before `after`, which is not given")
         return None
+    if most is not None and not 0 <= most <= MOST_FREE:
+        raise ConfigError(f"`after_tokens` is {most}, not a number from 0 to {MOST_FREE:,}")
     if isinstance(after, str):
-        if not _can_come(AwaitedText(after.encode()), vocabulary):
-            message = (
-                f"`after` is {after!r}, which no tokens of the vocabulary spell: it never comes"
-            )
-            warnings.warn(message, stacklevel=4)
-        return after
-    if after not in vocabulary:
+        if hint := _hint(after, vocabulary):
+            warnings.warn(f"`after` is {after!r}: {hint}", stacklevel=3)
+    elif after not in vocabulary:
         raise ConfigError(f"`after` is token {after}, which the vocabulary does not have")
-    return after
+    return Boundary(after, most)

@@ -58,7 +58,7 @@ class TokenTerminals:
         return known & listed
 
     def _named(self, name: str) -> frozenset[int]:
-        special = self._vocabulary.special_id(name)
+        special = self._vocabulary.special_tokens.get(name)
         found = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
         return frozenset(found)
 
@@ -78,6 +78,6 @@ def lacking_token(terminal: TokenTerminal, vocabulary: Vocabulary) -> str | None
     """
     name = terminal.name
     if name is not None:
-        is_there = vocabulary.special_id(name) is not None or vocabulary.token_ids(name.encode())
+        is_there = name in vocabulary.special_tokens or vocabulary.token_ids(name.encode())
         return None if is_there else repr(name)
     return next((str(low) for low, _ in terminal.ranges if low >= vocabulary.size), None)

@@ -70,7 +70,8 @@ class TokenAutomaton:
         self.words: LruDict[int, Bitmask] = LruDict(weakly(self._find_words), masks.mask_capacity)
         self._no_words = masks.no_words
         # By what they wait for: see ``mask/boundary.py``.
-        self.behind: WeakValueDictionary[str | int, TokenAutomaton] = WeakValueDictionary()
+        self.behind: WeakValueDictionary[tuple[str | int, int | None], TokenAutomaton]
+        self.behind = WeakValueDictionary()
         # What ``mask.ahead`` knows: positions handed to it, and those of the masks that it made
         # and nobody has asked for.
         self.prepared: set[int] = set()
@@ -201,7 +202,7 @@ class TokenAutomaton:
             raise FinishedError
         vocabulary = self.masks.vocabulary
         data = vocabulary.token(token_id)
-        if data is None and not vocabulary.is_special(token_id):
+        if data is None and token_id not in vocabulary.special_ids:
             raise UnknownTokenError(token_id)
         if token_id in vocabulary.eos_token_ids and self.can_finish(position):
             return ~position

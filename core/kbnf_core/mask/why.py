@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from kbnf_core.config import Finish
 from kbnf_core.lower.build import PlainTables
+from kbnf_core.mask.boundary import WaitingAutomaton
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.explain import Explainer, LivePlace
@@ -79,11 +80,18 @@ class Why:
             reason or self._byte_reason(reached, data, taken),
         )
 
-    def explain_freedom(self, what: int | bytes | str, reason: str) -> Explanation:
-        """Explain why anything can come where no grammar is in force yet."""
+    def explain_waiting(
+        self, automaton: WaitingAutomaton, place: int, what: int | bytes | str
+    ) -> Explanation:
+        """Explain what can come where no grammar is in force yet."""
         token_id = what if isinstance(what, int) else None
-        data = self._spell(what)
-        return Explanation(True, token_id, data, len(data), ((0, 255),), (), reason)
+        data, allowed = self._spell(what), True
+        try:
+            automaton.append(place, data) if token_id is None else automaton.step(place, token_id)
+        except RejectedError:
+            allowed = False
+        expected, reason = automaton.expected(place)
+        return Explanation(allowed, token_id, data, len(data) * allowed, expected, (), reason)
 
     def _replay(self, accepted: Iterable[int | bytes]) -> int:
         place = self._automaton.beginning
@@ -133,7 +141,7 @@ class Why:
             return False, self._special_reason(what) if isinstance(what, int) else ""
         if data:
             return True, "it fits the grammar here"
-        if isinstance(what, int) and self._vocabulary.is_special(what):
+        if isinstance(what, int) and what in self._vocabulary.special_ids:
             return True, "the grammar takes this special token here, or the text may end"
         return False, "it is empty: never offered, and accepting it changes nothing"
 
@@ -142,7 +150,7 @@ class Why:
             if self._finish is not Finish.EOS:
                 return f"with `finish={self._finish.value}` the engine itself ends the text"
             return "the text is not complete here"
-        if self._vocabulary.is_special(token_id):
+        if token_id in self._vocabulary.special_ids:
             return "it is a special token, and the grammar does not name it here"
         return ""
 

@@ -193,4 +193,4 @@ def bytes_of(piece: int | bytes, vocabulary: Vocabulary | None) -> bytes:
         return piece
     if vocabulary is None:
         raise ConfigError("tokens are read with a vocabulary: give one, or bytes")
-    return b"" if vocabulary.is_special(piece) else vocabulary.token(piece) or b""
+    return b"" if piece in vocabulary.special_ids else vocabulary.token(piece) or b""

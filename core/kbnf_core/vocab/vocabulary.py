@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import index
+from sys import getsizeof
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -262,6 +263,29 @@ class Vocabulary:
         """One more than the largest id of any kind; 0 if there is none."""
         return 1 + max((*self._tokens, *self._without_bytes), default=-1)
 
+    @property
+    def nbytes(self) -> int:
+        """The memory that tokens, names and trie take, in bytes, mapped files included.
+
+        What the masks of all grammars share of a vocabulary (``mask.slices``) is not counted.
+        """
+        named = (self._hidden, self._strings, self._special)
+        found = self._own_bytes + sum(map(getsizeof, named))
+        found += sum(getsizeof(each) for names in named for pair in names.items() for each in pair)
+        for name in ("trie", "spellings"):
+            if name in self.__dict__:
+                found += _array_bytes(self.__dict__[name])
+        return found
+
+    @cached_property
+    def _own_bytes(self) -> int:
+        from kbnf_core.vocab.packed import PackedTokens
+
+        tokens = self._tokens
+        if isinstance(tokens, PackedTokens):
+            return _array_bytes(tokens)
+        return getsizeof(tokens) + sum(map(getsizeof, (*tokens, *tokens.values())))
+
     @cached_property
     def tokens(self) -> Mapping[int, _Bytes]:
         """The ordinary tokens: id to the bytes it spells."""
@@ -293,7 +317,8 @@ class Vocabulary:
         return self._without_bytes
 
     def is_special(self, token_id: int) -> bool:
-        """Tell whether the id is special or ends the sequence, so has no bytes to match."""
+        """Return ``token_id in special_ids``. Deprecated."""
+        warnings.warn("use `Vocabulary.special_ids`", DeprecationWarning, stacklevel=2)
         return index(token_id) in self._without_bytes
 
     def token(self, token_id: int) -> _Bytes | None:
@@ -332,9 +357,11 @@ class Vocabulary:
         return self._decoded(token_id)
 
     def token_id(self, data: _Bytes | Token) -> int | None:
-        """Return the lowest id that spells ``data``, None if there is none."""
-        ids = self.token_ids(data)
-        return ids[0] if ids else None
+        """Return ``get_token_id(data)``. Deprecated."""
+        warnings.warn(
+            "use `Vocabulary.get_token_id` or `token_ids`", DeprecationWarning, stacklevel=2
+        )
+        return self.get_token_id(data)
 
     def token_ids(self, data: _Bytes | Token) -> tuple[int, ...]:
         """Return all ids that spell ``data``, ascending."""
@@ -346,7 +373,8 @@ class Vocabulary:
         return () if node < 0 else tuple(self.trie.ids(node).tolist())
 
     def special_id(self, name: str) -> int | None:
-        """Return the id of the special token with that text, None if there is none."""
+        """Return ``special_tokens.get(name)``. Deprecated."""
+        warnings.warn("use `Vocabulary.special_tokens`", DeprecationWarning, stacklevel=2)
         return self._special.get(name)
 
     @cached_property
@@ -397,8 +425,9 @@ class Vocabulary:
         return None if data is None else Token(data)
 
     def get_token_id(self, token: _Bytes | Token) -> int | None:
-        """Return ``token_id(token)``; the name that ``kbnf`` has for it."""
-        return self.token_id(token)
+        """Return the first of ``token_ids``, None if there is none; the name that ``kbnf`` has."""
+        ids = self.token_ids(token)
+        return ids[0] if ids else None
 
     def get_token_string(self, token_id: int) -> str | None:
         """Return the string given for the id; as in ``kbnf``, None if none was given."""
@@ -417,6 +446,13 @@ def _no_pairs() -> "BytePairs":
     from kbnf_core.vocab.byte_pairs import BytePairs
 
     return BytePairs({value: bytes((value,)) for value in range(256)}, ())
+
+
+def _array_bytes(value: object) -> int:
+    """Return the memory of the arrays that an object has or consists of, each counted once."""
+    held = value if isinstance(value, tuple) else vars(value).values()
+    sizes = {id(each): getattr(each, "nbytes", 0) for each in held}
+    return sum(sizes.values())
 
 
 def _as_bytes(words: str) -> list[int]:

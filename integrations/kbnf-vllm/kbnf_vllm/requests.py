@@ -14,7 +14,7 @@ _logger = logging.getLogger(__name__)
 
 KINDS = ("json_schema", "regex", "choice", "grammar", "structural_tag")
 PREFIX = "kbnf_"
-SETTINGS = ("after", "budget")
+SETTINGS = ("after", "after_tokens", "budget")
 """What else a request may ask for: those of ``Engine``."""
 
 _CLOSED = "start ::= 'x';"
@@ -36,9 +36,11 @@ def asked(sampling_params: Any) -> Asked | None:
         raise ValueError(f"a request names one of {', '.join(known)}, not {', '.join(names)}")
     if not names:
         return None
-    budget, after = (given.get(name) for name in (PREFIX + "budget", PREFIX + "after"))
-    if budget is not None and (not isinstance(budget, int) or budget < 1):
-        raise ValueError(f"{PREFIX}budget is a number of tokens, not {budget!r}")
+    for name, least in (("budget", 1), ("after_tokens", 0)):
+        count = given.get(PREFIX + name)
+        if count is not None and (not isinstance(count, int) or count < least):
+            raise ValueError(f"{PREFIX}{name} is a number of tokens, not {count!r}")
+    after = given.get(PREFIX + "after")
     if after is not None and not isinstance(after, str | int):
         raise ValueError(f"{PREFIX}after is a text or a token id, not {after!r}")
     kind, source = names[0].removeprefix(PREFIX), given[names[0]]

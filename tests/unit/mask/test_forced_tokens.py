@@ -154,7 +154,7 @@ def test_nothing_is_foreseen_after_tokens_that_the_tokenizer_would_not_write() -
     vocabulary = load_vocabulary(TEKKEN)
     engine = Engine("start ::= 'name' ': ' ('one' | 'two');", vocabulary)
     for value in b"na":
-        token_id = vocabulary.token_id(bytes([value]))
+        token_id = vocabulary.get_token_id(bytes([value]))
         assert token_id is not None
         engine.try_accept_new_token(token_id)
     assert engine.forced_tokens() == []

@@ -51,7 +51,7 @@ def test_it_has_the_ids_of_its_library(tmp_path: Path, kind: str) -> None:
     vocabulary = load(tmp_path, tokenizer.to_str())
     assert len(vocabulary) == tokenizer.get_vocab_size()
     special = {key for key, token in tokenizer.get_added_tokens_decoder().items() if token.special}
-    assert {key for key in range(vocabulary.size) if vocabulary.is_special(key)} == special
+    assert {key for key in range(vocabulary.size) if key in vocabulary.special_ids} == special
 
 
 def test_special_and_added_tokens(tmp_path: Path) -> None:
@@ -176,7 +176,7 @@ def test_stop_ids(tmp_path: Path, files: dict[str, object], expected: set[int]) 
 
 def test_a_stop_id_has_a_name(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "a"}')
-    assert load(tmp_path, small()).special_id("a") == 0
+    assert load(tmp_path, small()).special_tokens.get("a") == 0
 
 
 def test_a_damaged_file_beside_it(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_tekken_has_the_tokens_of_its_library(tekken: Vocabulary, tekkenizer: Te
     assert tekken.size == tekkenizer.n_words == 131_072
     assert len(tekken) == tekken.size
     for token_id in range(tekken.size):
-        if tekken.is_special(token_id):
+        if token_id in tekken.special_ids:
             assert tekken.token_string(token_id) == tekkenizer.id_to_piece(token_id)
         else:
             assert tekken.token(token_id) == tekkenizer.id_to_byte_piece(token_id)
@@ -127,7 +127,7 @@ def test_a_model_has_the_tokens_of_its_library(
     assert pieces.eos_token_ids == {processor.eos_id()} == {2}
     for token_id in range(pieces.size):
         control = processor.is_control(token_id) or processor.is_unknown(token_id)
-        assert pieces.is_special(token_id) == control
+        assert (token_id in pieces.special_ids) == control
         if control:
             assert pieces.token_string(token_id) == processor.id_to_piece(token_id)
 

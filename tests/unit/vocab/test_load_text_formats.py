@@ -107,7 +107,7 @@ def test_rwkv_spells_a_text(rwkv_text: Path, text: str) -> None:
 
 def longest_match(vocabulary: Vocabulary, rest: bytes) -> int:
     for length in range(len(rest), 0, -1):
-        token_id = vocabulary.token_id(rest[:length])
+        token_id = vocabulary.get_token_id(rest[:length])
         if token_id is not None:
             return token_id
     pytest.fail(f"no token for {rest[:8]!r}")

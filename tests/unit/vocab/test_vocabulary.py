@@ -1,8 +1,10 @@
 """What a vocabulary knows, and what it refuses."""
 
 import logging
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from sys import getsizeof
 from typing import Any
 
 import numpy as np
@@ -18,9 +20,7 @@ def test_ordinary_tokens() -> None:
     assert dict(vocabulary.tokens) == {0: b"A", 4: b"B", 2: b"A", 3: b""}
     assert vocabulary.token(4) == b"B"
     assert vocabulary.token(1) is None
-    assert vocabulary.token_id(b"A") == 0
     assert vocabulary.token_ids(b"A") == (0, 2)
-    assert vocabulary.token_id(b"C") is None
     assert vocabulary.token_ids(b"C") == ()
     assert len(vocabulary) == 4
     assert [token_id in vocabulary for token_id in range(6)] == [
@@ -36,7 +36,7 @@ def test_ordinary_tokens() -> None:
 def test_tokens_may_be_wrapped_as_in_the_original() -> None:
     vocabulary = Vocabulary({0: Token(b"A")}, {0: "A"})
     assert vocabulary.token(0) == b"A"
-    assert vocabulary.token_id(Token(b"A")) == 0
+    assert vocabulary.token_ids(Token(b"A")) == (0,)
     assert bytes(Token(b"A")) == Token(b"A").value == b"A"
     assert len(Token(b"AB")) == 2
 
@@ -47,8 +47,24 @@ def test_the_names_of_the_original_binding() -> None:
     assert vocabulary.get_token(5) == Token(b"B")
     assert vocabulary.get_token(4) is None
     assert vocabulary.get_token_id(Token(b"B")) == 5
+    assert vocabulary.get_token_id(Token(b"C")) is None
     assert vocabulary.get_token_string(0) == "a string"
     assert vocabulary.get_token_string(5) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "answer", "use"),
+    [
+        ("bytes_or_name", 9, b"<pad>", "decode"),
+        ("is_special", 9, True, "special_ids"),
+        ("special_id", "<pad>", 9, "special_tokens"),
+        ("token_id", b"A", 0, "get_token_id"),
+    ],
+)
+def test_second_names_are_deprecated(name: str, asked: object, answer: object, use: str) -> None:
+    vocabulary = Vocabulary({0: b"A"}, special_tokens={"<pad>": 9})
+    with pytest.warns(DeprecationWarning, match=f"use `Vocabulary.{use}`"):
+        assert getattr(vocabulary, name)(asked) == answer
 
 
 def test_special_and_stop_ids_have_no_bytes() -> None:
@@ -62,12 +78,10 @@ def test_special_and_stop_ids_have_no_bytes() -> None:
     assert vocabulary.eos_token_ids == {2, 11}
     assert vocabulary.size == 12
     assert len(vocabulary) == 5
-    assert [vocabulary.is_special(token_id) for token_id in (0, 1, 2, 9, 11, 3)] == [
+    assert [token_id in vocabulary.special_ids for token_id in (0, 1, 2, 9, 11, 3)] == [
         False, True, True, True, True, False,
     ]  # fmt: skip
     assert vocabulary.token(1) is None
-    assert vocabulary.special_id("<pad>") == 9
-    assert vocabulary.special_id("<other>") is None
     assert vocabulary.trie.token_ids.tolist() == [0]
 
 
@@ -234,3 +248,19 @@ def test_nothing_is_logged_without_an_oddity(caplog: pytest.LogCaptureFixture) -
     Vocabulary.bytes()
     Vocabulary({})
     assert not caplog.records
+
+
+def test_the_memory_is_counted() -> None:
+    tokens = {number: f"token {number}".encode() for number in range(20_000)}
+    names = {f"<{number}>": 20_000 + number for number in range(1_000)}
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        vocabulary = Vocabulary(dict(tokens), special_tokens=dict(names))
+        vocabulary.trie, vocabulary.spellings  # noqa: B018 - made at first use
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    # The bytes and the numbers are the caller's, and counted as the vocabulary's.
+    shared = sum(map(getsizeof, (*tokens, *tokens.values(), *names, *names.values())))
+    assert 0.9 * taken < vocabulary.nbytes < 1.1 * (taken + shared)

@@ -25,14 +25,11 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.conversion.build_tree import escaped
+from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, read_grammar
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.parsed import Request
-from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.kbnf.tree import Definition, Reference, postorder
-from kbnf_core.languages.conversion.build_tree import escaped
-from kbnf_core.languages.conversion.rewrite import rename
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -44,6 +41,9 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import Definition, Reference, postorder
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
@@ -207,7 +207,7 @@ class TokenForms:
         """Return a token by its id, if the vocabulary tells it."""
         if isinstance(token.name, int) or self._vocabulary is None:
             return token
-        special = self._vocabulary.special_id(token.name)
+        special = self._vocabulary.special_tokens.get(token.name)
         if special is not None:
             return Token(special)
         ids = self._vocabulary.token_ids(token.name.encode())

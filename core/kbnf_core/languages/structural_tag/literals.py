@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kbnf_core.automata.traversal import fold
-from kbnf_core.kbnf.tree import Definition
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -26,6 +25,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.kbnf.tree import Definition
 from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.problems import NARROWED
 from kbnf_core.languages.json_schema.values import constant

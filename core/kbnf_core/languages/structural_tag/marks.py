@@ -22,16 +22,16 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
-from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.conversion.rewrite import at, placed
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.conversion.rewrite import at, placed
+from kbnf_core.kbnf.build import (
     Form,
     alternation,
     definition,
     optional,
     repeated,
 )
+from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
@@ -104,7 +104,7 @@ class _MarkedWriter(Writer):
             return self.mark(form)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
-        return self.mark(form, Mark("call", name, style, shapes))
+        return self.mark(form, Mark("call", name or None, style, shapes))
 
     def _regex(self, node: Node) -> Form:
         return self._read_back(node, super()._regex(node))

@@ -18,6 +18,7 @@ from importlib.resources import files
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.languages.structural_tag.call_texts import (
     CHOICES,
     NAME,
@@ -30,7 +31,9 @@ from kbnf_core.languages.structural_tag.call_texts import (
     key_of,
     shared_out,
 )
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -205,6 +208,8 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
             problems[name] = (
                 f"the name of a tool contains `{marker}`, a marker of this format of calls"
             )
+        if not _fits(name, found.get("names")):
+            problems.setdefault(name, "what reads this format of calls cannot read this name")
         for text, ends in delimiters.items():
             for char in name:
                 if char in ends or char.isspace() or not char.isprintable():
@@ -213,10 +218,18 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
     return problems
 
 
+def _fits(name: str, pattern: Any) -> bool:
+    """Tell whether a name is one that the reader of a format reads, if its names have a pattern."""
+    if not isinstance(pattern, str):
+        return True
+    read, _ = read_pattern(pattern, DEFAULT_LIMITS)
+    return read is not None and read.match(name, Budget(DEFAULT_LIMITS.work)) is not None
+
+
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
-        each: vocabulary.special_id(each) is not None or bool(vocabulary.token_ids(each.encode()))
+        each: each in vocabulary.special_tokens or bool(vocabulary.token_ids(each.encode()))
         for each in sorted(marker_texts(found))
     }
 

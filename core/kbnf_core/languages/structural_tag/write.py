@@ -11,9 +11,7 @@ from typing import NamedTuple
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.parsed import Request
-from kbnf_core.languages.gbnf.language import GBNF
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -23,6 +21,8 @@ from kbnf_core.languages.json_schema.build_tree import (
     repeated,
     text,
 )
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import TOO_LARGE

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from kbnf_core.ir import Grammar, calls
-from kbnf_core.kbnf.parsed import Conversion, Loss, Parsed, Request
+from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
@@ -35,6 +35,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.schemas import schemas_of
 from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
 from kbnf_core.languages.tools.forms import (
@@ -195,7 +196,7 @@ def _errors(found: Tool | Answer, options: Options) -> Iterator[Problem]:
 
 def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
     """Return why the format of the calls cannot write the names of some tools."""
-    from kbnf_core.languages.structural_tag.models import format_named, unwritable
+    from kbnf_core.languages.structural_tag.models import unwritable
 
     if how.tool_calls is None:
         return {}
@@ -423,9 +424,17 @@ class _Tag(TagReading):
         report.sound = {id(each.schema): each.schema for each in listed.tools}
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self._listed = listed
+        self._template = format_named(str(how.tool_calls)).get("response_template")
 
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self._listed)
+
+    def marked(self) -> Marked:
+        """Return the marked rules of the calls, and what messages are read by."""
+        tools = [{"name": each.name, "parameters": each.schema} for each in self._listed.tools]
+        known = {"template": self._template, "tools": tools}
+        messages = json.dumps(known, default=_number) if self._template else ""
+        return super().marked()._replace(messages=messages)
 
 
 class _Report(Report):
@@ -448,7 +457,7 @@ class _Report(Report):
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:
     """Yield a remark where markers of a format are no tokens, as for a model of another kind."""
-    from kbnf_core.languages.structural_tag.models import format_named, markers
+    from kbnf_core.languages.structural_tag.models import markers
 
     vocabulary = request.vocabulary
     is_token = {} if vocabulary is None else markers(format_named(name), vocabulary)

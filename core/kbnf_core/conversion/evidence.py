@@ -24,7 +24,7 @@ def example_of_loss(
     one, other = _states(grammar, limits), _states(converted, limits)
     if one is None or other is None:
         return None
-    from kbnf_core.languages.conversion.running import shortest_difference
+    from kbnf_core.conversion.running import shortest_difference
 
     difference = shortest_difference(one, other)
     return None if difference is None else Example(*difference)
@@ -42,7 +42,7 @@ def going_on(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> GoingOn:
     states = _states(grammar, limits)
     if states is None:
         return GoingOn(True, None)
-    from kbnf_core.languages.conversion.running import MOST_STATES, is_prefix_free, shortest_longer
+    from kbnf_core.conversion.running import MOST_STATES, is_prefix_free, shortest_longer
 
     if is_prefix_free(states.tables):
         return GoingOn(False, None)

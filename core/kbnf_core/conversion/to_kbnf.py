@@ -9,12 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
+from kbnf_core.conversion.build_tree import TABLE_HEAD, kbnf_names
+from kbnf_core.conversion.layout import Style, Written, lay_out, lines_of
+from kbnf_core.conversion.rewrite import rename
 from kbnf_core.kbnf.format import lay_out_line
 from kbnf_core.kbnf.printer import print_definition, print_expression
 from kbnf_core.kbnf.tree import Comment, Definition, Document
-from kbnf_core.languages.conversion.build_tree import TABLE_HEAD, kbnf_names
-from kbnf_core.languages.conversion.layout import Style, Written, lay_out, lines_of
-from kbnf_core.languages.conversion.rewrite import rename
 from kbnf_core.text.source import Source
 
 _START = "start"
