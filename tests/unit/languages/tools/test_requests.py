@@ -66,7 +66,7 @@ def test_the_input_of_a_custom_tool_streams() -> None:
     deltas += reader.deltas()
     assert deltas[0].text == "patch"
     written = "".join(each.text for each in deltas if each.kind == "arguments")
-    assert json.loads(written) == reader.value()[0]["arguments"] == {"input": 'GO é"\n'}
+    assert json.loads(written) == reader.value[0]["arguments"] == {"input": 'GO é"\n'}
     assert len(deltas) > 4
 
 
