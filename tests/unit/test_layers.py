@@ -66,11 +66,15 @@ ALLOWED: dict[str, set[str]] = {
     "languages.structural_tag": BASE
     | READING
     | {"automata", "vocab"}
-    | {"conversion", "languages.gbnf", "languages.json_schema"},
+    | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
     | {"ir", "kernel", "lower", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
+    "languages.response_template": BASE
+    | READING
+    | {"automata", "processes"}
+    | {f"languages.{each}" for each in ("json_schema", "structural_tag", "tools")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},
@@ -91,7 +95,8 @@ ALLOWED: dict[str, set[str]] = {
     | {"processes", "vocab"},
     "grammar": BASE
     | READING
-    | {"config", "ir", "languages", "languages.structural_tag", "lower", "mask", "parse", "repair"}
+    | {"config", "ir", "languages", "lower", "mask", "parse", "repair"}
+    | {f"languages.{each}" for each in ("response_template", "structural_tag")}
     | {"shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},

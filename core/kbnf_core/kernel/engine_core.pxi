@@ -176,7 +176,7 @@ cdef class EngineCore:
         cdef int32_t written
         if self._canonical is None or words is self.nothing or position >= _WAITS:
             return words
-        chosen = _shared_bits(words, self._canonical.row_behind(accepted))
+        chosen = _shared_bits(words, self._canonical.row_behind(accepted, len(accepted)))
         if chosen is None:
             return words
         # Of what is forced all the beginnings may come, but only one way through it is canonical.

@@ -72,7 +72,8 @@ def build_pieces(
         if isinstance(body, Regular):
             piece = _piece_of_dfa(body, alphabet)
         else:
-            piece = counted[name] if name in counted else _finished(name, builder, finish)
+            known = counted.get(name)
+            piece = known or _folded(name, _finished(name, builder, finish), builder)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:

@@ -70,13 +70,18 @@ Built: TypeAlias = tuple[Grammar, Analysis, Alphabet, dict[str, Piece]]
 def _build_counted(grammar: Grammar, analysis: Analysis, limits: Limits, budget: Budget) -> Built:
     """Build a grammar in which repetitions with large bounds are counted, where they can be."""
     left_out: set[str] = set()
+    counts_bytes = True
     while True:
-        marked = mark_counts(grammar, analysis, left_out)
+        marked = mark_counts(grammar, analysis, left_out, counts_bytes)
         known = analysis if marked is grammar else analyse(marked, budget)
         try:
             return _build(marked, known, limits, budget)
         except UncountableError as error:
-            left_out.add(str(error).partition("#")[0])
+            name = str(error).partition("#")[0]
+            if name in left_out or marked.rules[name] is grammar.rules[name]:
+                # It is in what was written out there.
+                counts_bytes = False
+            left_out.add(name)
 
 
 def _build(

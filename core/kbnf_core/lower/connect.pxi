@@ -205,11 +205,28 @@ cdef class _Connection:
 
     cdef count(self, node, int32_t begin, int32_t end):
         cdef int32_t symbol = self.builder.count_symbol((node.low, node.high))
-        cdef int32_t head = self.state(), last = self.state()
+        cdef int32_t head, last
+        if node.by_byte:
+            self.bytes(self.builder.fragment_of(node.body.dfa), symbol, begin, end)
+            return
+        head, last = self.state(), self.state()
         _link(self.nfa, begin, symbol, head)
         _link(self.nfa, last, symbol + 1, head)
         _link(self.nfa, head, symbol + 2, end)
         self.add(node.body, head, last)
+
+    cdef bytes(self, fragment, int32_t symbol, int32_t begin, int32_t end):
+        cdef bytes edges = fragment.edges
+        cdef const int32_t* source = <const int32_t*> <const char*> edges
+        cdef Py_ssize_t count = len(edges) // (3 * sizeof(int32_t)), i
+        cdef int32_t heads = self.nfa.states, size = fragment.state_count, state
+        self.nfa.states += 2 * size
+        _link(self.nfa, begin, symbol, heads)
+        for i in range(count):
+            _link(self.nfa, heads + source[i], source[count + i], heads + size + source[2 * count + i])
+        for state in range(heads, heads + size):
+            _link(self.nfa, state + size, symbol + 1, state)
+            _link(self.nfa, state, symbol + 2, end)
 
     cdef bint is_nullable(self, name) except -1:
         return self.facts[name][0] and name not in self.inlined

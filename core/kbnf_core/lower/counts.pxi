@@ -2,14 +2,13 @@
 
 cdef struct Looped:
     # A loop: the number of its bounds, its rows and what they are below and in the last repetition;
-    # what begins a repetition; the edges that enter it, and the state after it.
+    # what begins a repetition, and the state after it.
     int32_t number
     int32_t behind
     Ints rows
     Ints below
     Ints last
     vector[Ends] begins
-    vector[Ends] opening
 
 
 cdef class _Folder:
@@ -17,6 +16,9 @@ cdef class _Folder:
 
     cdef vector[vector[Ends]] rows, enter, again, leave
     cdef vector[uint8_t] accepting
+    # By head: its loop, and the edges that begin a repetition there.
+    cdef unordered_map[int32_t, int32_t] loop_of
+    cdef unordered_map[int32_t, vector[Ends]] opening
     # By state: its place within a loop. By symbol: where it was met last, and when.
     cdef Ints place, met
     cdef int32_t round
@@ -60,7 +62,6 @@ cdef class _Folder:
         return 0
 
     cdef int fold(self, bounds, vector[Looped]& loops) except -1:
-        cdef unordered_map[int32_t, int32_t] found
         cdef Ints heads
         cdef size_t i, k
         cdef int32_t head
@@ -70,39 +71,40 @@ cdef class _Folder:
                 heads.push_back(self.again[i][k].second)
         sort(heads.begin(), heads.end())
         for head in heads:
-            if not found.count(head):
-                found[head] = <int32_t> loops.size()
+            if not self.loop_of.count(head):
                 loops.resize(loops.size() + 1)
-                self.loop(head, bounds, loops.back())
+                self.loop(head, <int32_t> loops.size() - 1, bounds, loops.back())
         for i in range(self.enter.size()):
             for k in range(self.enter[i].size()):
                 head = self.enter[i][k].second
-                self.require(found.count(head))
-                loop = &loops[found[head]]
-                self.extend(<int32_t> i, loop.opening)
+                self.require(self.loop_of.count(head))
+                loop = &loops[self.loop_of[head]]
+                self.extend(<int32_t> i, self.opening[head])
                 if bounds[loop.number][0] == 0:
                     self.extend(<int32_t> i, self.rows[loop.behind])
                     self.accepting[i] |= self.accepting[loop.behind]
         return 0
 
-    cdef int loop(self, int32_t head, bounds, Looped& loop) except -1:
-        """Make the rows of a loop."""
-        cdef vector[Ends] first = self.rows[head], none
-        cdef Ints ends
+    cdef int loop(self, int32_t head, int32_t number, bounds, Looped& loop) except -1:
+        """Make the rows of the loop that a head is of."""
+        cdef unordered_map[int32_t, vector[Ends]] below
+        cdef unordered_map[int32_t, int32_t] standing, standing_below
+        cdef Ints heads, ends
         cdef int32_t behind, state, to
         cdef size_t i
         cdef bint is_below
         self.require(self.leave[head].size() == 1)
-        self.require(
-            self.enter[head].empty() and self.again[head].empty() and not self.accepting[head]
-        )
         loop.number, behind = self.leave[head][0].first, self.leave[head][0].second
         loop.behind = behind
         self.require(
             self.enter[behind].empty() and self.again[behind].empty() and self.leave[behind].empty()
         )
-        self.within(head, loop.rows)
-        self.check_ends(head, loop.rows, behind)
+        self.within(head, number, heads, loop.rows)
+        for head in heads:
+            self.require(self.enter[head].empty() and self.again[head].empty())
+            self.require(self.leave[head].size() == 1 and not self.accepting[head])
+            self.require(self.leave[head][0] == Ends(loop.number, behind))
+        self.check_ends(heads, loop.rows, behind)
         cdef vector[uint8_t] inner = vector[uint8_t](self.rows.size(), 0)
         self.place.assign(self.rows.size(), -1)
         for i in range(loop.rows.size()):
@@ -116,33 +118,33 @@ cdef class _Folder:
         if is_below:
             self.copy(loop.rows, loop.below)
         self.copy(loop.rows, loop.last)
-        loop.opening = self.opened(first, loop.rows, inner, loop.begins)
-        if is_below:
-            none = self.opened(first, loop.below, inner, loop.begins)
+        for head in heads:
+            self.opening[head] = self.opened(head, loop.rows, inner, standing, loop.begins)
+            if is_below:
+                below[head] = self.opened(head, loop.below, inner, standing_below, loop.begins)
         for state in ends:
             to = loop.last[self.place[state]]
             self.extend(to, self.rows[behind])
             self.accepting[to] |= self.accepting[behind]
             if is_below:
-                self.extend(loop.below[self.place[state]], none)
+                self.extend(loop.below[self.place[state]], below[self.again[state][0].second])
         for state in ends:
-            self.extend(state, loop.opening)
+            self.extend(state, self.opening[self.again[state][0].second])
             self.extend(state, self.rows[behind])
             self.accepting[state] = self.accepting[behind]
         # Where none of them begins a repetition nobody asks for the last one.
-        inner.assign(inner.size(), 0)
-        for edge in first:
-            inner[edge.second] = 1
         for i in range(loop.rows.size()):
-            if not inner[loop.rows[i]]:
+            if not standing.count(loop.rows[i]):
                 loop.last[i] = -1
         return 0
 
-    cdef int within(self, int32_t head, Ints& found) except -1:
-        """Find the states between a head and what comes after."""
+    cdef int within(self, int32_t head, int32_t number, Ints& heads, Ints& found) except -1:
+        """Find the states between the heads of a loop, given one, and what comes after."""
         cdef Ints work
         cdef int32_t state
         cdef vector[uint8_t] seen = vector[uint8_t](self.rows.size(), 0)
+        self.loop_of[head] = number
+        heads.push_back(head)
         for edge in self.rows[head]:
             work.push_back(edge.second)
         while not work.empty():
@@ -150,34 +152,46 @@ cdef class _Folder:
             work.pop_back()
             if seen[state]:
                 continue
-            self.require(not self.accepting[state] and state != head)
+            self.require(not self.accepting[state] and not self.loop_of.count(state))
             self.require(self.enter[state].empty() and self.leave[state].empty())
+            self.require(self.again[state].size() < 2)
             for edge in self.again[state]:
-                self.require(edge.second == head)
+                head = edge.second
+                if not self.loop_of.count(head):
+                    # Each byte is a repetition.
+                    self.require(self.rows[state].empty())
+                    self.loop_of[head] = number
+                    heads.push_back(head)
+                    for begun in self.rows[head]:
+                        work.push_back(begun.second)
+                self.require(self.loop_of[head] == number)
             seen[state] = 1
             found.push_back(state)
             for edge in self.rows[state]:
                 work.push_back(edge.second)
         return 0
 
-    cdef int check_ends(self, int32_t head, const Ints& within, int32_t behind) except -1:
-        """Require that it is soon clear whether a repetition goes on, begins anew or ends."""
+    cdef int check_ends(self, const Ints& heads, const Ints& within, int32_t behind) except -1:
+        """Require that it is soon clear whether a repetition goes on, begins anew or ends.
+
+        Bytes that are repetitions may go on beside what comes after, which is not counted.
+        """
         cdef vector[Ends] work
         cdef unordered_set[uint64_t] seen
-        cdef Ends pair
+        cdef Ends pair, reached
         cdef size_t i, at = 0
         cdef int32_t state
         cdef uint64_t key
-        for i in range(within.size() + 1):
-            state = within[i] if i < within.size() else head
+        for i in range(within.size() + heads.size()):
+            state = within[i] if i < within.size() else heads[i - within.size()]
             self.round += 1
             for edge in self.rows[state]:
                 self.require(self.met[edge.first] != self.round)
                 self.met[edge.first] = self.round
-            if i == within.size():
-                work.push_back(Ends(head, behind))
+            if i >= within.size():
+                work.push_back(Ends(state, behind))
             elif not self.again[state].empty():
-                work.push_back(Ends(state, head))
+                work.push_back(Ends(state, self.again[state][0].second))
                 work.push_back(Ends(state, behind))
         for pair in work:
             seen.insert(<uint64_t> pair.first << 32 | <uint64_t> pair.second)
@@ -186,16 +200,21 @@ cdef class _Folder:
             at += 1
             for edge in self.rows[pair.first]:
                 for other in self.rows[pair.second]:
-                    key = <uint64_t> edge.second << 32 | <uint64_t> other.second
-                    if edge.first == other.first and not seen.count(key):
+                    if edge.first != other.first:
+                        continue
+                    reached = Ends(edge.second, other.second)
+                    if heads.size() > 1 and not self.again[edge.second].empty():
+                        reached.first = self.again[edge.second][0].second
+                    key = <uint64_t> reached.first << 32 | <uint64_t> reached.second
+                    if not seen.count(key):
                         self.require(
-                            self.again[edge.second].empty() and self.enter[other.second].empty()
+                            self.again[reached.first].empty() and self.enter[other.second].empty()
                         )
                         self.require(
                             self.again[other.second].empty() and self.leave[other.second].empty()
                         )
                         seen.insert(key)
-                        work.push_back(Ends(edge.second, other.second))
+                        work.push_back(reached)
         return 0
 
     cdef int copy(self, Ints& states, Ints& twins) except -1:
@@ -212,14 +231,14 @@ cdef class _Folder:
 
     cdef vector[Ends] opened(
         self,
-        vector[Ends]& first,
+        int32_t head,
         Ints& block,
         const vector[uint8_t]& inner,
+        unordered_map[int32_t, int32_t]& standing,
         vector[Ends]& begins,
     ):
         """Return what begins a repetition in a block; notes the states that it leads to."""
-        cdef unordered_map[int32_t, int32_t] standing
-        cdef vector[Ends] found
+        cdef vector[Ends] first = self.rows[head], found
         cdef int32_t to, row
         for edge in first:
             to = edge.second

@@ -6,6 +6,10 @@ repeats, once, with three symbols of its own around it:
 
     begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> after
 
+Texts of at most so many bytes of an automaton (``except!`` with a bound) are such a loop, too, in
+which each byte is what is repeated; it has a head, and a state behind the byte, for each of its
+states.
+
 They are letters like any other while the automaton of the rule is made deterministic and minimal;
 what comes before, within and after the repetition is never mixed. Then ``fold`` takes them out.
 The states within become three blocks of states:
@@ -27,7 +31,8 @@ Not everything can be counted: where it stays open whether a repetition ends (wh
 as much as what is repeated, or what is repeated goes on like that), many counts are possible at
 once, and only an automaton with a state for each is deterministic. There ``fold`` gives up, and the
 rule is built anew with every count a state. A few bytes in common, as those with which characters
-of different sets begin, do not matter: until they are read there are two items.
+of different sets begin, do not matter: until they are read there are two items. Nor does what
+follows single bytes, as long as it counts nothing itself.
 """
 
 from collections.abc import Callable
@@ -78,16 +83,23 @@ class Loop(NamedTuple):
 
 def is_large(node: Node, least: int, many: int) -> bool:
     """Tell whether the bound of a repetition, or what it repeats so often, is large."""
-    if not isinstance(node, Repeat):
-        return False
-    bound, body = max(node.low, node.high or 0), node.body
-    return bound >= least or (isinstance(body, Regular) and bound * body.dfa.state_count >= many)
+    match node:
+        case Regular(bounded=(dfa, bound)):
+            return bound >= least or bound * dfa.state_count >= many
+        case Repeat(body, low, high):
+            bound = max(low, high or 0)
+            states = body.dfa.state_count if isinstance(body, Regular) else 0
+            return bound >= least or bound * states >= many
+    return False
 
 
-def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Grammar:
+def mark_counts(
+    grammar: Grammar, analysis: Analysis, left_out: set[str], counts_bytes: bool
+) -> Grammar:
     """Return the grammar with ``Counted`` for all repetitions to count, none within another.
 
-    Where there are none, that is ``grammar`` itself. Those of ``left_out`` are not counted.
+    Where there are none, that is ``grammar`` itself. Those of ``left_out`` are not counted, bytes
+    only with ``counts_bytes``.
     """
     names = (name for name in analysis.order if name in grammar.rules and name not in left_out)
     counted = set(lowering.with_counts(names, analysis.nodes, LEAST, MANY))
@@ -95,7 +107,9 @@ def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Gra
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
-        rules[name] = _Marker(name, rules, analysis).mark(body) if name in counted else body
+        rules[name] = (
+            _Marker(name, rules, analysis, counts_bytes).mark(body) if name in counted else body
+        )
     same = all(rules.get(name) is body for name, body in grammar.rules.items())
     return grammar if same else Grammar(grammar.start, rules)
 
@@ -103,8 +117,11 @@ def mark_counts(grammar: Grammar, analysis: Analysis, left_out: set[str]) -> Gra
 class _Marker:
     """Marks what one rule counts; what counts within is a rule of its own."""
 
-    def __init__(self, name: str, rules: dict[str, Node], analysis: Analysis) -> None:
+    def __init__(
+        self, name: str, rules: dict[str, Node], analysis: Analysis, counts_bytes: bool
+    ) -> None:
         self._name = name
+        self._counts_bytes = counts_bytes
         self._rules = rules
         self._analysis = analysis
         self._inner = 0
@@ -118,7 +135,12 @@ class _Marker:
             parts = values[first:]
             whole = rebuild(node, [part for part, _, _ in parts])
             counts = any(part[2] for part in parts)
-            if (
+            if isinstance(whole, Regular) and whole.bounded and is_large(whole, LEAST, MANY):
+                dfa, bound = whole.bounded
+                if self._counts_bytes and bound < MOST:
+                    each = Regular(dfa, whole.span)
+                    whole, counts = Counted(each, 1, bound, whole.span, by_byte=True), True
+            elif (
                 isinstance(whole, Repeat)
                 and is_large(whole, LEAST, MANY)
                 and max(whole.low, whole.high or 0) < MOST

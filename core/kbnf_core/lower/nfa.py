@@ -342,11 +342,28 @@ class NfaBuilder:
 
     def _connect_count(self, node: Counted[Node], begin: int, end: int) -> None:
         nfa, symbol = self._nfa, self.count_symbol((node.low, node.high))
+        if node.by_byte:
+            self._connect_bytes(node, symbol, begin, end)
+            return
         head = nfa.add_states(2)
         nfa.link(begin, symbol, head)
         nfa.link(head + 1, symbol + 1, head)
         nfa.link(head, symbol + 2, end)
         self._work.append((node.body, head, head + 1))
+
+    def _connect_bytes(self, node: Counted[Node], symbol: int, begin: int, end: int) -> None:
+        """Connect a count of bytes: a head for each state of the automaton, then a state behind."""
+        assert isinstance(node.body, Regular)  # noqa: S101 - so it was made
+        nfa, fragment = self._nfa, self.fragment_of(node.body.dfa)
+        heads = nfa.add_states(2 * fragment.state_count)
+        behind = heads + fragment.state_count
+        edges = np.frombuffer(fragment.edges, np.int32).reshape(3, -1)
+        nfa.blocks.append(edges + np.array([[heads], [0], [behind]], np.int32))
+        nfa.link(begin, symbol, heads)
+        for state in range(fragment.state_count):
+            nfa.link(behind + state, symbol + 1, heads + state)
+            nfa.link(heads + state, symbol + 2, end)
+        nfa.note_all(range(heads, behind), node.span)
 
     def _is_nullable_call(self, body: Node) -> TypeGuard[Call]:
         return (

@@ -227,12 +227,14 @@ def with_counts(names, nodes, least, many):
     cdef int64_t bound
     for name in names:
         for node in <list> nodes[name]:
-            if type(node) is not _Repeat:
+            if type(node) is _Repeat:
+                bound = max(node.low, node.high or 0)
+                copied = node.body.dfa if type(node.body) is _Regular else None
+            elif type(node) is _Regular and node.bounded is not None:
+                copied, bound = node.bounded
+            else:
                 continue
-            bound = max(node.low, node.high or 0)
-            if bound >= least or (
-                type(node.body) is _Regular and bound * node.body.dfa.state_count >= many
-            ):
+            if bound >= least or (copied is not None and bound * copied.state_count >= many):
                 found.append(name)
                 break
     return found
@@ -242,14 +244,14 @@ def counting_of(names, nodes):
     """Return the nonterminals that count repetitions."""
     cdef list found = []
     for name in names:
-        if _is_counting(nodes[name]):
+        if _is_counting(nodes[name], True):
             found.append(name)
     return found
 
 
-cdef bint _is_counting(list nodes) except -1:
+cdef bint _is_counting(list nodes, bint bytes_too) except -1:
     for node in nodes:
-        if type(node) is _Counted:
+        if type(node) is _Counted and (bytes_too or not node.by_byte):
             return True
     return False
 
@@ -337,7 +339,8 @@ def choose(order, nodes, callees, uses, start, budget):
         is_flat = flat.issuperset(callees[name])
         if is_flat:
             flat.add(name)
-        if "#" in name or name == start or _is_counting(parts):
+        # What counts bytes is complete after each of them, which costs a nonterminal more than most.
+        if "#" in name or name == start or _is_counting(parts, False):
             continue
         times = uses.get(name, 0)
         if (times == 1 and size <= LARGE) or (

@@ -27,6 +27,8 @@ _UNITS = (
     "#'[aé]+[bè]'",
 )
 _BEHIND = ("'z'", "w 'z'", "'a'", "'ab'", "#'[bz]'", "''", "#'z?'", "list")
+# Counted byte by byte.
+_EXCLUDED = ("'ab'", "'z'", "'aa'", "'xb'", "few")
 _BETWEEN = ("'x'", "w", "''")
 _PIECES = ("a", "b", "é", "è", "漢", "c", "d", ",", " ", "z", "[", "]", "x")
 
@@ -40,6 +42,9 @@ def counted_grammar(random: Random, most: int) -> str:
         return f"{{{low},{high}}}"
 
     def part() -> str:
+        if random.random() < 0.2:
+            excluded, bound = random.choice(_EXCLUDED), random.randint(2, most + 1)
+            return f"except!({excluded},{bound}) {random.choice(_BEHIND)}"
         whole = f"{random.choice(_UNITS)}{times()}"
         if random.random() < 0.2:
             whole = f"({whole} {random.choice(_BETWEEN)}){times()}"
@@ -54,6 +59,7 @@ def counted_grammar(random: Random, most: int) -> str:
         (
             f"start ::= {start.format(*(body() for _ in range(count)))};",
             "w ::= #' ?';",
+            "few ::= 'bz' | 'c' | 'aba';",
             f"item ::= 'a' | 'b' ({body()}) ']';",
             f"list ::= '[' (item (',' w item){times()})? ']';",
         )

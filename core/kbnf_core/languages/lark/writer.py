@@ -432,7 +432,7 @@ class _Writer:
             return f"/{print_class(points)}/"
         try:
             self._is_marked = True
-            return print_regex(dfa, node.pattern)
+            return print_regex(dfa, node.notation if isinstance(node.notation, str) else None)
         except LimitError:
             return self._characters(node)
 

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kbnf_core.automata.traversal import fold
-from kbnf_core.kbnf.tree import Definition
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -26,6 +25,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.kbnf.tree import Definition
 from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.problems import NARROWED
 from kbnf_core.languages.json_schema.values import constant
@@ -116,7 +116,8 @@ class LiteralArguments(NestedArguments):
         self._notation = NOTATIONS[self._style]
         self._outermost: frozenset[str] = frozenset()
         quote = self._notation.quote
-        self._plain = optional(self.contents.shared("argument", avoiding([quote or "\0"])))
+        self._words = sorted({quote or "\0", *self.fields["excludes"]})
+        self._plain = optional(self.contents.shared("argument", avoiding(self._words)))
 
     def containers(self) -> list[Definition]:
         """Return the rules of objects and arrays; the outermost ones are written otherwise."""
@@ -235,7 +236,7 @@ class LiteralArguments(NestedArguments):
         quote = self._notation.quote
         if not quote:
             return self.contents.schema(self.schemas.whole(schema), self.options, pointer, hint)
-        form = self.contents.strings(schema, self.options, pointer, [quote], self._plain)
+        form = self.contents.strings(schema, self.options, pointer, self._words, self._plain)
         return sequence(text(quote), form, text(quote))
 
     def _scalar(self, schema: Any, kind: str, pointer: str, hint: str) -> Iterator[Form]:

@@ -18,7 +18,8 @@ def dump(marked: Marked) -> str:
         name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
         for name, mark in marked.marks.items()
     }
-    return json.dumps({"rules": rules, "marks": marks}, ensure_ascii=False, sort_keys=True)
+    found = {"rules": rules, "marks": marks, "messages": marked.messages}
+    return json.dumps(found, ensure_ascii=False, sort_keys=True)
 
 
 def _shape(shape: Shape) -> dict[str, Any]:
@@ -45,4 +46,4 @@ def load(text: str, limits: Limits) -> Marked:
         parsed = parse_kbnf(Source(found["rules"]), limits)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(str(error)) from None
-    return Marked(parsed.document, marks)
+    return Marked(parsed.document, marks, found.get("messages", ""))

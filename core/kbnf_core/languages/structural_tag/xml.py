@@ -20,8 +20,7 @@ from kbnf_core.automata import operations
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.conversion.build_tree import escaped
-from kbnf_core.kbnf.tree import Definition
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -33,6 +32,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.kbnf.tree import Definition
 from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.prelude import gap_of
 from kbnf_core.languages.json_schema.problems import NARROWED
