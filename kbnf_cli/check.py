@@ -1,4 +1,4 @@
-"""`kbnf check`: options, the command, and its report."""
+"""``kbnf check``: options, the command, and its report."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Commands that convert: `kbnf convert`, and a `kbnf convert-*` for each language."""
+"""Commands that convert: ``kbnf convert``, and a ``kbnf convert-*`` for each language."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

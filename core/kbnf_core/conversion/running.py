@@ -6,7 +6,6 @@ character is enough to see how a text goes on, as in most formats; ``shortest_lo
 for a text that disproves it. ``shortest_difference`` follows the product of two recognisers.
 """
 
-from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import or_
@@ -53,21 +52,23 @@ def shortest_longer(states: StateTable, most: int) -> bytes | None:
     """Return a shortest text that begins with another, nonempty one; looks at ``most`` states."""
     representatives = np.unique(states.tables.classes, return_index=True)[1].tolist()
     start = (states.initial, False)
-    found: dict[tuple[int, bool], bytes] = {start: b""}
-    pending = deque([start])
-    while pending and len(found) <= most:
-        state, passed = pending.popleft()
-        prefix = found[state, passed]
-        passed = passed or bool(prefix and states.completions(state))
+
+    def is_longer(pair: tuple[int, bool]) -> bool:
+        return pair[1] and bool(states.completions(pair[0]))
+
+    def steps(pair: tuple[int, bool]) -> Iterator[tuple[int, tuple[int, bool]]]:
+        state, passed = pair
+        passed = passed or (pair != start and bool(states.completions(state)))
         for byte_class in states.live_classes(state):
-            after = (states.step(state, byte_class), passed)
-            if after[0] == DEAD or after in found:
-                continue
-            found[after] = prefix + bytes([representatives[byte_class]])
-            if passed and states.completions(after[0]):
-                return found[after]
-            pending.append(after)
-    return None
+            after = states.step(state, byte_class)
+            if after != DEAD:
+                yield representatives[byte_class], (after, passed)
+
+    try:
+        found = shortest_word_to(start, is_longer, steps, most)
+    except LimitError:
+        return None
+    return found and found[0]
 
 
 def _owners(tables: Tables) -> npt.NDArray[np.int64]:
