@@ -1,7 +1,7 @@
 """Random texts of a grammar, by derivation, so that they show what the grammar allows.
 
 A draw expands rules from the start, left to right. Alternatives of one choice are equally likely;
-an optional part comes every other time; a loop goes on with a chance that falls as the draw runs
+an optional part is written with probability 1/2; a loop goes on with a chance that falls as the draw runs
 out of its allowance. In a regular part the walk chooses among the characters that its automaton
 tells apart, so that the one that closes a string is not drowned by the many that go on. Fixed text
 costs nothing: only choices do. The parts of a sequence share what is left of the allowance, and
