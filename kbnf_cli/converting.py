@@ -19,7 +19,7 @@ from kbnf_core.kbnf.parsed import OF_CONVERSION
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages import GBNF, JSON_SCHEMA, KBNF, LANGUAGES, LARK, TOOL_LIST, Language
 from kbnf_core.lint import TARGETS
-from kbnf_core.targets.names import ENGINE_NAMES, HOST_NAMES, engines_of
+from kbnf_core.targets.names import ENGINE_NAMES, HOST_NAMES, HOSTS, engines_of
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
@@ -167,10 +167,12 @@ conversion_options = together(
         "--target",
         "target",
         type=click.Choice([*ENGINE_NAMES, *HOST_NAMES, *WITHOUT_RAW]),
+        metavar="ENGINE",
         callback=_first_engine,
-        help="The engine that the result is for, or a host for its first one. Of a JSON Schema,"
-        " write one that the engine takes: it is asked, and what it refuses or does not enforce"
-        " is rewritten. KBNF for kbnf-0.2 or kbnf-0.4 has no raw patterns.",
+        help=f"The engine that the result is for: {', '.join((*ENGINE_NAMES, *WITHOUT_RAW))}, or"
+        f" the first one of a host ({', '.join(HOSTS)}). Of a JSON Schema, write one that the engine"
+        " takes: it is asked, and what it refuses or does not enforce is rewritten. KBNF for"
+        " kbnf-0.2 or kbnf-0.4 has no raw patterns.",
     ),
     format_option(["text", "json"], "Format of the report; json contains the result too."),
     click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),
