@@ -34,6 +34,7 @@ def test_the_wheel_has_it() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     module, _, name = project["entry-points"]["pygments.lexers"]["kbnf"].partition(":")
     assert getattr(import_module(module), name) is KbnfLexer
+    assert import_module(module).__all__ == [name]
 
 
 @pytest.mark.parametrize("text", ['start ::= #"[', "\\x00 'a", "(* open"])

@@ -41,7 +41,9 @@ def test_swapped_arguments() -> None:
     with pytest.raises(ConfigError, match="got Vocabulary: a vocabulary or tokenizer is the sec"):
         Engine(*swapped)
     for grammar in (Point, {"type": "object"}):
-        with pytest.raises(VocabularyError, match=r"expected a tokenizer, got .*: a grammar is the"):
+        with pytest.raises(
+            VocabularyError, match=r"expected a tokenizer, got .*: a grammar is the"
+        ):
             Vocabulary.of(grammar)
     with pytest.raises(VocabularyError, match="expected a tokenizer, got int; known kinds"):
         Vocabulary.of(3)

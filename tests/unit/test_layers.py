@@ -66,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.structural_tag": BASE
     | READING
     | {"automata", "vocab"}
-    | {"conversion", "languages.gbnf", "languages.json_schema"},
+    | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
     | {"ir", "kernel", "lower", "processes", "recognise"}

@@ -3,6 +3,8 @@
 from pygments.lexer import RegexLexer, bygroups
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String
 
+__all__ = ["KbnfLexer"]
+
 
 class KbnfLexer(RegexLexer):
     """Colours KBNF: names that are defined, texts, regular expressions, tokens and comments."""

@@ -23,8 +23,9 @@
 cdef enum:
     # A length: any number of characters can come.
     _FREE = 255
-    # Bounds of a search, in pairs: one for each sixteen nodes that a walk may save, for a pair takes
-    # a step for each move that the machine has there, a node takes one; at least and at most so many.
+    # Bounds of a search, in pairs: one for each sixteen nodes that a walk may save, for a pair
+    # takes a step for each move that the machine has there, a node takes one; at least and at most
+    # so many.
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 1024
@@ -115,8 +116,8 @@ cdef class Inclusion:
     cdef unordered_map[int32_t, After] afterwards
     # The last one of an automaton that most characters lead back to; 0 without one.
     cdef int32_t model
-    # By pair of a position and a state of the machine. Those of the tables are in an array, of which
-    # only the parts that are used take memory.
+    # By pair of a position and a state of the machine. Those of the tables are in an array, of
+    # which only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
     cdef Known* of_automata
     cdef int32_t search
@@ -268,7 +269,7 @@ cdef class Inclusion:
         return found
 
     cdef int32_t _only_position(self, int32_t place) except 1:
-        """The position of the automaton state that is all there is at a place; 0 if there is more."""
+        """The position of the only automaton state that is at a place; 0 if there is more."""
         cdef int32_t item_set = ~place
         cdef vector[int64_t]* members
         cdef vector[Pair]* pairs
@@ -347,7 +348,8 @@ cdef class Inclusion:
                 known.length, _FREE if found.length == _FREE else <uint8_t> (free.size() - i)
             )
         if not free.empty() and _is_any(found.without):
-            # Only what begins so leads elsewhere: a walk finds the rest behind the first characters.
+            # Only what begins so leads elsewhere: a walk finds the rest behind the first
+            # characters.
             memset(&found, 0, sizeof(Reach))
         found.loop = loop
         return found
@@ -565,7 +567,7 @@ cdef class Inclusion:
     cdef bint covers(
         self, int32_t place, int32_t reading, int32_t wanted, Py_ssize_t nodes
     ) except -1:
-        """Tell whether inclusion holds for ``wanted`` bytes; search no longer than ``nodes`` cost."""
+        """Tell whether inclusion holds for ``wanted`` bytes; search as long as ``nodes`` cost."""
         cdef int32_t pairs = min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
         return self._length(place, reading, wanted, pairs) >= wanted
 
@@ -728,7 +730,7 @@ cdef class Inclusion:
         return 0
 
     cdef bint _is_silent(self, int32_t start) except -1:
-        """Tell whether nothing completes for as long as the machine reads on, from any of its states.
+        """Tell whether nothing completes while the machine reads on, from any of its states.
 
         A call may read anything. What is counted is silent where it is so without bounds.
         """
@@ -770,7 +772,7 @@ cdef class Inclusion:
         return True
 
     cdef bint _goes_on(self, int32_t state, vector[int32_t]& found) except -1:
-        """Add a state that is new to the search in progress; tell whether nothing completes there."""
+        """Add a state that is new to the search; tell whether nothing completes there."""
         if self.explorer.items.has_loops:
             state = self.explorer.items.unbounded(state)
         if self.explorer.items.accepting[state]:

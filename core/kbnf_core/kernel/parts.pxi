@@ -50,8 +50,8 @@ cdef class _Part:
     cdef const uint64_t[:, ::1] around
     # By number of a character: the bits of the tokens that have it.
     cdef const uint32_t[:, ::1] having
-    # Of tails, in the order of their trie, as ``nodes`` is then, too: the characters before, and the
-    # token of the node behind, -1 where it has several or none.
+    # Of tails, in the order of their trie, as ``nodes`` is then, too: the characters before, and
+    # the token of the node behind, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
     cdef const int32_t[::1] only_token
     # Its place among the slices, and what of it may be admitted at once.
@@ -166,7 +166,7 @@ cdef class Parts:
         self.width = part.blocks.shape[1]
 
     cdef bint find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
-        """Find rows whose union is what a mask has of all slices: one, as a rule, for they are kept.
+        """Find rows whose union is what a mask has of all slices: one, as a rule; they are kept.
 
         Tell whether there are such: without certain characters only what is kept is a row.
         """

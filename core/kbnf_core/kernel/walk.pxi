@@ -35,8 +35,8 @@ cdef class Walker:
     cdef Inclusion in_text
     # At each depth of the path to the current node: see ``LazyTable.place``.
     cdef vector[int32_t] places
-    # By slice: the block found so far. Then other bits, a bit for each word of these that may not be
-    # zero, and whether any may be.
+    # By slice: the block found so far. Then other bits, a bit for each word of these that may not
+    # be zero, and whether any may be.
     cdef vector[Taken] taken
     cdef vector[uint32_t] words
     cdef vector[uint64_t] touched
@@ -395,14 +395,15 @@ cdef class Walker:
                 self.completions[names[0][i]].push_back(node)
 
     cdef int add(self, const vector[int32_t]& content) except -1:
-        """Add a mask, as ``Pool`` stores it: its blocks as such, where they are those found so far."""
+        """Add a mask, as ``Pool`` stores it: its blocks as such, if they are those found so far."""
         cdef const Taken* more = <const Taken*> content.data()
         cdef size_t i
         cdef size_t head = self.parts.head
         for i in range(self.taken.size()):
-            if more[i].block and self.taken[i].block and memcmp(&self.taken[i], &more[i], sizeof(Taken)):
-                self._flatten(more)
-                break
+            if more[i].block and self.taken[i].block:
+                if memcmp(&self.taken[i], &more[i], sizeof(Taken)):
+                    self._flatten(more)
+                    break
         else:
             for i in range(self.taken.size()):
                 if more[i].block:

@@ -13,7 +13,13 @@ from kbnf_core.automata.characters import CharacterDfa, to_characters
 from kbnf_core.automata.codepoints import from_text, intersect
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.expression import Builder, Spell, print_characters, print_expression
+from kbnf_core.automata.expression import (
+    Builder,
+    Spell,
+    print_characters,
+    print_expression,
+    print_short,
+)
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.to_regex import to_expression
@@ -232,26 +238,25 @@ class Notations:
 
     def _pieces(self, root: Regex, spell: Spell) -> Form:
         """Return a regular expression as a form in which no piece is long."""
-        written = print_expression(root, spell)
+        written = print_short(root, spell, WIDTH)
+        is_set = isinstance(root, Characters)
+        if written is not None and not (is_set and len(written) > LONG_SET):
+            return _piece(root, written)
         match root:
-            case Characters(points) if len(written) > LONG_SET:
+            case Characters(points):
                 return self._form(self._scalars.set_of(points))
-            case _ if len(written) <= WIDTH:
-                return _piece(root, written)
             case Choice(items):
                 return alternation(self._pieces(item, spell) for item in items)
             case Repeat(item, low, high):
                 return repeated(self._pieces(item, spell), low, high)
             case Sequence(items):
                 return sequence(*self._joined(items, spell))
-            case _:
-                return _piece(root, written)
 
     def _joined(self, items: tuple[Regex, ...], spell: Spell) -> Iterator[Form]:
         """Yield items, as many in one piece as fit."""
         pending: list[Regex] = []
         for item in items:
-            if pending and len(_printed([*pending, item], spell)) > WIDTH:
+            if pending and print_short(Sequence((*pending, item)), spell, WIDTH) is None:
                 yield self._together(pending, spell)
                 pending = []
             pending.append(item)
@@ -260,11 +265,8 @@ class Notations:
     def _together(self, items: list[Regex], spell: Spell) -> Form:
         if len(items) == 1:
             return self._pieces(items[0], spell)
-        return _piece(Sequence(tuple(items)), _printed(items, spell))
-
-
-def _printed(items: list[Regex], spell: Spell) -> str:
-    return print_expression(Sequence(tuple(items)), spell)
+        whole = Sequence(tuple(items))
+        return _piece(whole, print_expression(whole, spell))
 
 
 def _piece(root: Regex, written: str) -> Form:

@@ -27,7 +27,7 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.conversion.build_tree import escaped
 from kbnf_core.conversion.rewrite import rename
-from kbnf_core.frontend import read_grammar
+from kbnf_core.frontend import Language, read_grammar
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import (
     EMPTY,
@@ -44,7 +44,6 @@ from kbnf_core.kbnf.build import (
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Definition, Reference, postorder
-from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
@@ -301,14 +300,19 @@ class Contents:
                 return EMPTY
             return plain if found is None else alternation(map(regex, found))
         low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        if len(words) > 1 or (low is None and high is None):
+        if low is None and high is None:
+            return plain
+        if len(words) > 1:
+            self.report.loss(pointer, "the length of a string is not bounded beside `excludes`")
             return plain
         character = self.shared("character", regex("(?s:.)"))
         return repeated(character, int(low or 0), None if high is None else int(high))
 
-    def grammar(self, text: str, pointer: str, hint: str) -> Form:
-        """Return the texts of an EBNF grammar; nothing where it cannot be used."""
-        reading = read_grammar(Source(text), GBNF, Request(limits=self._limits))
+    def grammar(
+        self, source: Source, language: Language, request: Request, pointer: str, hint: str
+    ) -> Form:
+        """Return the texts of a grammar; nothing where it cannot be used."""
+        reading = read_grammar(source, language, request)
         for finding in reading.diagnostics:
             place = finding.source.position(finding.span.start)
             told = f"line {place.line}, column {place.column}: {finding.message}"

@@ -116,7 +116,8 @@ class LiteralArguments(NestedArguments):
         self._notation = NOTATIONS[self._style]
         self._outermost: frozenset[str] = frozenset()
         quote = self._notation.quote
-        self._plain = optional(self.contents.shared("argument", avoiding([quote or "\0"])))
+        self._words = sorted({quote or "\0", *self.fields["excludes"]})
+        self._plain = optional(self.contents.shared("argument", avoiding(self._words)))
 
     def containers(self) -> list[Definition]:
         """Return the rules of objects and arrays; the outermost ones are written otherwise."""
@@ -235,7 +236,7 @@ class LiteralArguments(NestedArguments):
         quote = self._notation.quote
         if not quote:
             return self.contents.schema(self.schemas.whole(schema), self.options, pointer, hint)
-        form = self.contents.strings(schema, self.options, pointer, [quote], self._plain)
+        form = self.contents.strings(schema, self.options, pointer, self._words, self._plain)
         return sequence(text(quote), form, text(quote))
 
     def _scalar(self, schema: Any, kind: str, pointer: str, hint: str) -> Iterator[Form]:

@@ -34,14 +34,15 @@ from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
+from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.call_texts import NAME
-from kbnf_core.languages.structural_tag.contents import TokenForms, joined, options_in
+from kbnf_core.languages.structural_tag.contents import TokenForms, avoiding, joined, options_in
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.literals import NOTATIONS
 from kbnf_core.languages.structural_tag.models import filled, table
 from kbnf_core.languages.structural_tag.read import Node, Report, read_value
 from kbnf_core.languages.structural_tag.schemas import Schemas, constants, is_restricted
-from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, Call, Writer
+from kbnf_core.languages.structural_tag.write import OF_JSON, OF_SCHEMAS, Call, Writer
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
@@ -91,7 +92,7 @@ class _MarkedWriter(Writer):
     def _json_schema(self, node: Node) -> Form:
         style, schema = node.fields.get("style", "qwen_xml"), node.fields["json_schema"]
         shapes: tuple[Shape, ...] = ()
-        if style == "json":
+        if style in OF_JSON:
             pointer = f"{node.pointer}/json_schema"
             form = self._contents.schema(True, _ANY_JSON, pointer, "json")
         else:
@@ -104,13 +105,20 @@ class _MarkedWriter(Writer):
         return self.mark(form, Mark("call", name or None, style, shapes))
 
     def _regex(self, node: Node) -> Form:
-        return self._unless_numbered(node, super()._regex(node))
+        return self._read_back(node, super()._regex(node))
 
     def _grammar(self, node: Node) -> Form:
-        return self._unless_numbered(node, super()._grammar(node))
+        return self._read_back(node, super()._grammar(node))
 
-    def _unless_numbered(self, node: Node, form: Form) -> Form:
-        """Return text, unless it leads arguments, as the number of a call does."""
+    def _any_text(self, node: Node) -> Form:
+        if node.fields["tool"] is None:
+            return super()._any_text(node)
+        return optional(self._read_back(node, avoiding(())))
+
+    def _read_back(self, node: Node, form: Form) -> Form:
+        """Return text, or the call that a text is, unless it leads arguments as a number does."""
+        if node.fields["tool"] is not None:
+            return self.mark(form, Mark("call", node.fields["tool"], INPUT))
         owner = self._owners.get(id(node))
         leads = owner is not None and any(part.kind in OF_SCHEMAS for part in owner.parts)
         return form if leads else self.mark(form)

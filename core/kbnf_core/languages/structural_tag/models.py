@@ -2,8 +2,9 @@
 
 ``formats.json`` has the formats of XGrammar's built-in structural tags, as ``from_xgrammar`` reads
 them from the package (``python -m kbnf_testing.call_formats`` writes it anew); an XGrammar that is
-installed may know more of them. ``call_texts.OWN`` has further ones. ``ALIASES`` are the names that
-vLLM and SGLang have for their parsers of the same calls.
+installed may know more of them. ``call_texts.OWN`` has further ones, and ours of ``gemma_4``, which
+XGrammar has otherwise. ``ALIASES`` are the names that vLLM and SGLang have for their parsers of the
+same calls.
 
 As JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template is
 for the n-th of the parts that several have.

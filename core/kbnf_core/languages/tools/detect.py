@@ -44,7 +44,7 @@ def looks_like_tool(value: Any) -> bool:
         return False
     if any(isinstance(value.get(key), list) for key in DECLARATIONS):
         return True
-    if value.get("type") == "function" or isinstance(value.get("function"), Mapping):
+    if value.get("type") in ("function", "custom") or isinstance(value.get("function"), Mapping):
         return True
     named = isinstance(value.get("name"), str)
     return named and any(isinstance(value.get(key), Mapping) for key in SCHEMAS)

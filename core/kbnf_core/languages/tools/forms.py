@@ -61,6 +61,8 @@ ANTHROPIC = Form(
 )
 GEMINI = Form("Gemini", _GEMINI, r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 MCP = Form("MCP", ("inputSchema",), r"[a-zA-Z0-9_.-]{1,128}", needs_schema=True)
+CUSTOM = Form("OpenAI", (), _WORDS, service=Service.OPENAI)
+"""Tools whose input is a text, of a grammar or any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,8 @@ class Tool:
 
     ``pointer`` is that of the tool; ``schema`` is None where the tool has no arguments. ``entry``
     is the object with the name and the schema, ``strict`` the service whose strict mode was asked
-    for.
+    for. Of a custom tool, ``text`` is what its input is, as a format of structural tags, and
+    ``schema_pointer`` the place of the grammar.
     """
 
     name: str
@@ -78,7 +81,16 @@ class Tool:
     entry: Mapping[str, Json]
     schema: Json | None
     schema_pointer: str
-    strict: Service | None
+    strict: Service | None = None
+    text: Mapping[str, Json] | None = None
+
+    @property
+    def schemas(self) -> Iterator[tuple[Json, str]]:
+        """The schemas of the arguments and, in MCP, of the result, each with its pointer."""
+        if self.schema is not None:
+            yield self.schema, self.schema_pointer
+        if self.form is MCP and self.entry.get("outputSchema") is not None:
+            yield self.entry["outputSchema"], f"{self.pointer}/outputSchema"
 
     @property
     def draft(self) -> str | None:
@@ -137,6 +149,8 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
                 _read_as(GEMINI, declared, where, found)
             else:
                 found.error("the declaration of a function is an object", where)
+    elif tool.get("type") == "custom" and not any(name in tool for name in SCHEMAS):
+        _read_custom(tool, pointer, found)
     elif "function" in tool or tool.get("type") == "function":
         inner = tool.get("function", tool)
         where = f"{pointer}/function" if "function" in tool else pointer
@@ -150,6 +164,35 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
     else:
         form = next((each for each in (ANTHROPIC, MCP) if each.schema[0] in tool), None)
         _read_as(form or _form_of_siblings(found), tool, pointer, found)
+
+
+def _read_custom(tool: dict[str, Json], pointer: str, found: Listed) -> None:
+    """Read a custom tool of either API of OpenAI: its input is any text, or that of a grammar."""
+    entry = tool.get("custom", tool)
+    pointer = f"{pointer}/custom" if "custom" in tool else pointer
+    if not isinstance(entry, dict):
+        found.error("`custom` is an object with a name and a format", pointer)
+        return
+    form, where = entry.get("format", {"type": "text"}), f"{pointer}/format"
+    if form == {"type": "text"}:
+        _read_as(CUSTOM, entry, pointer, found, {"type": "any_text"}, where)
+        return
+    if isinstance(form, dict) and isinstance(form.get("grammar"), dict):
+        form, where = form["grammar"], f"{where}/grammar"
+    told = form if isinstance(form, dict) else {}
+    syntax, text = told.get("syntax"), told.get("definition")
+    if not isinstance(text, str) or not text:
+        help_ = '`{"type": "grammar", "syntax": "lark", "definition": ...}`, or `{"type": "text"}`'
+        found.error("the format of a custom tool has no `definition`", where, help_)
+    elif syntax == "lark":
+        lark = {"type": "grammar", "syntax": "lark", "lexing": "llguidance", "grammar": text}
+        _read_as(CUSTOM, entry, pointer, found, lark, f"{where}/definition")
+    elif syntax == "regex":
+        regex = {"type": "regex", "pattern": f"(?-s:{text})"}
+        _read_as(CUSTOM, entry, pointer, found, regex, f"{where}/definition")
+    else:
+        message = "the `syntax` of a custom tool's grammar is `lark` or `regex`"
+        found.error(message, f"{where}/syntax" if "syntax" in told else where)
 
 
 def _refuse_two(
@@ -167,7 +210,14 @@ def _form_of_siblings(found: Listed) -> Form:
     return found.tools[-1].form if found.tools else CHAT
 
 
-def _read_as(form: Form, entry: dict[str, Json], pointer: str, found: Listed) -> None:
+def _read_as(
+    form: Form,
+    entry: dict[str, Json],
+    pointer: str,
+    found: Listed,
+    text: Mapping[str, Json] | None = None,
+    text_pointer: str = "",
+) -> None:
     name = entry.get("name")
     if not isinstance(name, str) or not name:
         found.error("a tool has a name, a text", pointer + ("/name" if "name" in entry else ""))
@@ -177,16 +227,19 @@ def _read_as(form: Form, entry: dict[str, Json], pointer: str, found: Listed) ->
         found.error(f"the tool `{name}` has no `{form.schema[0]}`", pointer)
         return
     schema = None if key is None else entry[key]
-    where = pointer if key is None else f"{pointer}/{key}"
+    where = text_pointer or pointer if key is None else f"{pointer}/{key}"
     if schema is not None and not isinstance(schema, dict):
         found.error("the schema of a tool's arguments is an object", where)
+        return
+    if form is MCP and not isinstance(entry.get("outputSchema", {}), dict):
+        found.error("the schema of a tool's result is an object", f"{pointer}/outputSchema")
         return
     if form is GEMINI and key == "parameters":
         from_openapi(schema)
     if key is not None:
         _refuse_two(key, SCHEMAS, entry, pointer, found)
     strict = form.service if entry.get("strict") is True else None
-    found.tools.append(Tool(name, pointer, form, entry, schema, where, strict))
+    found.tools.append(Tool(name, pointer, form, entry, schema, where, strict, text))
 
 
 def refusals(tool: Tool) -> Iterator[Problem]:

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from kbnf_core.ir import Grammar, calls
-from kbnf_core.kbnf.parsed import Conversion, Marked, Parsed, Request
+from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
@@ -37,7 +37,7 @@ from kbnf_core.languages.json_schema.schemas import schemas_of
 from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
-from kbnf_core.languages.structural_tag.read import Report, read_value
+from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
 from kbnf_core.languages.tools.forms import INVALID, TEXT_MARKERS, Tool, refusals, tools_of
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
@@ -71,7 +71,11 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
     found: Parsed
-    if how.tool_calls is None:
+    texts = tuple(each for each in listed.tools if each.text is not None)
+    if how.tool_calls is None and texts:
+        found = _Texts(listed, request)
+        wrong, remarks = [], listed.notes
+    elif how.tool_calls is None:
         try:
             found = _Objects(listed, as_tree=request.as_tree)
         except GrammarError as error:
@@ -81,7 +85,10 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     else:
         found = _Tag(listed, how, request)
         wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
+        # No call of a format has the grammar of a custom tool, which is read nevertheless.
+        wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
         remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
+        found.losses += tuple(_unkept(texts, source))
     if _errors_in(wrong):
         return _BrokenList(listed, wrong)
     if not _errors_in(found.diagnostics):
@@ -149,13 +156,14 @@ def _is_in(pointer: str, tool: Tool) -> bool:
 
 def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
     """Yield what is wrong with the form of a tool's schema."""
-    if tool.schema is None:
-        return
     strict = options.strict or tool.strict
-    try:
-        checked(tool.schema, constant(tool.schema).text, replace(options, strict=strict))
-    except ProblemError as error:
-        yield from (_moved(each, tool) for each in error.problems)
+    for schema, pointer in tool.schemas:
+        try:
+            is_input = pointer == tool.schema_pointer
+            own = replace(options, strict=strict if is_input else None)
+            checked(schema, constant(schema).text, own)
+        except ProblemError as error:
+            yield from (_moved(each, pointer) for each in error.problems)
 
 
 def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
@@ -169,18 +177,18 @@ def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
     return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in found}
 
 
-def _moved(problem: Problem, tool: Tool) -> Problem:
-    return problem._replace(pointer=tool.schema_pointer + problem.pointer)
+def _moved(problem: Problem, pointer: str) -> Problem:
+    return problem._replace(pointer=pointer + problem.pointer)
 
 
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
     """Yield what is suspicious in the tools of a list, each read alone."""
     for tool in listed.tools:
-        if tool.schema is not None:
-            options = guided(tool.schema, listed.options)
-            found = contradictions(schemas_of(tool.schema, options))
-            for problem in (*oddities(tool.schema, options), *found):
-                yield _finding(_moved(problem, tool), listed.source)
+        for schema, pointer in tool.schemas:
+            options = guided(schema, listed.options)
+            found = contradictions(schemas_of(schema, options))
+            for problem in (*oddities(schema, options), *found):
+                yield _finding(_moved(problem, pointer), listed.source)
 
 
 # Calls as JSON objects
@@ -284,7 +292,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [{"name": each.name, "parameters": each.schema} for each in listed.tools]
+    functions = [{"name": each.name, "parameters": _parameters(each)} for each in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -292,6 +300,57 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
         reasoning=how.reasoning,
         parallel=not how.single_call,
     )
+
+
+def _parameters(tool: Tool) -> Json:
+    """Return the schema of a tool's arguments: that of a custom one is a text called `input`."""
+    if tool.text is None:
+        return tool.schema
+    pattern = tool.text.get("pattern")
+    value = {"type": "string", **({"pattern": f"^(?:{pattern})$"} if pattern else {})}
+    return {
+        "type": "object",
+        "properties": {"input": value},
+        "required": ["input"],
+        "additionalProperties": False,
+    }
+
+
+def _unkept(tools: Iterable[Tool], source: Source) -> Iterator[Loss]:
+    """Yield a loss for each grammar of a custom tool, which no string of arguments can keep."""
+    for tool in tools:
+        if tool.text is not None and tool.text["type"] == "grammar":
+            message = "in calls of this format the input of a custom tool is any text"
+            found = diagnostic(Problem(IN_PART, message, tool.schema_pointer), source)
+            yield Loss(found.code, found.message, found.span)
+
+
+class _Texts(TagReading):
+    """The calls of some tools, of which custom ones are their texts, the others JSON objects."""
+
+    def __init__(self, listed: _List, request: Request) -> None:
+        elements: list[Any] = []
+        places: dict[str, str] = {}
+        for number, tool in enumerate(listed.tools):
+            pointer, part = f"/format/elements/{number}", tool.text
+            places |= {f"{pointer}/{each}": tool.schema_pointer for each in _DEFINITIONS}
+            if part is None:
+                whole = _whole(replace(listed, tools=(tool,)))
+                part = {"type": "json_schema", "json_schema": whole.value, "style": "call"}
+                places |= {f"{pointer}/json_schema{here}": there for here, there in whole.moved}
+            elements.append({**part, "tool": tool.name})
+            places[pointer] = tool.pointer
+        tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
+        report = _Report(listed.source, places)
+        super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
+        self._listed = listed
+
+    def _suspicious(self) -> Iterator[Diagnostic]:
+        return _suspicious(self._listed)
+
+
+_DEFINITIONS = ("grammar", "pattern")
+"""The fields of formats that have the grammar of a custom tool."""
 
 
 def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) -> Conversion:
