@@ -10,6 +10,7 @@ from kbnf_core import Grammar
 from kbnf_core.convert import convert
 from kbnf_core.languages import TOOL_LIST, detect
 from kbnf_core.lint.check import check
+from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_core.targets.check import Panel, check_targets
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
@@ -58,7 +59,8 @@ def test_the_input_of_a_custom_tool_is_constrained_and_read_back(of_chat: bool) 
 
 def test_the_input_of_a_custom_tool_streams() -> None:
     reader = Grammar.from_tools([custom('start: "GO " /[^x]+/'), NOW]).value_reader()
-    deltas = []
+    assert isinstance(reader, CallReader)
+    deltas: list[Delta] = []
     for byte in 'GO é"\n'.encode():
         reader.feed(bytes([byte]))
         deltas += reader.deltas()
