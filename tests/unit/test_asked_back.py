@@ -29,7 +29,7 @@ def test_an_instance_is_not_its_class() -> None:
 
 
 def test_a_misspelt_keyword_of_a_dict_is_a_warning() -> None:
-    schema = {"type": "object", "propertes": {"a": {"type": "integer", "minimun": 1}}}
+    schema: Any = {"type": "object", "propertes": {"a": {"type": "integer", "minimun": 1}}}
     with pytest.warns(UserWarning, match="/propertes: .*did you mean `properties`") as found:
         Engine(schema, Vocabulary.bytes())
     assert len(found) == 1

@@ -94,9 +94,9 @@ class Shared:
         self.whole_fraction = ""
         if has_whole_fractions and options.integers is Integers.FRACTION:
             self.whole_fraction = r"(?:\.0)?" if self.are_bounded else r"(?:\.0+)?"
-        whole, fraction, exponent = WHOLE, FRACTION_DIGITS, EXPONENT
-        if not self.are_bounded:
-            whole, fraction, exponent = integers(None), None, "[eE][+-]?[0-9]+"
+        whole, fraction, exponent = integers(None), digits(None), "[eE][+-]?[0-9]+"
+        if self.are_bounded:
+            whole, fraction, exponent = WHOLE, digits(FRACTION_DIGITS), EXPONENT
         self.spelling = Spelling(
             LETTERS if options.allowed_escapes is None else options.allowed_escapes,
             options.standard is Standard.LLGUIDANCE,
@@ -120,7 +120,7 @@ class Shared:
             "character": character,
             "string": f'"{character}*"',
             "integer": whole + self.whole_fraction,
-            "number": rf"{whole}(?:\.{digits(fraction)})?(?:{exponent})?",
+            "number": rf"{whole}(?:\.{fraction})?(?:{exponent})?",
             "escape": self.spelling.escape,
             "name_rest": f'{self.spelling.character}*"',
             "other_name": self.spelling.with_needless or "",

@@ -93,8 +93,9 @@ class LosslessSchema(GenerateJsonSchema):
             return written
         name = getattr(function, "__qualname__", type(function).__name__)
         encoder = getattr(getattr(function, "__self__", None), "encoder", None)
-        if name == "EncodedStr.decode_str" and getattr(encoder, "__name__", "") in _BASE64:
-            return {"type": "string", "pattern": _BASE64[encoder.__name__]}
+        base64 = _BASE64.get(getattr(encoder, "__name__", ""))
+        if name == "EncodedStr.decode_str" and base64 is not None:
+            return {"type": "string", "pattern": base64}
         if name in _VALIDATORS:
             known = _VALIDATORS[name]
             return _unkept(written, name) if known is None else {**known}
