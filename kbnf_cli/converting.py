@@ -1,13 +1,14 @@
-"""Shared parts of the commands that convert: their formats and options, and writing the result.
+"""Shared parts of the commands that convert: formats, options, schemas for engines, delivery.
 
 A conversion that loses something writes nothing, unless ``--lossy`` allows it.
 """
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import click
 
@@ -15,20 +16,26 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import find_grammars, write_text
 from kbnf_cli.inputs import FileInputs, is_artifact, name_of, read_text_or_artifact
 from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
-from kbnf_core.kbnf.parsed import OF_CONVERSION
+from kbnf_core.kbnf.parsed import OF_CONVERSION, Conversion
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages import GBNF, JSON_SCHEMA, KBNF, LANGUAGES, LARK, TOOL_LIST, Language
+from kbnf_core.languages import (
+    GBNF,
+    JSON_SCHEMA,
+    KBNF,
+    LANGUAGES,
+    LARK,
+    TOOL_LIST,
+    Language,
+    detect,
+)
 from kbnf_core.lint import TARGETS
-from kbnf_core.targets.names import ENGINE_NAMES
+from kbnf_core.targets.names import ENGINE_NAMES, HOST_NAMES, HOSTS, engines_of
+from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.imports import load_text
 from kbnf_core.text.source import Source
-
-if TYPE_CHECKING:
-    from kbnf_core.convert import Conversion
-
 
 MODEL = "model"
 
@@ -113,7 +120,15 @@ WITHOUT_RAW = tuple(name for name in TARGETS if name.startswith("kbnf-"))
 """Engines that read KBNF, but no raw patterns."""
 
 
-Convert: TypeAlias = "Callable[[str, str], Conversion]"
+def _first_engine(
+    context: click.Context, parameter: click.Parameter, name: str | None
+) -> str | None:
+    """Return the engine that a host tries first, and every other name as it is."""
+    del context, parameter
+    return name and next(iter(engines_of((name,))))
+
+
+Convert: TypeAlias = Callable[[str, str], Conversion]
 """Converts a text, with the name of its file."""
 
 
@@ -127,7 +142,7 @@ class Direction:
     convert: Convert
     extension: str
 
-    def convert_for(self, target: str | None, source: Source) -> "Conversion":
+    def convert_for(self, target: str | None, source: Source) -> Conversion:
         """Convert a text, to the spelling that ``target``, an engine for KBNF, knows."""
         found = self.convert(source.text, source.name)
         if target not in WITHOUT_RAW or self.extension != KBNF.extension:
@@ -158,10 +173,13 @@ conversion_options = together(
         "--for",
         "--target",
         "target",
-        type=click.Choice([*ENGINE_NAMES, *WITHOUT_RAW]),
-        help="The engine that the result is for. Of a JSON Schema, write one that the engine takes:"
-        " it is asked, and what it refuses or does not enforce is rewritten. KBNF for kbnf-0.2 or"
-        " kbnf-0.4 has no raw patterns.",
+        type=click.Choice([*ENGINE_NAMES, *HOST_NAMES, *WITHOUT_RAW]),
+        metavar="ENGINE",
+        callback=_first_engine,
+        help=f"The engine that the result is for: {', '.join((*ENGINE_NAMES, *WITHOUT_RAW))}, or"
+        f" the first one of a host ({', '.join(HOSTS)}). Of a JSON Schema, write one that the"
+        " engine takes: it is asked, and what it refuses or does not enforce is rewritten. KBNF for"
+        " kbnf-0.2 or kbnf-0.4 has no raw patterns.",
     ),
     format_option(["text", "json"], "Format of the report; json contains the result too."),
     click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),
@@ -285,7 +303,7 @@ def deliver(
 
 
 def _show_findings(
-    console: Console, conversion: "Conversion", source: Source, withheld: bool
+    console: Console, conversion: Conversion, source: Source, withheld: bool
 ) -> None:
     losses = [loss.diagnostic(source) for loss in conversion.losses]
     own = [note for note in conversion.notes if note.code in OF_CONVERSION]
@@ -298,7 +316,7 @@ def _show_findings(
         console.error(f"{source.name}: {lost} cannot be kept", "--lossy writes the result anyway")
 
 
-def conversion_value(conversion: "Conversion", source: Source) -> dict[str, Any]:
+def conversion_value(conversion: Conversion, source: Source) -> dict[str, Any]:
     """Return the object ``kbnf.convert/1``; spans are in ``source``, the original.
 
     An example's ``text`` has U+FFFD for bytes that are no text; its ``hex`` holds all bytes.
@@ -323,3 +341,59 @@ def conversion_value(conversion: "Conversion", source: Source) -> dict[str, Any]
             for loss in conversion.losses
         ],
     }
+
+
+def direction_for(console: Console, engine: str, language: Language | None) -> Direction:
+    """Return the conversion of schemas for an engine; ``language`` is that of the files."""
+    return Direction(partial(_convert, console, engine, language), ".json")
+
+
+def _convert(
+    console: Console, engine: str, language: Language | None, text: str, name: str
+) -> Conversion:
+    """Return a schema, or a list of tools, that the engine takes.
+
+    Raises ``GrammarError`` where there is none (E503).
+    """
+    from kbnf_core.targets.check import diagnostic, nearest, schemas_of
+    from kbnf_core.targets.exam import Fault
+    from kbnf_core.targets.judges import replaced, steps_of
+    from kbnf_core.targets.process import Asked
+    from kbnf_core.targets.rewrite import Change, rewrite
+
+    language = language or detect(text, name)
+    source = Source(text, name, is_json=True)
+    schemas = list(schemas_of(source, language)) if language in (JSON_SCHEMA, TOOL_LIST) else []
+    if not schemas:
+        raise click.UsageError(f"--for {engine} is for JSON Schemas and tools; {name} has none")
+    value = json.loads(text)
+    asked = Asked(engine)
+    changes: list[Change] = []
+    refused: list[Diagnostic] = []
+    weak: list[Diagnostic] = []
+    try:
+        for tool, prefix, schema in schemas:
+            made = rewrite(schema, asked)
+            found = made.result.findings
+            said = [(each.fault, diagnostic(source, each, prefix, tool)) for each in found]
+            weak += [each for fault, each in said if fault is Fault.WEAK]
+            if not made.is_taken:
+                refused += [each for _, each in said]
+            if made.changes:
+                value = replaced(value, tuple(steps_of(prefix)), made.schema)
+            changes += [replace(each, pointer=prefix + each.pointer) for each in made.changes]
+    finally:
+        asked.close()
+    if refused:
+        raise GrammarError(refused)
+    for change in changes:
+        if change.lost is None:
+            console.note(change.said)
+    narrower = [
+        Diagnostic("W808", change.said, source, source.locate(nearest(source, change.pointer)))
+        for change in changes
+        if change.lost is not None
+    ]
+    console.diagnostics((*narrower, *weak))
+    shown = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return Conversion(shown, not narrower, ())

@@ -42,7 +42,7 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
         raise click.ClickException(f"cannot import {name}: {why}") from error
     try:
         with _printing_to_stderr():
-            text = schema_text(found, sets_repeat=not for_engines)
+            text = schema_text(found, lossless=not for_engines)
         return json.dumps(json.loads(text), indent=2) + "\n"
     except (KbnfError, ValueError) as error:
         raise click.ClickException(f"{name}: {error}") from error

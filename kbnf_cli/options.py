@@ -51,7 +51,7 @@ class CallFormat(click.ParamType[str]):
 
 def _format_of_template(path: Path) -> str:
     """Return the format of a template, with the tokens of the configuration beside it."""
-    from kbnf_core.languages.tools.chat_template import derived_format
+    from kbnf_core.languages.response_template.parse import format_of_model
     from kbnf_core.text.files import read_file
 
     def read(file: Path) -> str:
@@ -62,7 +62,7 @@ def _format_of_template(path: Path) -> str:
         path = template if template.is_file() else path / _TOKENIZER_CONFIG
     config = path.with_name(_TOKENIZER_CONFIG)
     is_alone = path == config or not config.is_file()
-    return derived_format(read(path), None if is_alone else read(config))
+    return format_of_model(read(path), None if is_alone else read(config))
 
 
 def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -338,8 +338,8 @@ schema_options = together(
     _schema_option(
         "--digits",
         type=click.Choice(["bounded", "any"]),
-        text="JSON Schema: numbers of at most 19 digits before the point, 17 after it and 3 in the"
-        " exponent, more where the schema asks for more; or any number of digits."
+        text="JSON Schema: integers of 64 bits and numbers that are finite doubles, with at most 17"
+        " digits after the point, more where the schema asks for more; or any number of digits."
         "  [default: bounded]",
     ),
     _schema_option(

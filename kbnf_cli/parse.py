@@ -30,7 +30,7 @@ from kbnf_cli.options import (
     stdin_option,
 )
 from kbnf_core.text.diagnostics.segments import Role, Segment
-from kbnf_core.text.errors import ConfigError, NoValueError, ParseError
+from kbnf_core.text.errors import ConfigError, MessageError, NoValueError, ParseError
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Tree
@@ -61,6 +61,10 @@ T = TypeVar("T")
     "--value", is_flag=True, help="Print the JSON value of a text, or its tool calls, instead."
 )
 @click.option(
+    "--message", is_flag=True, help="Print the message that a response template reads, instead."
+)
+@click.option("--prefix", metavar="TEXT", default="", help="The chat before the text of a message.")
+@click.option(
     "--ambiguity", is_flag=True, help="Count derivations, and show two where they first differ."
 )
 @input_options
@@ -80,6 +84,8 @@ def parse(
     depth: int | None,
     partial: bool,
     value: bool,
+    message: bool,
+    prefix: str,
     ambiguity: bool,
 ) -> int:
     """Show which rules matched which parts of a text.
@@ -102,11 +108,12 @@ def parse(
     wanted = [name.strip() for name in (rules or "").split(",")]
     kept = [known_rule(opened, name) for name in wanted if name]
     texts = texts_given([given]) if given is not None else None
+    read = _value_reader(opened, value, partial, prefix if message else None)
     status = Exit.CLEAN
     for text in texts or read_texts(console, files, by_line):
         try:
-            if value:
-                found = _read(lambda data: opened.read_value(data, partial=partial), text, partial)
+            if read is not None:
+                found = _read(read, text, partial)
                 console.text(json.dumps(found, ensure_ascii=False) + "\n")
                 continue
             tree: Tree | None = (
@@ -114,7 +121,7 @@ def parse(
                 if partial
                 else _read(opened.parser.parse, text, partial)
             )
-        except ParseError as error:
+        except (ParseError, MessageError) as error:
             status = Exit.FINDINGS
             _report(console, text, error, format_)
             continue
@@ -127,6 +134,15 @@ def parse(
         if count:
             _show_count(console, tree, count, other)
     return status
+
+
+def _value_reader(
+    grammar: "Grammar", value: bool, partial: bool, prefix: str | None
+) -> Callable[[bytes], Any] | None:
+    """Return what reads what is printed in place of a tree: a message after a prefix, a value."""
+    if prefix is not None:
+        return lambda data: grammar.read_message(data, prefix=prefix)
+    return (lambda data: grammar.read_value(data, partial=partial)) if value else None
 
 
 def known_rule(grammar: "Grammar", name: str) -> str:
@@ -154,8 +170,8 @@ def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
         raise
 
 
-def _report(console: Console, text: Text, error: ParseError, format_: str) -> None:
-    if isinstance(error, NoValueError):
+def _report(console: Console, text: Text, error: ParseError | MessageError, format_: str) -> None:
+    if isinstance(error, NoValueError | MessageError):
         console.error(f"{text.path}: {error}")
         return
     path = (" > ".join(error.rules),) if error.rules else ()

@@ -123,7 +123,7 @@ class _Kbnf(Language):
         return parse_kbnf(source, request.limits)
 
     def write(self, reading: "Reading", limits: Limits) -> Conversion:
-        from kbnf_core.languages.conversion.to_kbnf import print_kbnf
+        from kbnf_core.conversion.to_kbnf import print_kbnf
 
         del limits
         if reading.errors:

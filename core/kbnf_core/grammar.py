@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import is_dataclass
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,7 @@ from kbnf_core.languages import (
     JSON_SCHEMA,
     LARK,
     REGEX,
+    RESPONSE_TEMPLATE,
     STRUCTURAL_TAG,
     TOOL_LIST,
     detect,
@@ -45,6 +47,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
+    from kbnf_core.kbnf.parsed import Marked
     from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
@@ -183,11 +186,14 @@ class Grammar:
                 return read(source, **options)
             case bool() | type():
                 return cls.from_json_schema(source, **options)
-        if hasattr(source, "model_json_schema") or get_origin(source) is not None:
+        is_of_class = hasattr(source, "model_json_schema") or is_dataclass(source)
+        if is_of_class or get_origin(source) is not None:
             return cls.from_json_schema(source, **options)
+        is_swapped = hasattr(source, "encode")
         raise ConfigError(
-            f"a {type(source).__name__} is no grammar: a text, a `Path`, a JSON Schema as a dict, a"
-            " pydantic class or a `Grammar` is needed"
+            "expected a grammar (a text, a `Path`, a JSON Schema as a dict, a pydantic class or a"
+            f" `Grammar`), got {type(source).__name__}"
+            + (": a vocabulary or tokenizer is the second argument" if is_swapped else "")
         )
 
     @classmethod
@@ -273,7 +279,13 @@ class Grammar:
         wanted = JSON_SCHEMA.options_of(
             schema, {"whitespace": whitespace, "order": order, **options}
         )
-        return cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
+        grammar = cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
+        if isinstance(schema, Mapping):
+            # A schema that a program writes is checked by nobody else.
+            from kbnf_core.languages.json_schema.lint import warn_of_misspelt
+
+            warn_of_misspelt(schema)
+        return grammar
 
     @classmethod
     def from_tools(cls, tools: object, *, lossy: bool = False, **options: Any) -> "Grammar":
@@ -320,6 +332,21 @@ class Grammar:
         ``lexing`` among the ``options`` says how text is cut into lexemes.
         """
         return cls.read_with(text, LARK, lossy=lossy, **options)
+
+    @classmethod
+    def from_response_template(
+        cls, template: Mapping[str, Any] | str, *, lossy: bool = False, **options: Any
+    ) -> "Grammar":
+        """Return the grammar of the texts that a response template of transformers reads.
+
+        ``template`` is a dict or a text of JSON, also of a ``tokenizer_config.json`` that has one;
+        calls may be of any tools. For those of a request give ``from_tools`` the format that
+        ``languages.response_template.parse.format_of_model`` makes of it. ``read_message`` reads
+        texts back. ``options`` are those of ``Grammar.read``. Raises ``GrammarError``.
+        """
+        text = RESPONSE_TEMPLATE.text_of(template)
+        own = RESPONSE_TEMPLATE.options_of(text, options)
+        return cls.read_with(text, RESPONSE_TEMPLATE, lossy=lossy, **own)
 
     @classmethod
     def from_structural_tag(
@@ -593,6 +620,27 @@ class Grammar:
             raise NoValueError(data) from None
         return reader.value
 
+    def read_message(self, text: str | bytes, *, prefix: str = "") -> dict[str, Any]:
+        """Return the message of a text, as transformers' ``parse_response`` reads it.
+
+        The grammar is that of a response template, or of calls of tools in the format of one, whose
+        schemas cast arguments. ``prefix`` is the chat before the text, whose end may begin the
+        message. The text need not fit the grammar. Raises ``MessageError`` for one that is no
+        message, ``ConfigError`` where there is no response template.
+        """
+        import json
+
+        from kbnf_core.languages.response_template.message import message_of
+        from kbnf_core.languages.response_template.template import template_of
+
+        marked = self._marked
+        if marked is None or not marked.messages:
+            raise ConfigError("messages are read by a response template, and there is none")
+        known = json.loads(marked.messages)
+        template = template_of(known["template"], self._limits)
+        data = text if isinstance(text, str) else text.decode()
+        return message_of(template, data, prefix=prefix, tools=known["tools"], limits=self._limits)
+
     def value_reader(self, vocabulary: "Vocabulary | None" = None) -> "CallReader | ValueReader":
         """Return what reads the value of one text that comes in pieces.
 
@@ -617,17 +665,22 @@ class Grammar:
         return None if marked is None else dump(marked)
 
     @cached_property
+    def _marked(self) -> "Marked | None":
+        """What values are made of; None where that is JSON."""
+        from kbnf_core.languages.structural_tag.stored import load
+
+        if self._values is None:
+            return self.reading.parsed.marked()
+        text = self._values()
+        return None if text is None else load(text, self._limits)
+
+    @cached_property
     def _call_parser(self) -> "CallParser | None":
         """What parses texts to calls; None where the value of a text is one of JSON."""
-        from kbnf_core.languages.structural_tag.stored import load
         from kbnf_core.lower.translate import translate
         from kbnf_core.parse.calls import CallParser
 
-        if self._values is None:
-            marked = self.reading.parsed.marked()
-        else:
-            text = self._values()
-            marked = None if text is None else load(text, self._limits)
+        marked = self._marked
         if marked is None:
             return None
         rules, problems = translate(marked.document, "start", self._limits)

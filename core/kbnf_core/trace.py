@@ -439,8 +439,13 @@ class _Text:
         vocabulary = self._vocabulary
         if not vocabulary.can_encode or not steps or not all(map(self._has, self._taken)):
             return
-        own, place = set(), 0
-        for token_id in vocabulary.encode(bytes(self._data)):
+        data = bytes(self._data)
+        written = vocabulary.encode(data)
+        if len(vocabulary.decode(written)) != len(data):
+            # What is put before a text (the blank of SentencePiece) comes before this, too.
+            written = vocabulary.encode(b"\n" + data)
+        own, place = set(), len(data) - len(vocabulary.decode(written))
+        for token_id in written:
             own.add((place, token_id))
             place += len(vocabulary.token(token_id) or b"")
         is_own, place = [], 0

@@ -1,4 +1,4 @@
-"""Shell completion, as the README tells to turn it on."""
+"""Shell completion, as docs/guides/install.md tells to turn it on."""
 
 import os
 import shlex
@@ -11,7 +11,7 @@ import pexpect
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "guides" / "install.md"
 COMPLETIONS = ROOT / "completions"
 """Written by ``_KBNF_COMPLETE=bash_source kbnf`` and so on."""
 BASH, ZSH, FISH = map(shutil.which, ("bash", "zsh", "fish"))
@@ -127,5 +127,5 @@ def test_zsh(environment: dict[str, str], tmp_path: Path, typed: str, completed:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_readme_tells_how(shell: str) -> None:
-    assert f"_KBNF_COMPLETE={shell}_source kbnf" in README.read_text(encoding="utf-8")
+def test_the_page_tells_how(shell: str) -> None:
+    assert f"_KBNF_COMPLETE={shell}_source kbnf" in PAGE.read_text(encoding="utf-8")

@@ -1,10 +1,11 @@
 """Adapters with a real model: what it writes is valid, and every part of the toolkit agrees.
 
-40 prompts are answered under 12 grammars. llama.cpp, by cyllama and llama-cpp-python, answers all
-of them; transformers, which is slower, one grammar for each prompt.
+40 prompts are answered under 12 grammars: in llama.cpp, by cyllama and llama-cpp-python, one after
+the other, and in transformers, also by outlines, in batches.
 """
 
 import json
+from functools import lru_cache
 from random import Random
 from typing import Any
 
@@ -124,7 +125,8 @@ def test_llama_cpp_python(name: str) -> None:
 
     from kbnf_core.integrations.llama_cpp import KbnfLogitsProcessor
 
-    processor = KbnfLogitsProcessor(grammar, llm, budget=LIMIT)
+    vocabulary = Vocabulary.of(llm)
+    processor = KbnfLogitsProcessor(grammar, vocabulary, budget=LIMIT)
     for number, prompt in enumerate(PROMPTS):
         answer = llm(
             chat(prompt),
@@ -136,31 +138,82 @@ def test_llama_cpp_python(name: str) -> None:
         # A budget closes each text in time.
         assert choice["finish_reason"] == "stop"
         assert is_valid(grammar, choice["text"]), choice["text"]
+        check(grammar, vocabulary, vocabulary.encode(choice["text"]), is_over=True)
 
 
-def test_transformers() -> None:
+@lru_cache(maxsize=1)
+def transformers_vocabulary() -> Vocabulary:
+    return Vocabulary.of(transformers_model()[1])
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_transformers(name: str) -> None:
+    """All prompts in one batch, which are padded on the left; a budget closes each text in time."""
     model, tokenizer = transformers_model()
     import torch
 
     from kbnf_core.integrations.transformers import KbnfLogitsProcessor
+
+    vocabulary, grammar = transformers_vocabulary(), GRAMMARS[name]
+    tokenizer.padding_side = "left"
+    prompts = [*map(chat, PROMPTS)]
+    inputs = tokenizer(prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
+    torch.manual_seed(len(name))
+    processor = KbnfLogitsProcessor(grammar, vocabulary, budget=LIMIT, canonical="e" in name)
+    settings = {"max_new_tokens": LIMIT, "do_sample": True}
+    rows = model.generate(**inputs, logits_processor=[processor], **settings)
+    for row in rows[:, inputs["input_ids"].shape[1] :].tolist():
+        end = next(place for place, each in enumerate(row) if each in vocabulary.eos_token_ids)
+        check(grammar, vocabulary, row[:end], is_over=True)
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_a_loop_in_transformers(name: str) -> None:
+    model, tokenizer = transformers_model()
+    import torch
+
     from kbnf_core.integrations.transformers_loop import KbnfGenerate
 
-    vocabulary = Vocabulary.of(tokenizer)
-    for number, (prompt, name) in enumerate(zip(PROMPTS[:24], 2 * list(GRAMMARS), strict=True)):
+    vocabulary, grammar = transformers_vocabulary(), GRAMMARS[name]
+    for number, prompt in enumerate(PROMPTS[:2]):
         inputs = tokenizer(chat(prompt), return_tensors="pt", return_token_type_ids=False)
         begin = inputs["input_ids"].shape[1]
         torch.manual_seed(number)
-        settings: dict[str, Any] = {"max_new_tokens": LIMIT, "do_sample": True}
-        if number % 2:
-            processor = KbnfLogitsProcessor(GRAMMARS[name], vocabulary, canonical=True)
-            settings["logits_processor"] = [processor]
-        else:
-            settings["custom_generate"] = KbnfGenerate(GRAMMARS[name], vocabulary)
-        written = model.generate(**inputs, **settings)[0, begin:].tolist()
-        tokens = [each for each in written if each not in vocabulary.eos_token_ids]
-        engine = Engine(GRAMMARS[name], vocabulary)
-        engine.accept_tokens(tokens)
-        check(GRAMMARS[name], vocabulary, tokens, engine.can_finish())
+        loop = KbnfGenerate(grammar, vocabulary, budget=LIMIT, canonical=bool(number))
+        output = model.generate(
+            **inputs, custom_generate=loop, max_new_tokens=LIMIT, do_sample=True
+        )
+        *tokens, end = output[0, begin:].tolist()
+        assert end in vocabulary.eos_token_ids
+        assert loop.passes <= len(tokens) + 1
+        check(grammar, vocabulary, tokens, is_over=True)
+
+
+@pytest.mark.parametrize("name", GRAMMARS)
+def test_outlines(name: str) -> None:
+    outlines = pytest.importorskip("outlines")
+    model, tokenizer = transformers_model()
+    import torch
+
+    from kbnf_core.integrations.outlines import KbnfProcessor
+
+    grammar, over = GRAMMARS[name], 0
+    processor = KbnfProcessor(grammar, transformers_vocabulary())
+    generator = outlines.Generator(
+        outlines.from_transformers(model, tokenizer), processor=processor
+    )
+    torch.manual_seed(len(name))
+    texts = generator.batch([*map(chat, PROMPTS)], max_new_tokens=LIMIT, do_sample=True)
+    assert len(texts) == len(PROMPTS)
+    for text in texts:
+        data = text.removesuffix("\ufffd").encode()
+        engine = Engine(grammar, Vocabulary.bytes())
+        assert engine.accept_tokens(data) == len(data), text
+        if engine.can_finish():
+            over += 1
+            vocabulary = transformers_vocabulary()
+            check(grammar, vocabulary, vocabulary.encode(data), is_over=True)
+    assert over
 
 
 def test_forced_tokens_save_passes_and_change_no_answer() -> None:

@@ -2,59 +2,18 @@
 
 import json
 import pickle
-from collections.abc import Callable, Sequence
 from copy import copy
-from importlib.resources import as_file, files
-from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-from sentencepiece import SentencePieceProcessor
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
-from tokenizers.trainers import BpeTrainer
+from tokenizers import Tokenizer
 
-from kbnf_core import ConfigError, Engine, Vocabulary, load_vocabulary
+from kbnf_core import ConfigError, Engine, Vocabulary
 from kbnf_core.mask.canonical import MOST_BYTES, rows_of
+from kbnf_core.trace import read_log, trace
 from kbnf_testing import tokenizer_files
-from kbnf_testing.canonical import judge, write
-from kbnf_testing.real_vocabulary import real_vocabulary
-
-ROOT = Path(__file__).resolve().parents[2]
-Made = tuple[Vocabulary, Callable[[str], Sequence[int]]]
-
-
-def tekken() -> Made:
-    return real_vocabulary(), real_vocabulary().encode
-
-
-def sentencepiece() -> Made:
-    pytest.importorskip("mistral_common")
-    with as_file(files("mistral_common") / "data" / "tokenizer.model.v1") as path:
-        vocabulary = load_vocabulary(path)
-        processor = SentencePieceProcessor(model_file=str(path))
-    # Without the blank that it puts before a text.
-    return vocabulary, lambda words: processor.encode("\n" + words)[2:]
-
-
-def trained() -> Made:
-    tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    pages = [str(each) for each in sorted((ROOT / "docs").rglob("*.md"))]
-    alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = BpeTrainer(
-        vocab_size=4000,
-        initial_alphabet=alphabet,
-        special_tokens=["<|endoftext|>"],
-        show_progress=False,
-    )
-    tokenizer.train(pages, trainer)
-    vocabulary = Vocabulary.of(tokenizer)
-    return vocabulary, vocabulary.encode
-
-
-TOKENIZERS = {each.__name__: each for each in (tekken, sentencepiece, trained)}
+from kbnf_testing.canonical import TOKENIZERS, judge, smollm2, tekken, trained, write
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
@@ -82,6 +41,7 @@ TEXTS = [
     "def f(x):\n\treturn x+1  # see https://a.example/b?c=d\n\n\n",
     "naïve café – “quoted” … 你好，世界 😀👩‍👩‍👧 привет мир \u0995\u09be\u0982\u09b2\u09be",
     "   \n  \t x  'twas THE HTMLParser3 v1.2.3",
+    "[\n    1,\n    22\n]\nif x:\n\treturn\n\n\t\ty\r\n\tz\t4  5",
 ]
 
 
@@ -95,6 +55,56 @@ def test_what_a_tokenizer_writes_is_allowed(name: str, text: str) -> None:
         assert token in engine.get_allowed_token_ids_from_last_computation()
         engine.try_accept_new_token(token)
     assert engine.canonical_breaks == 0
+
+
+def test_a_blank_apart_from_those_before_ends_a_word() -> None:
+    """What follows has to be what cuts them apart, and the text may not end there."""
+    vocabulary, encode = smollm2()
+    assert [*map(vocabulary.token, encode("x\n\ty"))] == [b"x", b"\n", b"\t", b"y"]
+    engine = Engine(r'start ::= #"[^\\x00]*";', vocabulary, finish="eos", canonical=True)
+    begun = encode("x\n")
+    (tab,) = encode("\t")
+    engine.accept_tokens([*begun, tab])
+    assert engine.canonical_breaks == 0
+    engine.compute_allowed_token_ids()
+    allowed = set(engine.get_allowed_token_ids_from_last_computation())
+    texts = [vocabulary.token(each) or b"" for each in allowed]
+    assert allowed >= {*encode("y"), *encode("(")}
+    assert not allowed & vocabulary.eos_token_ids
+    assert not any(each[:1].isspace() for each in texts if each.strip() == b"")
+
+
+def test_a_character_of_three_tokens_is_read_with_what_is_before_it() -> None:
+    """A mark joins the signs before it, and not the letter of its own token behind it."""
+    vocabulary, encode = tekken()
+    begun = [*encode('"},'), *(vocabulary.token_ids(each)[0] for each in (b"\xe2", b"\x83"))]
+    together = vocabulary.token_ids(b"\x99\xec\x9d\x80")[0]
+    assert encode('"},\u20d9\uc740') != [*begun, together]
+    rows = rows_of(vocabulary)
+    row = rows.row_after([*begun], len(begun))
+    assert not int(row[together // 32]) >> together % 32 & 1
+
+
+def test_a_blank_of_three_tokens_is_cut_off_where_something_follows() -> None:
+    vocabulary, _ = trained()
+    parts = [vocabulary.token_ids(each)[0] for each in (b" \xe2\x80", b"\x81")]
+    row = rows_of(vocabulary).row_after(parts, 2)
+    following = vocabulary.token_ids(b"]")[0]
+    assert not int(row[following // 32]) >> following % 32 & 1
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_traces_call_canonical_what_the_tokenizer_writes_within_a_text(name: str) -> None:
+    vocabulary, encode = TOKENIZERS[name]()
+    engine = Engine(r'start ::= #"[^\\x00]*";', vocabulary, finish="eos")
+    for text in ("Hello 42 you", '{"name": "x y", "n": 3}', "naïve 你好"):
+        tokens = [*encode(text)]
+        log = [json.dumps({"token_id": each, "logprob": -1.0}) for each in tokens]
+        found = trace(engine, read_log(log, vocabulary))
+        assert (found.steps, found.noncanonical) == (len(tokens), 0)
+    single = [vocabulary.token_ids(each.encode())[0] for each in "Hello"]
+    log = [json.dumps({"token_id": each, "logprob": -1.0}) for each in single]
+    assert trace(engine, read_log(log, vocabulary)).noncanonical == 5
 
 
 def test_every_way_to_a_mask_is_the_same() -> None:
@@ -149,7 +159,7 @@ def test_rows_are_bounded() -> None:
     vocabulary, _ = trained()
     rows = rows_of(vocabulary)
     for token in vocabulary.tokens:
-        rows.row_after([token])
+        rows.row_after([token], 1)
     assert 0 < rows.known_bytes <= MOST_BYTES == rows.most_bytes
     assert rows is rows_of(vocabulary)
 

@@ -57,27 +57,59 @@ def test_a_compiler_is_asked_for_where_there_is_none(
     assert backend.get_requires_for_build_editable() == ["b"]
 
 
+def run_in(folder: Path, environment: dict[str, str], *arguments: object) -> str:
+    """Run a program, which must succeed, and return what it prints."""
+    done = subprocess.run(
+        list(map(str, arguments)),
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with what `python -m build` makes: an archive, and of it a wheel."""
+    pytest.importorskip("build", reason="build is not installed")
+    folder = tmp_path_factory.mktemp("build")
+    shutil.copytree(ROOT, folder / "copy", ignore=LEFT_OUT)
+    run_in(
+        folder / "copy", dict(os.environ), sys.executable, "-m", "build", "-o", folder, "."
+    )  # fmt: skip
+    return folder
+
+
 @pytest.mark.slow
-def test_it_installs_with_its_engine_where_no_compiler_is_found(tmp_path: Path) -> None:
-    shutil.copytree(ROOT, tmp_path / "copy", ignore=LEFT_OUT)
+@pytest.mark.parametrize("pattern", ["*.whl", "*.tar.gz"])
+def test_it_installs_with_its_engine_where_no_compiler_is_found(
+    distributions: Path, pattern: str, tmp_path: Path
+) -> None:
+    (archive,) = distributions.glob(pattern)
     venv.create(tmp_path / "venv", with_pip=True)
-    python = tmp_path / "venv/bin/python"
     environment = {**os.environ, "PATH": "/nonexistent"}
     environment.pop("CXX", None)
-    for arguments in (
-        ("pip", "install", "-q", "."),
-        ("kbnf_cli", "mask", "grammars/json.kbnf", "--text", '{"a": '),
-    ):
-        done = subprocess.run(
-            [python, "-m", *arguments],
-            cwd=tmp_path / "copy",
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr[-3000:]
-    assert "status      ongoing" in done.stdout
+    python = tmp_path / "venv/bin/python"
+    run_in(tmp_path, environment, python, "-m", "pip", "install", "-q", archive)
+    shown = run_in(tmp_path, environment, tmp_path / "venv/bin/kbnf", "mask", "json", "--text", "[")
+    assert "status      ongoing" in shown
+
+
+@pytest.mark.slow
+def test_wheels_are_built_for_these_systems() -> None:
+    pytest.importorskip("cibuildwheel", reason="cibuildwheel is not installed")
+    made: list[str] = []
+    for system in ("linux", "macos", "windows"):
+        asked = ("--platform", system, "--print-build-identifiers", ".")
+        made += run_in(
+            ROOT, dict(os.environ), sys.executable, "-m", "cibuildwheel", *asked
+        ).split()  # fmt: skip
+    assert {name.partition("-")[2] for name in made} >= {"macosx_arm64", "win_amd64"}
+    assert {name.partition("-")[0] for name in made} == {"cp311", "cp312", "cp313", "cp314"}
+    assert not [name for name in made if "musl" in name or name.endswith("win32")]
 
 
 def test_a_kernel_is_translated_again_only_where_a_file_of_it_changed(

@@ -1,4 +1,4 @@
-"""Every block of every page in ``docs/`` is run, or read by what reads its language.
+"""Every block of README and of every page in ``docs/`` is run, or read by what reads its language.
 
 ``kbnf_testing.pages`` says how. Lua, and what installs programs or starts servers (``sh``), is read
 only: the one not at all, the other by a shell.
@@ -15,28 +15,35 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import click
 import pytest
 import yaml
 
+import kbnf_core
+import kbnf_core.text.errors
 from kbnf_cli.app import app
 from kbnf_cli.help import render_page
 from kbnf_core import Grammar
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.segments import plain
-from kbnf_testing import hosts, pages
+from kbnf_testing import hosts, pages, terminal
 from kbnf_testing.pages import Block
 
 DOCS = pages.ROOT / "docs"
-PAGES = sorted(page for page in DOCS.rglob("*.md") if "node_modules" not in page.parts)
+README = pages.ROOT / "README.md"
+PAGES = [
+    README,
+    *sorted(page for page in DOCS.rglob("*.md") if "node_modules" not in page.parts),
+]
 COMPILED_ONLY = {"scale.md"}
 """Pages whose Python needs what a test does not have, such as a store in a cloud."""
 RUN = {"console", "python"}
 
 pytestmark = pytest.mark.docs
 each_page = pytest.mark.parametrize(
-    "page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix()
+    "page", PAGES, ids=lambda page: page.relative_to(pages.ROOT).as_posix()
 )
 
 
@@ -44,6 +51,8 @@ each_page = pytest.mark.parametrize(
 def test_commands_print_what_they_say(page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert pages.rerun(text, tmp_path) == text
+    if missing := pages.missing(text):
+        pytest.skip(f"{', '.join(missing)} not installed, which a block needs")
 
 
 @each_page
@@ -51,7 +60,7 @@ def test_python_prints_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = page.read_text(encoding="utf-8")
-    needed = re.search("^<!-- needs: (.*)", text, re.MULTILINE)
+    needed = re.search("^<!-- needs: ([^>\n]*)$", text, re.MULTILINE)
     for name in needed[1].split() if needed else ():
         pytest.importorskip(name, reason=f"{name} is not installed (extra `transformers`)")
     pages.write_files(text, tmp_path)
@@ -162,17 +171,51 @@ def test_what_a_page_prints_is_noticed(tmp_path: Path) -> None:
     assert pages.rerun(page, tmp_path) == page.replace("other", "hello")
 
 
+@pytest.mark.parametrize(
+    ("page", "name", "shown"),
+    [
+        (DOCS / "decoders" / "transformers.md", "generate.py", r'{\s*"ok": ?(true|false)\s*}'),
+        (README, "answer.py", "name='.*' age=-?[0-9]+"),
+    ],
+    ids=["transformers", "README"],
+)
 def test_the_program_for_transformers_runs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    page: Path,
+    name: str,
+    shown: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     transformers = pytest.importorskip("transformers")
-    text = (DOCS / "decoders" / "transformers.md").read_text(encoding="utf-8")
-    program = next(each for each in pages.blocks(text) if each.title == "generate.py")
-    for name, make in (("AutoModelForCausalLM", hosts.model), ("AutoTokenizer", hosts.tokenizer)):
-        loaded = type(name, (), {"from_pretrained": staticmethod(lambda _, make=make: make())})
-        monkeypatch.setattr(transformers, name, loaded)
-    exec(compile(program.text, "generate.py", "exec"), {"__name__": "generate"})  # noqa: S102
-    assert json.loads(capsys.readouterr().out).keys() == {"ok"}
+    text = page.read_text(encoding="utf-8")
+    program = next(each for each in pages.blocks(text) if each.title == name)
+    for kind, make in (("AutoModelForCausalLM", hosts.model), ("AutoTokenizer", hosts.tokenizer)):
+        loaded = type(kind, (), {"from_pretrained": staticmethod(lambda _, make=make: make())})
+        monkeypatch.setattr(transformers, kind, loaded)
+    module = ModuleType("program")
+    monkeypatch.setitem(sys.modules, "program", module)
+    exec(compile(program.text, name, "exec"), vars(module))  # noqa: S102
+    assert re.fullmatch(shown, capsys.readouterr().out.strip(), re.DOTALL)
+
+
+def test_the_readme_is_short_and_its_picture_is_current() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
+    assert terminal.PICTURE.read_text(encoding="utf-8") == terminal.picture()
+
+
+def test_the_names_of_this_library_are_there() -> None:
+    text = (DOCS / "guides" / "from-x-to-y.md").read_text(encoding="utf-8")
+    here = [row.split("|")[-2] for row in text.splitlines() if row.startswith("|")]
+    named = set(
+        re.findall(r"\b(Grammar|Vocabulary|Compiler|Engine|engine)?\.?(\w+)\(", "".join(here))
+    )
+    named.discard(("", "len"))
+    assert len(named) > 15
+    for owner, name in named:
+        found = [getattr(kbnf_core, owner.title(), kbnf_core)] if owner else [
+            kbnf_core, kbnf_core.Engine, kbnf_core.Compiler, kbnf_core.Vocabulary
+        ]  # fmt: skip
+        assert any(hasattr(each, name) for each in found), name
 
 
 def test_the_picture_of_the_first_page_is_current(
@@ -184,3 +227,13 @@ def test_the_picture_of_the_first_page_is_current(
     assert Path("order.svg").read_text(encoding="utf-8") == (DOCS / "order.svg").read_text(
         encoding="utf-8"
     )
+
+
+def test_every_public_name_is_on_the_page_of_the_library() -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE))
+    errors = vars(kbnf_core.text.errors)
+    for name in kbnf_core.__all__:
+        assert name in errors or name == "__version__" or any(
+            each.endswith(f".{name}") for each in listed
+        ), name  # fmt: skip

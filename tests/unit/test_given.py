@@ -63,7 +63,7 @@ def test_a_text_that_is_a_path_names_what_reads_it(text: str) -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (3, "a int is no grammar"),
+        (3, "pydantic class or a `Grammar`), got int"),
         ("builtin:jsno", "there is no grammar `builtin:jsno`; there are arithmetic"),
     ],
 )

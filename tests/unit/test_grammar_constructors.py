@@ -1,11 +1,13 @@
 """Grammars from texts in other languages, schemas and files."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary, convert
+from kbnf_core.languages import CHOICE, KBNF, LANGUAGES, REGEX, TOOL_LIST, Language
 from kbnf_core.text.errors import ConfigError, EngineError, GrammarError, SourceError
 
 DROPPED = {"type": "string", "pattern": "(?=a)"}
@@ -93,3 +95,24 @@ def test_the_other_languages() -> None:
     any_token = Grammar.from_bnf("<start>::=<any!>'b'", vocabulary=Vocabulary({0: b"a"}, {0: "a"}))
     assert takes(any_token, "ab")
     assert not takes(any_token, "bb")
+
+
+def names_in(namespace: object, start: str) -> set[str]:
+    return {name.removeprefix(start) for name in vars(namespace) if name.startswith(start)}
+
+
+def plain(languages: Iterable[Language]) -> set[str]:
+    return {each.name.lower().replace(" ", "_") for each in languages}
+
+
+def test_each_language_has_its_constructor() -> None:
+    others = set(LANGUAGES) - {KBNF, TOOL_LIST}
+    assert names_in(Grammar, "from_") == {*plain(others), "tools", "any", "file", "store"}
+
+
+def test_each_language_of_files_is_converted() -> None:
+    files = set(LANGUAGES) - {KBNF, TOOL_LIST, REGEX, CHOICE}
+    assert names_in(convert, "from_") == plain(files)
+    assert names_in(convert, "to_") == plain(
+        {each for each in LANGUAGES if each.is_target} - {KBNF}
+    )

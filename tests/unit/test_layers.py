@@ -50,27 +50,31 @@ ALLOWED: dict[str, set[str]] = {
     "lower": BASE | {"automata", "ir", "kbnf"},
     "recognise": RULES | {"kernel", "text"},
     "mask": BASE | {"config", "ir", "kernel", "lower", "recognise", "vocab"},
-    "languages.conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
+    "conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
-    "frontend": BASE | {"config", "ir", "languages.conversion", "lower", "kbnf"},
-    "languages.abnf": BASE | READING | {"automata", "ir", "languages.conversion"},
+    "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
+    "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
-    | {"automata", "config", "ir", "languages.conversion", "lower", "mask", "recognise", "vocab"},
-    "languages.gbnf": BASE | READING | RULES | {"languages.conversion", "vocab"},
+    | {"automata", "config", "ir", "conversion", "lower", "mask", "recognise", "vocab"},
+    "languages.gbnf": BASE | READING | RULES | {"conversion", "vocab"},
     "languages.json_schema": BASE | READING | RULES | {"config"},
     "languages.lark": BASE
     | READING
     | RULES
-    | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
+    | {"conversion", "languages.gbnf", "languages.json_schema"},
     "languages.structural_tag": BASE
     | READING
     | {"automata", "vocab"}
-    | {f"languages.{each}" for each in ("conversion", "gbnf", "json_schema")},
+    | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
     | {"ir", "kernel", "lower", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
+    "languages.response_template": BASE
+    | READING
+    | {"automata", "processes"}
+    | {f"languages.{each}" for each in ("json_schema", "structural_tag", "tools")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},
@@ -78,7 +82,7 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | RULES
     | {"config", "kernel", "languages", "mask", "recognise", "vocab"}
-    | {f"languages.{each}" for each in ("bnf", "conversion", "lark")},
+    | {"conversion", "languages.bnf", "languages.lark"},
     # Artifacts and stores take grammars, and what makes one, as values.
     # Trees of texts; what comes in pieces comes as tokens of a vocabulary. What calls of tools are
     # made of is said by the language that has them.
@@ -91,7 +95,8 @@ ALLOWED: dict[str, set[str]] = {
     | {"processes", "vocab"},
     "grammar": BASE
     | READING
-    | {"config", "ir", "languages", "languages.structural_tag", "lower", "mask", "parse", "repair"}
+    | {"config", "ir", "languages", "lower", "mask", "parse", "repair"}
+    | {f"languages.{each}" for each in ("response_template", "structural_tag")}
     | {"shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},

@@ -67,7 +67,8 @@ def test_a_generator_that_is_left_ends_its_process(process: Process) -> None:
     ("call", "message"),
     [
         (calls.kill, "it ended its process with SIGKILL: last words"),
-        (calls.close_all, "it ended its process with SIGKILL"),
+        # The worker may see the end of its pipe before it is killed.
+        (calls.close_all, "it ended its process with (SIGKILL|the status 0)"),
         (calls.print_to_all, "it ended its process with SIGKILL: garbage"),
     ],
 )

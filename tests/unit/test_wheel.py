@@ -78,7 +78,12 @@ def digest(folder: Path) -> str:
 def test_the_version_is_the_same_everywhere(built: Path) -> None:
     assert next(built.glob("*.tar.gz")).name == f"kbnf_toolkit-{__version__}.tar.gz"
     assert next(built.glob("*.whl")).name.startswith(f"kbnf_toolkit-{__version__}-")
-    assert f"\n## {__version__} (" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    changes = text.partition(f"\n## {__version__} (")[2].partition("\n## ")[0].splitlines()
+    assert 5 < len(changes) <= 80
+    assert [line[4:] for line in changes if line.startswith("### ")] == [
+        "Added", "Changed", "Fixed", "Removed"
+    ]  # fmt: skip
 
 
 def test_completions_are_where_shells_look(wheel: zipfile.ZipFile) -> None:

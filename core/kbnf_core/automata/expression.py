@@ -6,7 +6,8 @@ what holds in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``,
 languages.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import TypeAlias
 
 from kbnf_core.automata.algebra import (
@@ -205,17 +206,29 @@ def print_expression(root: Expression, spell: Spell | None = None) -> str:
     ``spell`` writes sets of characters; by default they stand for themselves. NOTHING has no
     text in the dialect but ``[^\s\S]``.
     """
-    written: list[str] = []
+    return "".join(_written(root, spell or print_characters))
+
+
+def print_short(root: Expression, spell: Spell, most: int) -> str | None:
+    """Return the text of an expression; None where it is longer than ``most``."""
+    text = ""
+    for piece in _written(root, spell):
+        text += piece
+        if len(text) > most:
+            return None
+    return text
+
+
+def _written(root: Expression, spell: Spell) -> Iterator[str]:
     pending: list[str | Expression] = [root]
     while pending:
         piece = pending.pop()
         if isinstance(piece, str):
-            written.append(piece)
+            yield piece
         elif isinstance(piece, Characters):
-            written.append((spell or print_characters)(piece.points))
+            yield spell(piece.points)
         else:
             pending.extend(reversed(_pieces(piece)))
-    return "".join(written)
 
 
 def _pieces(
@@ -250,6 +263,7 @@ _SPECIAL_IN_SET = frozenset("\\]^[-")
 _NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
+@lru_cache(maxsize=1_024)
 def print_characters(points: CodePoints) -> str:
     """Return the text of one character of a set."""
     if points == ANY:

@@ -288,7 +288,7 @@ def _run_expectation(engine: Engine, expectation: Expectation) -> Outcome:
     what, vocabulary = expectation.what, engine.vocabulary
     ids = vocabulary.token_ids(what) if isinstance(what, bytes) else (what,)
     if not ids or ids[0] not in vocabulary:
-        return Outcome(expectation, Status.SKIPPED, f"the vocabulary has no {_named(what)}")
+        return Outcome(expectation, Status.SKIPPED, f"the vocabulary has no token {what!r}")
     if all(can_come(engine, each) == expectation.allowed for each in ids):
         return Outcome(expectation, Status.PASSED)
     verdict = "is not allowed" if expectation.allowed else "is allowed"
@@ -296,7 +296,3 @@ def _run_expectation(engine: Engine, expectation: Expectation) -> Outcome:
     return Outcome(
         expectation, Status.FAILED, ": ".join(filter(None, (f"{show(what)} {verdict}", reason)))
     )
-
-
-def _named(what: int | bytes) -> str:
-    return f"token {what}" if isinstance(what, int) else f"token {what!r}"

@@ -1,12 +1,12 @@
 """Random texts of a grammar, by derivation, so that they show what the grammar allows.
 
 A draw expands rules from the start, left to right. Alternatives of one choice are equally likely;
-an optional part comes every other time; a loop goes on with a chance that falls as the draw runs
-out of its allowance. In a regular part the walk chooses among the characters that its automaton
-tells apart, so that the one that closes a string is not drowned by the many that go on. Fixed text
-costs nothing: only choices do. The parts of a sequence share what is left of the allowance, and
-each leaves to those after it what it does not use; a part without any takes its shortest form. So
-the first list of a text does not starve the last.
+an optional part is written with probability 1/2; a loop goes on with a chance that falls as the
+draw runs out of its allowance. In a regular part the walk chooses among the characters that its
+automaton tells apart, so that the one that closes a string is not drowned by the many that go on.
+Fixed text costs nothing: only choices do. The parts of a sequence share what is left of the
+allowance, and each leaves to those after it what it does not use; a part without any takes its
+shortest form. So the first list of a text does not starve the last.
 
 What is derived is then fed to the engine, which ends it where the grammar's finish does, and
 refuses what the vocabulary cannot spell.
@@ -93,8 +93,9 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
         for _ in range(1 if left is None else number * ATTEMPTS):
             drawn = engine.sample(random, length)
             draws += 1
-            tokens = _text_tokens(engine, drawn.tokens)
             if drawn.is_complete:
+                ends = engine.vocabulary.eos_token_ids
+                tokens = [each for each in drawn.tokens if each not in ends]
                 found[engine.vocabulary.decode(tokens)] = None
             if len(found) == number:
                 return Samples(tuple(found), draws, None)
@@ -127,10 +128,6 @@ def _draw_all(engine: "Engine", random: Random, length: int, draws: int) -> Iter
         engine.reset()
         engine.remaining = left
         yield _written(engine, pieces, random)
-
-
-def _text_tokens(engine: "Engine", tokens: Sequence[int]) -> Sequence[int]:
-    return [each for each in tokens if each not in engine.vocabulary.eos_token_ids]
 
 
 def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes | None:
@@ -187,7 +184,7 @@ class Derivations:
         pieces: list[Piece] = []
         run = bytearray()
         # Each node with the part of ``left`` that is kept for what comes after it.
-        stack: list[tuple[Node, float]] = [(self._start(), 0.0)]
+        stack: list[tuple[Node, float]] = [(self._grammar.rules[self._grammar.start], 0.0)]
         while stack:
             budget.spend()
             node, kept = stack.pop()
@@ -220,9 +217,6 @@ class Derivations:
                     left -= extra
                     stack += _shared((body,) * (low + extra), max(0, own - extra), kept)
         return [*pieces, bytes(run)] if run else pieces
-
-    def _start(self) -> Node:
-        return self._grammar.rules[self._grammar.start]
 
     def _branches(self, node: Choice[Node], is_short: bool) -> list[Node]:
         """Return the branches with texts, or only those with the shortest derivation."""

@@ -22,6 +22,7 @@ __all__ = [
     "Grammar",
     "Literal",
     "Node",
+    "Notation",
     "Part",
     "Regular",
     "Repeat",
@@ -45,16 +46,24 @@ class Literal:
     span: Span
 
 
+class Notation:
+    """What an automaton was made of, for its language, which knows how to write that."""
+
+    __slots__ = ()
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Regular:
-    """A regular language, as its minimal automaton; ``pattern`` is how a tree has written it.
+    """A regular language, as its minimal automaton.
 
-    ``bounded``: an automaton all of whose nonempty texts of at most so many bytes these are.
+    ``notation`` is how it is written where somebody reads it: as a regular expression, or as its
+    language does. ``bounded``: an automaton all of whose nonempty texts of at most so many bytes
+    these are.
     """
 
     dfa: Dfa
     span: Span
-    pattern: str | None = None
+    notation: str | Notation | None = None
     bounded: tuple[Dfa, int] | None = None
 
 

@@ -146,11 +146,13 @@ class Mark(NamedTuple):
 class Marked(NamedTuple):
     """A grammar of the same texts and of others, in which rules mark what values are made of.
 
-    JSON in it is any JSON: what a text may be is said by the grammar itself.
+    JSON in it is any JSON: what a text may be is said by the grammar itself. ``messages`` is JSON:
+    the response template that messages are read by, and the tools; empty where there is none.
     """
 
     document: Document
     marks: Mapping[str, Mark]
+    messages: str = ""
 
 
 class Parsed:

@@ -238,13 +238,14 @@ class CanonicalRows:
         fallback: npt.NDArray[np.int16],
         always: Bitmask,
         shapes: Ids,
+        kinds: npt.NDArray[np.uint8],
         groups: Ids,
-        verdicts: Callable[[int, int], npt.NDArray[np.uint8]] | None,
+        verdicts: Callable[[tuple[int, ...], bool], npt.NDArray[np.uint8]] | None,
         bytes_after: Callable[[bytes], Bitmask],
         most_bytes: int,
     ) -> None: ...
     def writes(self, token: int) -> bool: ...
-    def row_after(self, accepted: list[int | bytes]) -> Bitmask: ...
+    def row_after(self, accepted: list[int | bytes], count: int) -> Bitmask: ...
 
 class AcceptTokenResult(enum.Enum):
     Ongoing = "ongoing"

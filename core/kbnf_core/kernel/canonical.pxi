@@ -10,18 +10,27 @@
 
 cdef enum:
     # Of a group, by what the pretokenizer does: tokens of it are cut, or the token before is;
-    # merges decide; a word ends between both tokens, where nothing is merged.
+    # merges decide; a word ends between both tokens, where nothing is merged; it will end there if
+    # something else than a blank follows, which is owed then.
     _CUT = 0
     _JOINED = 1
     _APART = 2
+    _OWED = 3
+    # Of a token: one blank; no character begins or ends in it, or it begins within one.
+    _SINGLE_BLANK = 1
+    _IN_CHARACTER = 2
     # Units of a token beyond which nobody asks how it is merged: that takes their square.
     _MOST_UNITS = 512
     # Of a token: no merge makes it; no text is written so.
     _LEAF = -1
     _UNWRITTEN = -2
-    # Tokens of the past that a row depends on: two, or the bytes of a character.
-    _LOOK_BACK = 4
+    # The bytes of a character; tokens of the past that a row depends on, which are two but where
+    # characters have several.
+    _MOST_BYTES_READ = 4
+    _LOOK_BACK = 7
     _MOST_TOKEN_BITS = 24
+    # What an entry of a dictionary takes, about.
+    _ENTRY_BYTES = 300
 
 
 cdef class CanonicalRows:
@@ -33,9 +42,11 @@ cdef class CanonicalRows:
     is, -1 for others; such a token comes only where a character has no token. ``always``: words of
     bits, the tokens that always come, with the first bytes of such characters. ``shapes``: by token,
     what matters of it to what comes later, a number from 1 on; 0 for what separates texts.
-    ``groups``: by token, those to which the pretokenizer does the same. ``verdicts(before, token)``
-    tells, by group, what that is after these two, -1 for none; None where nothing is ever cut.
-    ``bytes_after(begun)`` returns the words of bits with the tokens that go on with a character.
+    ``kinds``: by token, whether it is one blank, or part of a character. ``groups``: by token, those
+    to which the pretokenizer does the same. ``verdicts(past, is_owed)`` tells, by group, what that is
+    after the tokens of the past, and whether a word is still to end before the last of them; None
+    where nothing is ever cut. ``bytes_after(begun)`` returns the words of bits with the tokens that
+    go on with a character.
     """
 
     cdef vector[int32_t] left, right, made, rank
@@ -49,20 +60,23 @@ cdef class CanonicalRows:
     cdef readonly object always
     cdef object verdicts, bytes_after
     cdef const int32_t[::1] shapes, groups
+    cdef const uint8_t[::1] kinds
     cdef const int16_t[::1] fallback
-    cdef dict rows, judged
+    # Rows by what was accepted; by token and verdicts; verdicts by shapes, and by themselves.
+    cdef dict rows, different, judged, verdicts_seen
     cdef readonly size_t most_bytes, known_bytes
     cdef readonly Py_ssize_t size
 
     def __cinit__(
-        self, tokens, const int32_t[:, ::1] merges, bint characters, fallback, always, shapes, groups,
-        verdicts, bytes_after, size_t most_bytes,
+        self, tokens, const int32_t[:, ::1] merges, bint characters, fallback, always, shapes, kinds,
+        groups, verdicts, bytes_after, size_t most_bytes,
     ):
         cdef Py_ssize_t count = merges.shape[1], i
-        self.shapes, self.groups, self.fallback, self.always = shapes, groups, fallback, always
+        self.shapes, self.kinds, self.groups = shapes, kinds, groups
+        self.fallback, self.always = fallback, always
         self.verdicts, self.bytes_after, self.most_bytes = verdicts, bytes_after, most_bytes
         self.size = self.shapes.shape[0]
-        self.rows, self.judged = {}, {}
+        self.rows, self.different, self.judged, self.verdicts_seen = {}, {}, {}, {}
         self.merge_of = _Map()
         for i in range(count):
             self.left.push_back(merges[0, i])
@@ -177,27 +191,36 @@ cdef class CanonicalRows:
         """Tell whether the tokenizer writes a token for its own text."""
         return 0 <= token < self.size and self.last[token] != _UNWRITTEN
 
-    def row_after(self, list accepted):
-        """Return the row of the tokens that may come after some, of which the last few matter."""
-        return self.row_behind(accepted)
+    def row_after(self, list accepted, Py_ssize_t count):
+        """Return the row of the tokens that may come after the first ones of what was accepted."""
+        return self.row_behind(accepted, count)
 
-    cdef cnp.ndarray row_behind(self, list accepted):
-        """The row of the tokens that may come after some."""
-        cdef Py_ssize_t count = len(accepted)
+    cdef cnp.ndarray row_behind(self, list accepted, Py_ssize_t count):
+        """The row of the tokens that may come after the first ones of what was accepted."""
         cdef int32_t token = self._token(accepted, count - 1), before = UNKNOWN
         cdef uint32_t begun
+        cdef PyObject* found
         if token != UNKNOWN and self.fallback[token] >= 0:
-            begun = self._begun(accepted)
+            begun = self._begun(accepted, count)
             if begun:
-                return self._row(<uint64_t> begun << 32, UNKNOWN, UNKNOWN, begun)
+                key = <uint64_t> begun << 32
+                found = PyDict_GetItemWithError(self.rows, key)
+                if found is not NULL:
+                    return <cnp.ndarray> found
+                row = self.bytes_after(begun.to_bytes(4, "big").lstrip(b"\0")[1:])
+                return self._remember(key, row, row.nbytes)
             token = UNKNOWN
         if self.verdicts is not None and token != UNKNOWN:
             before = self._token(accepted, count - 2)
-        return self._row(
-            <uint64_t> (self.shapes[before] if before != UNKNOWN else 0) << _MOST_TOKEN_BITS
-            | <uint64_t> (token + 1),
-            before, token, 0,
-        )
+        if token != UNKNOWN and self.kinds[token] or before != UNKNOWN and self.kinds[before] == _IN_CHARACTER:
+            key = self._past(accepted, count)
+        else:
+            key = (
+                <uint64_t> (self.shapes[before] if before != UNKNOWN else 0) << _MOST_TOKEN_BITS
+                | <uint64_t> (token + 1)
+            )
+        found = PyDict_GetItemWithError(self.rows, key)
+        return <cnp.ndarray> found if found is not NULL else self._find(key, token, accepted, count)
 
     cdef int32_t _token(self, list accepted, Py_ssize_t place) except? UNKNOWN:
         """What is at a place; UNKNOWN for what separates texts, and before the beginning."""
@@ -206,12 +229,24 @@ cdef class CanonicalRows:
         cdef int64_t token = accepted[place]
         return <int32_t> token if token < self.size and self.shapes[token] else UNKNOWN
 
-    cdef uint32_t _begun(self, list accepted) except? 0:
+    cdef tuple _past(self, list accepted, Py_ssize_t count):
+        """The tokens that matter: the last two, and more where they are parts of characters."""
+        cdef int32_t token
+        cdef int wanted = 2
+        cdef Py_ssize_t place = count
+        while place and wanted and count - place < _LOOK_BACK:
+            token = self._token(accepted, place - 1)
+            if token == UNKNOWN:
+                break
+            wanted -= self.kinds[token] != _IN_CHARACTER
+            place -= 1
+        return tuple(accepted[place:count])
+
+    cdef uint32_t _begun(self, list accepted, Py_ssize_t count) except? 0:
         """The bytes of a character that is not complete, behind a 1; 0 where it is."""
         cdef uint32_t found = 0
         cdef int32_t token, value, read
-        cdef Py_ssize_t count = len(accepted)
-        for read in range(1, _LOOK_BACK):
+        for read in range(1, _MOST_BYTES_READ):
             token = self._token(accepted, count - read)
             value = self.fallback[token] if token != UNKNOWN else -1
             if value < 0x80:
@@ -223,32 +258,61 @@ cdef class CanonicalRows:
                 return 0
         return 0
 
-    cdef cnp.ndarray _row(self, uint64_t key, int32_t before, int32_t token, uint32_t begun):
-        cdef PyObject* found = PyDict_GetItemWithError(self.rows, key)
-        if found is not NULL:
-            return <cnp.ndarray> found
-        if begun:
-            row = self.bytes_after(begun.to_bytes(4, "big").lstrip(b"\0")[1:])
-        else:
-            row = self._find_row(token, self._judge(before, token))
-        if self.known_bytes + row.nbytes > self.most_bytes:
-            self.rows.clear()
-            self.known_bytes = 0
-        self.rows[key] = row
-        self.known_bytes += row.nbytes
+    cdef cnp.ndarray _find(self, key, int32_t token, list accepted, Py_ssize_t count):
+        cdef bint is_owed = False
+        verdicts = None
+        if self.verdicts is not None:
+            is_owed = token != UNKNOWN and self._is_owed(token, accepted, count)
+            verdicts = self._judge(self._past(accepted, count) if token != UNKNOWN else (), is_owed)
+        made = token, is_owed, id(verdicts)
+        row = self.different.get(made)
+        if row is not None:
+            return self._remember(key, row, 0)
+        row = self._make_row(token, verdicts, is_owed)
+        self._remember(key, row, row.nbytes + _ENTRY_BYTES)
+        self.different[made] = row
         return row
 
-    cdef object _judge(self, int32_t before, int32_t token):
-        if self.verdicts is None:
-            return None
-        key = self.shapes[before] if before != UNKNOWN else 0, self.shapes[token] if token >= 0 else 0
-        if key not in self.judged:
-            self.judged[key] = self.verdicts(before, token)
-        return self.judged[key]
+    cdef cnp.ndarray _remember(self, key, cnp.ndarray row, size_t new_bytes):
+        self._count(new_bytes + _ENTRY_BYTES)
+        self.rows[key] = row
+        return row
 
-    cdef cnp.ndarray _find_row(self, int32_t token, verdicts):
+    cdef int _count(self, size_t new_bytes) except -1:
+        """Count bytes that are to be remembered; forget all where they would be too many."""
+        if self.known_bytes + new_bytes > self.most_bytes:
+            for each in (self.rows, self.different, self.judged, self.verdicts_seen):
+                each.clear()
+            self.known_bytes = 0
+        self.known_bytes += new_bytes
+        return 0
+
+    cdef bint _is_owed(self, int32_t token, list accepted, Py_ssize_t count) except -1:
+        """Whether a blank was written apart from the token before, with which a word still goes on."""
+        cdef int32_t before = self._token(accepted, count - 2)
+        cdef const uint8_t[::1] by_group
+        if self.kinds[token] != _SINGLE_BLANK or before == UNKNOWN:
+            return False
+        by_group = self._judge(self._past(accepted, count - 1), False)
+        return by_group[self.groups[token]] == _OWED and self._merges_with(before, token)
+
+    cdef object _judge(self, tuple past, bint is_owed):
+        cdef list shapes = [is_owed]
+        for each in past:
+            shapes.append(self.shapes[each])
+        key = tuple(shapes)
+        found = self.judged.get(key)
+        if found is None:
+            found = self.verdicts(past, is_owed)
+            own = found.tobytes()
+            self._count(_ENTRY_BYTES + (0 if own in self.verdicts_seen else 2 * len(own)))
+            found = self.judged[key] = self.verdicts_seen.setdefault(own, found)
+        return found
+
+    cdef cnp.ndarray _make_row(self, int32_t token, verdicts, bint is_owed):
         cdef vector[int32_t] depth = vector[int32_t](self.order.size() + 1, 0)
-        cdef cnp.ndarray row = self.always.copy()
+        # A text that ends here leaves what is owed.
+        cdef cnp.ndarray row = self.always * 0 if is_owed else self.always.copy()
         cdef uint32_t* words = <uint32_t*> cnp.PyArray_DATA(row)
         cdef const uint8_t[::1] by_group
         cdef uint8_t verdict
@@ -262,10 +326,19 @@ cdef class CanonicalRows:
             merged += depth[i]
             each = self.order[i]
             verdict = _JOINED if verdicts is None else by_group[self.groups[each]]
-            if verdict == _APART or verdict == _JOINED and not merged:
+            if verdict >= _APART or verdict == _JOINED and not merged:
                 words[each // 32] |= <uint32_t> 1 << (each % 32)
         row.setflags(write=False)
         return row
+
+    cdef bint _merges_with(self, int32_t before, int32_t token) except -1:
+        """Whether merges would join a token to the one before."""
+        cdef vector[int32_t] depth = vector[int32_t](self.order.size() + 1, 0)
+        cdef int32_t merged = 0, i
+        self._mark(self.stands_for[before], depth)
+        for i in range(self.place[token] + 1):
+            merged += depth[i]
+        return merged > 0
 
     cdef int _mark(self, int32_t part, vector[int32_t]& depth) except -1:
         """Mark where tokens begin and end, in order, that a merge would have joined to one."""

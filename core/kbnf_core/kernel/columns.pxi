@@ -85,8 +85,8 @@ cdef class _Vectors:
 def columns(table, trie, const int32_t[::1] states, bint eager, int64_t work):
     """Return which column each token of a trie has, and the columns, int32[count, states].
 
-    A column has the state of ``table`` after the token from each of ``states``, DEAD where it cannot
-    come; no two are equal, and column 0 is dead throughout. The first is as long as
+    A column has the state of ``table`` after the token from each of ``states``, DEAD where it
+    cannot come; no two are equal, and column 0 is dead throughout. The first is as long as
     ``trie.token_ids``. With ``eager`` a byte after one that completed the start is refused. None
     where more than ``work`` transitions would be followed, or too much be stored.
     """

@@ -1,13 +1,13 @@
 # Counts beside states: what is counted, far from its bounds, is a state that does not count.
 #
-# An item that is counted (see ``items.pxi``) is *far* where no token gets to a bound: it has the same
-# future, for as long as one token lasts, as the row that it is in. So
+# An item that is counted (see ``items.pxi``) is *far* where no token gets to a bound: it has the
+# same future, for as long as one token lasts, as the row that it is in. So
 #
 # - a walk over the vocabulary begins at far items as at their rows, wherever in a state they are;
-# - an engine is at a *position*: the number of a state, and above its 32 bits a count. Where just one
-#   item of a state is counted, waiting ones apart, and is far, the state has its row instead, and the
-#   count is in the position. After a token it is one more for each repetition that began; where the
-#   bound comes near, the state with the item itself is looked up.
+# - an engine is at a *position*: the number of a state, and above its 32 bits a count. Where just
+#   one item of a state is counted, waiting ones apart, and is far, the state has its row instead,
+#   and the count is in the position. After a token it is one more for each repetition that began;
+#   where the bound comes near, the state with the item itself is looked up.
 #
 # Rows with calls or token terminals that lead back into their loop are left as they are: then what
 # is counted goes on elsewhere than in a row, and the states of a list of values are few.
@@ -49,8 +49,8 @@ cdef class Counting:
     # came; UNKNOWN before it was asked for.
     cdef vector[int32_t] far_sets
     cdef vector[int32_t] unbounded_sets
-    # By state: see ``_UNCOUNTED``; the automaton state of the one item that is counted; and the state
-    # that is far instead, itself where none is.
+    # By state: see ``_UNCOUNTED``; the automaton state of the one item that is counted; and the
+    # state that is far instead, itself where none is.
     cdef vector[uint8_t] kinds
     cdef vector[int32_t] counted_items
     cdef vector[int32_t] far_states
@@ -369,7 +369,7 @@ cdef class Counting:
     cdef int32_t _begun(
         self, int32_t state, const uint8_t* data, int32_t size, int32_t loop
     ) except -1:
-        """How many repetitions begin with bytes that are known to come, as far as what is far lasts.
+        """How many repetitions begin with bytes that are known to come, while what is far lasts.
 
         ``_MANY_ROWS`` where it is open for a while whether one has begun.
         """

@@ -139,7 +139,9 @@ cdef class EngineCore:
         cdef Py_ssize_t length = _checked_length(out, self.masks.rows.width)
         cdef vector[Piece]* pieces = self._find_pieces()
         if pieces != NULL:
-            write_pieces(pieces[0], <uint32_t*> cnp.PyArray_DATA(out), self.masks.rows.width, length)
+            write_pieces(
+                pieces[0], <uint32_t*> cnp.PyArray_DATA(out), self.masks.rows.width, length
+            )
         else:
             _copy(<char*> cnp.PyArray_DATA(out), 4 * length, self._row_words())
 
@@ -154,7 +156,9 @@ cdef class EngineCore:
     cdef object _row_words(self):
         """The same as a row; what comes last where nothing is allowed."""
         self._row = self._find_allowed()
-        return self._row if self._row is not self.nothing else self._last_row(_state_at(self._position))
+        if self._row is not self.nothing:
+            return self._row
+        return self._last_row(_state_at(self._position))
 
     cdef object _find_allowed(self):
         cdef int64_t place = _state_at(self._position)
@@ -172,7 +176,7 @@ cdef class EngineCore:
         cdef int32_t written
         if self._canonical is None or words is self.nothing or position >= _WAITS:
             return words
-        chosen = _shared_bits(words, self._canonical.row_behind(accepted))
+        chosen = _shared_bits(words, self._canonical.row_behind(accepted, len(accepted)))
         if chosen is None:
             return words
         # Of what is forced all the beginnings may come, but only one way through it is canonical.

@@ -1,11 +1,11 @@
 # Forced continuations: the bytes, or tokens, with which every text from a position begins.
 #
 # A byte is forced where no other can come. Forced *tokens* are those that the tokenizer itself
-# writes for these bytes. What it writes for the last of them depends on what follows: a longer token
-# may stand there. With every tokenizer here (byte pairs, unigrams, longest match) the tokens up to a
-# boundary are those of the text up to that boundary. So each place at which a token can begin that
-# reaches beyond the forced bytes is tried as the last boundary, and the tokens on which all these
-# encodings agree are certain.
+# writes for these bytes. What it writes for the last of them depends on what follows: a longer
+# token may stand there. With every tokenizer here (byte pairs, unigrams, longest match) the tokens
+# up to a boundary are those of the text up to that boundary. So each place at which a token can
+# begin that reaches beyond the forced bytes is tried as the last boundary, and the tokens on which
+# all these encodings agree are certain.
 
 cdef enum:
     # Of a byte, a class or a token: not known yet; none, or several.
@@ -34,7 +34,8 @@ cdef class Forced:
     cdef int32_t complete_at_once
     # By byte class: the byte that it is, ``_OPEN`` where it holds several.
     cdef vector[int32_t] only_byte
-    # By state: the class that must come; and the one token that can come, and the position after it.
+    # By state: the class that must come; and the one token that can come, and the position after
+    # it.
     cdef vector[int32_t] only_class
     cdef vector[Pair] singles
     cdef _Written written
@@ -221,7 +222,7 @@ cdef class Forced:
         return self.explorer.row_of(front.second)
 
     cdef Pair _single(self, int32_t position) except *:
-        """The one token that can come, ``_OPEN`` where there are several, and the position after it."""
+        """The one token that can come, ``_OPEN`` if there are several; the position after it."""
         if position >= <int32_t> self.singles.size():
             self.singles.resize(2 * position + 64, Pair(_NOT_KNOWN, DEAD))
         if self.singles[position].first == _NOT_KNOWN:

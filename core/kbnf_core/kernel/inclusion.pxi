@@ -23,8 +23,9 @@
 cdef enum:
     # A length: any number of characters can come.
     _FREE = 255
-    # Bounds of a search, in pairs: one for each sixteen nodes that a walk may save, for a pair takes
-    # a step for each move that the machine has there, a node takes one; at least and at most so many.
+    # Bounds of a search, in pairs: one for each sixteen nodes that a walk may save, for a pair
+    # takes a step for each move that the machine has there, a node takes one; at least and at most
+    # so many.
     _NODES_PER_PAIR = 16
     _LEAST_PAIRS = 64
     _MOST_PAIRS = 1024
@@ -113,10 +114,8 @@ cdef class Inclusion:
     cdef int32_t count
     # By position: that after most characters of the machine.
     cdef unordered_map[int32_t, After] afterwards
-    # The last one of an automaton that most characters lead back to; 0 without one.
-    cdef int32_t model
-    # By pair of a position and a state of the machine. Those of the tables are in an array, of which
-    # only the parts that are used take memory.
+    # By pair of a position and a state of the machine. Those of the tables are in an array, of
+    # which only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
     cdef Known* of_automata
     cdef int32_t search
@@ -211,17 +210,6 @@ cdef class Inclusion:
                     found = together
         return found
 
-    cdef bint loops(self, int32_t place, Characters* refused) except -1:
-        """Tell whether any character leads back to a place, but those that are refused."""
-        cdef int32_t position = self._only_position(place)
-        cdef After* after
-        if position >= 0:
-            return False
-        after = self._after_character(position)
-        refused[0] = after.refused
-        _add_to(refused, after.unsure)
-        return after.position == position
-
     cdef bint find_loop(
         self, int32_t place, vector[int64_t]& items, Loop* common
     ) except -1:
@@ -268,7 +256,7 @@ cdef class Inclusion:
         return found
 
     cdef int32_t _only_position(self, int32_t place) except 1:
-        """The position of the automaton state that is all there is at a place; 0 if there is more."""
+        """The position of the only automaton state that is at a place; 0 if there is more."""
         cdef int32_t item_set = ~place
         cdef vector[int64_t]* members
         cdef vector[Pair]* pairs
@@ -347,7 +335,8 @@ cdef class Inclusion:
                 known.length, _FREE if found.length == _FREE else <uint8_t> (free.size() - i)
             )
         if not free.empty() and _is_any(found.without):
-            # Only what begins so leads elsewhere: a walk finds the rest behind the first characters.
+            # Only what begins so leads elsewhere: a walk finds the rest behind the first
+            # characters.
             memset(&found, 0, sizeof(Reach))
         found.loop = loop
         return found
@@ -381,11 +370,7 @@ cdef class Inclusion:
         cdef After* known = &self.afterwards[position]
         if known.position == 0:
             if position >= 0 or self._reads_on(~position):
-                known.position = self._find_at_once(position, known)
-                if known.position == 0:
-                    known.position = self._find_after_character(position, False, known)
-                if known.position == position < 0:
-                    self.model = position
+                known.position = self._find_after_character(position, False, known)
             else:
                 known.position = _SEVERAL if self._has_calls(position) else _NONE
             if known.position == _SEVERAL:
@@ -394,43 +379,6 @@ cdef class Inclusion:
                 if position < 0:
                     known.position = self._after_call(~position)
         return known
-
-    cdef int32_t _find_at_once(self, int32_t position, After* found) except? 0:
-        """Return where most characters lead if their first bytes tell, else 0.
-
-        They do where too few characters can come to be of use, and where most go as from the model:
-        of the positions in names that are left out, each differs by a few letters.
-        """
-        cdef ItemSets items = self.explorer.items
-        cdef Characters taken = Characters(0, 0), refused = taken, unsure = taken
-        cdef vector[Pair]* moves = &self.moves[1]
-        cdef const int32_t* row
-        cdef const int32_t* like
-        cdef int32_t byte_class, differing = 0
-        cdef size_t j
-        if position >= 0 or items.has_calls(~position):
-            return 0
-        row = like = items.targets_of(~position)
-        if self.model:
-            like, unsure = items.targets_of(~self.model), self.afterwards[self.model].unsure
-        for j in range(moves.size()):
-            byte_class = moves[0][j].first
-            if row[byte_class] == DEAD:
-                _add_to(&refused, self.beginning[j])
-            else:
-                _add_to(&taken, self.beginning[j])
-            if row[byte_class] != like[byte_class]:
-                differing += 1
-                if row[byte_class] != DEAD:
-                    _add_to(&unsure, self.beginning[j])
-        if _is_any(taken) and _size(taken) < _LEAST_TAKEN:
-            return _SEVERAL
-        if self.model == 0 or differing > _FEW:
-            return 0
-        # Those that share a number may differ.
-        _add_to(&unsure, Characters(taken.low & refused.low, taken.high & refused.high))
-        found.refused, found.unsure = refused, unsure
-        return self.model
 
     cdef int32_t _find_after_character(
         self, int32_t position, bint is_called, After* found_out
@@ -561,13 +509,6 @@ cdef class Inclusion:
             return DEAD
         row = items.row_of(state)
         return ~state if items.edge_start[row] == items.edge_start[row + 1] else DEAD
-
-    cdef bint covers(
-        self, int32_t place, int32_t reading, int32_t wanted, Py_ssize_t nodes
-    ) except -1:
-        """Tell whether inclusion holds for ``wanted`` bytes; search no longer than ``nodes`` cost."""
-        cdef int32_t pairs = min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
-        return self._length(place, reading, wanted, pairs) >= wanted
 
     cdef int32_t _length(
         self, int32_t place, int32_t reading, int32_t wanted, int32_t pairs
@@ -728,7 +669,7 @@ cdef class Inclusion:
         return 0
 
     cdef bint _is_silent(self, int32_t start) except -1:
-        """Tell whether nothing completes for as long as the machine reads on, from any of its states.
+        """Tell whether nothing completes while the machine reads on, from any of its states.
 
         A call may read anything. What is counted is silent where it is so without bounds.
         """
@@ -770,7 +711,7 @@ cdef class Inclusion:
         return True
 
     cdef bint _goes_on(self, int32_t state, vector[int32_t]& found) except -1:
-        """Add a state that is new to the search in progress; tell whether nothing completes there."""
+        """Add a state that is new to the search; tell whether nothing completes there."""
         if self.explorer.items.has_loops:
             state = self.explorer.items.unbounded(state)
         if self.explorer.items.accepting[state]:

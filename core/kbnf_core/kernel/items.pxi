@@ -6,10 +6,11 @@
 #
 # **Counts.** What a grammar repeats within large bounds is a loop of its tables and a number; see
 # ``lower.counts``. A state behind all of those in the tables is a row of a loop and a count, which
-# gets its number when it is met. A row by itself is one that does not count: it goes round for ever.
-# Outside, such an item is named by row and count alone, the same in every process.
+# gets its number when it is met. A row by itself is one that does not count: it goes round for
+# ever. Outside, such an item is named by row and count alone, the same in every process.
 #
-# References into a deque stay valid while it grows at its end, so vectors are handed out as pointers.
+# References into a deque stay valid while it grows at its end, so vectors are handed out as
+# pointers.
 
 cdef enum:
     _LIVE = 1
@@ -72,8 +73,9 @@ cdef class ItemSets:
     cdef deque[vector[int32_t]] report_lists
     cdef deque[vector[Pair]] calls
     cdef vector[uint8_t] kinds
-    # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move, and
-    # none is made in advance: memory that is touched for the first time costs more than the work.
+    # By item set: its row of moves, one by byte class; NULL while nobody asked. Rows never move,
+    # and none is made in advance: memory that is touched for the first time costs more than the
+    # work.
     cdef vector[int32_t*] rows
     cdef deque[vector[int32_t]] moves
     # By automaton state: its row of targets, NULL while nobody asked: by byte class, one more than
@@ -187,7 +189,7 @@ cdef class ItemSets:
         return state if state < self.states else self.counted_states[state - self.states].first
 
     cdef inline int32_t unbounded(self, int32_t state) noexcept:
-        """The row that can do at some time whatever a state can; itself where nothing is counted."""
+        """The row that can do at some time what a state can; itself where nothing is counted."""
         cdef int32_t row = self.row_of(state)
         return self.loop_twin[row] if self.has_loops and self.loop_below[row] else row
 

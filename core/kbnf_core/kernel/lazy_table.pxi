@@ -48,7 +48,11 @@ cdef class LazyTable:
         self.settled = _Map()
         self.width = given.shape[1]
         for state in range(<int32_t> given.shape[0]):
-            memcpy(self._add_row(has_completions[state]), &given[state, 0], self.width * sizeof(int32_t))
+            memcpy(
+                self._add_row(has_completions[state]),
+                &given[state, 0],
+                self.width * sizeof(int32_t),
+            )
 
     def __dealloc__(self):
         cdef int32_t* segment
@@ -89,7 +93,7 @@ cdef class LazyTable:
 
     @property
     def has_completions(self):
-        """Whether something completed into BOTTOM with the byte that led to each state: uint8[states]."""
+        """Whether something completed into BOTTOM at each state: uint8[states]."""
         cdef cnp.npy_intp length = self.count
         cdef cnp.ndarray flags = cnp.PyArray_EMPTY(1, &length, cnp.NPY_UINT8, 0)
         memcpy(cnp.PyArray_DATA(flags), self.completions.data(), length)
@@ -466,7 +470,7 @@ cdef class LazyTable:
     cdef int _merge(
         self, vector[Pair]& pairs, unordered_map[int32_t, size_t]& places, Pair added
     ) except -1:
-        """Add a pair to a list that has each stack node once; ``places``: of the nodes of a long one."""
+        """Add a pair to a list that has each stack node once; ``places``: of a long one's."""
         cdef size_t i
         if pairs.size() < _FEW_PAIRS:
             for i in range(pairs.size()):

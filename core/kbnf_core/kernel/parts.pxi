@@ -37,21 +37,17 @@ cdef class _Part:
     cdef const int32_t[::1] token_ids
     # Whether a machine reads it: then where inclusion holds, a subtree is admitted at once.
     cdef bint reads
-    # By node: its number in the whole trie, the state of the machine, the height of its subtree.
+    # By node: its number in the whole trie, the height of its subtree.
     cdef const int32_t[::1] nodes
-    cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
-    # Sets of characters, and by node the one with those below.
-    cdef const uint64_t[:, ::1] sets
-    cdef const uint16_t[::1] below
     # The number of the character that begins with each byte.
     cdef object numbers
     # By node: the characters before or below.
     cdef const uint64_t[:, ::1] around
     # By number of a character: the bits of the tokens that have it.
     cdef const uint32_t[:, ::1] having
-    # Of tails, in the order of their trie, as ``nodes`` is then, too: the characters before, and the
-    # token of the node behind, -1 where it has several or none.
+    # Of tails, in the order of their trie, as ``nodes`` is then, too: the characters before, and
+    # the token of the node behind, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
     cdef const int32_t[::1] only_token
     # Its place among the slices, and what of it may be admitted at once.
@@ -78,11 +74,6 @@ cdef class _Part:
             self.first_child[self.child_byte[i]] = self.child[i]
             _add_byte(&self.first, self.child_byte[i])
         return 0
-
-    cdef inline bint has_below(self, int32_t node, const Characters* these) noexcept:
-        """Whether some of these characters may be below a node."""
-        cdef const uint64_t* found = &self.sets[self.below[node], 0]
-        return found[0] & these.low or found[1] & these.high
 
     cdef inline bint has_around(self, int32_t node, const Characters* these) noexcept:
         """Whether some of these characters are on the way to a node or below it."""
@@ -118,8 +109,6 @@ cdef class _Part:
                 _add_byte(&self.read_first, byte)
         self.reads = True
         self.machine = each.machine
-        self.reading = each.reading
-        self.sets, self.below = each.sets, each.below
         self.numbers, self.having = each.number, each.having
         return 0
 
@@ -166,7 +155,7 @@ cdef class Parts:
         self.width = part.blocks.shape[1]
 
     cdef bint find_blocks(self, const Taken* taken, vector[const uint32_t*]& blocks) except -1:
-        """Find rows whose union is what a mask has of all slices: one, as a rule, for they are kept.
+        """Find rows whose union is what a mask has of all slices: one, as a rule; they are kept.
 
         Tell whether there are such: without certain characters only what is kept is a row.
         """

@@ -68,8 +68,8 @@ cdef extern from *:
 cdef class Pool:
     """Interns arrays; those of masks all have one width, others may be of any length.
 
-    ``added_bytes``: the growth since it was made, with ``ARRAY_BYTES`` for each array. An array that
-    is handed out is not to be written to.
+    ``added_bytes``: the growth since it was made, with ``ARRAY_BYTES`` for each array. An array
+    that is handed out is not to be written to.
 
     The content of a mask is what it has of each slice (``Taken``) and then, if they are fewer than
     all words, (index, word) pairs of words with other bits; else all words.
@@ -209,7 +209,9 @@ cdef class Pool:
         for i in range(self.width):
             count += words[i] != 0
         if 2 * count >= self.width:
-            content.insert(content.end(), <const int32_t*> words, <const int32_t*> words + self.width)
+            content.insert(
+                content.end(), <const int32_t*> words, <const int32_t*> words + self.width
+            )
             return 0
         for i in range(self.width):
             if words[i]:

@@ -1,27 +1,30 @@
 # Repairs: the texts of a language that are nearest to a text, by weighted edits.
 #
-# The transition table is a machine, so the edit distance of a text to its language is a shortest path
-# (Aho and Peterson, "A Minimum Distance Error-Correcting Parser for Context-Free Languages", 1972, for
-# a machine that is found on the way). A *node* is a state and an offset in the text, at the beginning
-# of a character. An edge reads the next character, at no cost, or is an edit: it inserts a byte,
-# deletes, replaces or swaps characters, or rewrites some bytes as others. The search is best first
-# (A*): the bound of a node is that of bytes. Where the shortest way to the end has more bytes than are
-# left of the text, they have to be added, at least at the price of the cheapest edit that adds bytes.
+# The transition table is a machine, so the edit distance of a text to its language is a shortest
+# path (Aho and Peterson, "A Minimum Distance Error-Correcting Parser for Context-Free Languages",
+# 1972, for a machine that is found on the way). A *node* is a state and an offset in the text, at
+# the beginning of a character. An edge reads the next character, at no cost, or is an edit: it
+# inserts a byte, deletes, replaces or swaps characters, or rewrites some bytes as others. The
+# search is best first (A*): the bound of a node is that of bytes. Where the shortest way to the end
+# has more bytes than are left of the text, they have to be added, at least at the price of the
+# cheapest edit that adds bytes.
 #
 # What an edit costs depends on its bytes and on the state before it, hence on the language alone:
 #
-# - a state is *free* where at least ``_MANY_BYTES`` bytes can come: in strings and free text. A byte that
-#   leads from a free state to a free one is *content*, and so is a letter or digit that fits;
+# - a state is *free* where at least ``_MANY_BYTES`` bytes can come: in strings and free text. A
+#   byte that leads from a free state to a free one is *content*, and so is a letter or digit that
+#   fits;
 # - a letter or digit is *forced* where no other byte can come, else it is *chosen*, as is content.
 #
-# A text that is the beginning of one that fits is closed in the shortest way, which costs less than any
-# edit. At the end of other texts each sign that closes them costs less than elsewhere, but for quotes:
-# behind a quote anything is text. So one that is inserted where the state is not free, before what is no
-# letter or digit, costs more than others.
+# A text that is the beginning of one that fits is closed in the shortest way, which costs less than
+# any edit. At the end of other texts each sign that closes them costs less than elsewhere, but for
+# quotes: behind a quote anything is text. So one that is inserted where the state is not free,
+# before what is no letter or digit, costs more than others.
 #
-# Edits of a node are tried by cost, level by level, and what an edit leads to is found when its turn
-# comes, so that few states are made. Of ways that cost the same the one with the latest edits is first:
-# ranks are the cost and, in the low 32 bits, the sum of how far edits are from the end of the text.
+# Edits of a node are tried by cost, level by level, and what an edit leads to is found when its
+# turn comes, so that few states are made. Of ways that cost the same the one with the latest edits
+# is first: ranks are the cost and, in the low 32 bits, the sum of how far edits are from the end of
+# the text.
 
 cdef enum:
     _MANY_BYTES = 64
@@ -34,8 +37,8 @@ cdef enum:
     _INSERT = 2, _DELETE = 3, _REPLACE = 4, _SWAP = 5, _REWRITE = 6, _LEAD = 7, _QUOTE = 8
     _END = 9, _CLOSE = 10, _TRAIL = 11
     _RANK_SHIFT = 32
-    # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte costs
-    # of what is around a text; what closing a text costs at most.
+    # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte
+    # costs of what is around a text; what closing a text costs at most.
     _REPLACED = 100, _AROUND = 2, _MOST_TO_CLOSE = 50
 
 INSERT, DELETE, REPLACE, SWAP, REWRITE = _INSERT, _DELETE, _REPLACE, _SWAP, _REWRITE
@@ -43,8 +46,8 @@ LEAD, CLOSE, TRAIL, QUOTE = _LEAD, _CLOSE, _TRAIL, _QUOTE
 
 
 cdef struct _Trial:
-    # What is to be done at a node, after the edit ``parent``. ``before``: the rank of what was done.
-    # ``written``: a hash of the text so far.
+    # What is to be done at a node, after the edit ``parent``. ``before``: the rank of what was
+    # done. ``written``: a hash of the text so far.
     int64_t before
     uint64_t written
     int32_t state
@@ -65,12 +68,12 @@ cdef struct _Rewrite:
 cdef class Repairs:
     """The texts nearest to ``text``, cheapest first.
 
-    ``weights``: a ``repair.weights.Weights``, whose costs count in thousandths here; ``spelled``: the
-    byte for each class. ``count``: how many are wanted; ``most``: what one costs at most. ``work``: the
-    steps that may be taken, ``states``: the states that may be made. ``is_eager``: a text is over with
-    the first byte that completes it; ``may_be_empty``: the empty text is one. ``invents``: bytes may be
-    chosen; ``is_begun``: the text is the beginning of one that fits. ``order``: classes, the most readable
-    first.
+    ``weights``: a ``repair.weights.Weights``, whose costs count in thousandths here; ``spelled``:
+    the byte for each class. ``count``: how many are wanted; ``most``: what one costs at most.
+    ``work``: the steps that may be taken, ``states``: the states that may be made. ``is_eager``: a
+    text is over with the first byte that completes it; ``may_be_empty``: the empty text is one.
+    ``invents``: bytes may be chosen; ``is_begun``: the text is the beginning of one that fits.
+    ``order``: classes, the most readable first.
     """
 
     cdef LazyTable explorer
@@ -146,7 +149,9 @@ cdef class Repairs:
         for byte in range(3):
             levels.insert(self.inserted[byte])
             levels.insert(self.deleted[byte])
-        for cost in (self.forced, self.content, self.swapped, self.within, self.closed, self.quoted):
+        for cost in (
+            self.forced, self.content, self.swapped, self.within, self.closed, self.quoted
+        ):
             levels.insert(cost)
         levels.insert(self.inserted[_SIGN] + self.opened)
         # Replacing costs a little more than the dearer of deleting and inserting.
@@ -181,9 +186,9 @@ cdef class Repairs:
     def next(self):
         """Return the next text, None where there is no other, or ``is_cut``.
 
-        That is: what it costs in thousandths, its edits in order, and the state after it. An edit: its
-        kind, the span of bytes that it takes the place of, what is there then, whether that was chosen,
-        and what all edits up to this one cost.
+        That is: what it costs in thousandths, its edits in order, and the state after it. An edit:
+        its kind, the span of bytes that it takes the place of, what is there then, whether that was
+        chosen, and what all edits up to this one cost.
         """
         cdef int32_t number
         self.ends._acquire()

@@ -1,3 +1,251 @@
+# The walks that the mask of a state needs.
+
+ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), number of a node set)
+
+
+cdef class MaskAssembler:
+    """Follows walks and their completions down the stack, over a memo of the walks met so far.
+
+    ``walk_count``: the walks made; those recalled do not count. The caller of ``walk`` and
+    ``gather`` holds the table's lock.
+    """
+
+    cdef object masks
+    cdef LazyTable explorer
+    cdef Counting counting
+    cdef Walker walker
+    cdef Pool node_sets
+    cdef Pool rows
+    cdef object states
+    cdef double state_limit
+    cdef double part_limit
+    cdef double byte_limit
+    cdef size_t capacity
+    cdef bint has_stored
+    # Whether rows are all that a mask is made of.
+    cdef public bint is_plain
+    cdef double share_from
+    cdef readonly Py_ssize_t walk_count
+    cdef unordered_map[uint64_t, Walked] walks
+    # By state: whether walks were gathered for it.
+    cdef vector[uint8_t] is_gathered
+    # Of the state in progress; numbers may come more than once.
+    cdef vector[int32_t] found_rows
+    cdef vector[int32_t] found_completions
+    cdef ordered_set[Frame] entered
+    cdef ordered_set[Frame] left
+    cdef vector[Frame] work
+
+    def __cinit__(self, masks):
+        # They hold this.
+        self.masks = proxy(masks)
+        self.explorer = masks.states.explorer
+        self.counting = masks.counting
+        self.walker = masks.walker
+        self.node_sets, self.rows = masks.found
+        self.states = masks.states
+        self.state_limit, self.part_limit = masks.state_limit, masks.part_limit
+        self.byte_limit = masks.byte_limit
+        self.capacity = masks.mask_capacity
+        self.has_stored = masks.has_stored
+        self.is_plain = not (masks.has_stored or masks.terminals)
+        self.share_from = masks.share_from
+
+    @property
+    def bytes(self):
+        """The memory that walks take, and what finds them."""
+        cdef size_t found = held(self.walks) + held(self.is_gathered) + held(self.work)
+        found += held(self.entered) + held(self.left) + held(self.found_rows)
+        found += held(self.found_completions)
+        return found + self.walker.held() + self.counting.held()
+
+    def __len__(self):
+        return self.walks.size()
+
+    cpdef bint holds_more_than(self, double share) except -1:
+        """Tell whether more than a share of one of the limits is reached."""
+        cdef LazyTable explorer = self.explorer
+        cdef double parts = explorer.part_count()
+        return (
+            explorer.state_count() > share * self.state_limit
+            or parts > share * self.part_limit
+            and parts - <Py_ssize_t> self.states.given > share * self.part_limit
+            or self.node_sets.added_bytes + self.rows.added_bytes > share * self.byte_limit
+        )
+
+    def known(self):
+        """Return the memo, by item set and node set."""
+        return {
+            (<int32_t> (each.first >> 32), <int32_t> each.first): (
+                each.second.first, tuple(each.second.second)
+            )
+            for each in self.walks
+        }
+
+    def walk(self, int32_t item_set, int32_t nodes):
+        """Return the walk of an item set below the nodes of a set."""
+        self._make_room()
+        cdef Walked* found = self._walk(item_set, nodes)
+        return found.first, tuple(found.second)
+
+    def gather(self, int32_t state):
+        """Return numbers of masks, and of node sets, both ascending.
+
+        The union of the masks has the tokens that can come in ``state``; the node sets are those
+        at which the start is complete.
+        """
+        self._gather(state)
+        _make_distinct(self.found_completions)
+        return tuple(self.found_rows), tuple(self.found_completions)
+
+    def rows_of(self, int32_t state):
+        """Return the numbers of ``gather`` that are of masks."""
+        cdef vector[int32_t] rows
+        self.find_viable(state, rows)
+        return tuple(rows)
+
+    def prefix_free(self, int32_t state):
+        """Return the same for the tokens that do not go on behind a complete text."""
+        cdef vector[int32_t] rows
+        self.find_prefix_free(state, rows)
+        return tuple(rows)
+
+    cdef int find_viable(self, int32_t state, vector[int32_t]& rows) except -1:
+        self.explorer.acquire()
+        try:
+            self._gather(state)
+            rows = self.found_rows
+        finally:
+            self.explorer.release()
+        return 0
+
+    cdef int find_prefix_free(self, int32_t state, vector[int32_t]& rows) except -1:
+        self.explorer.acquire()
+        try:
+            self._gather(state)
+            if not self.found_completions.empty():
+                self._cut_off()
+            rows = self.found_rows
+        finally:
+            self.explorer.release()
+        return 0
+
+    cdef int _cut_off(self) except -1:
+        """Replace the rows found by their union without what lies behind a complete text."""
+        cdef vector[int32_t] content
+        cdef vector[int32_t]* nodes
+        cdef size_t i, j
+        for i in range(self.found_rows.size()):
+            self.walker.add(self.rows.contents.at(self.found_rows[i]))
+        for i in range(self.found_completions.size()):
+            nodes = &self.node_sets.contents.at(self.found_completions[i])
+            for j in range(nodes.size()):
+                self.walker.drop_below(nodes[0][j])
+        self.walker._take_words(content, self.rows.width)
+        self.found_rows.assign(1, self.rows.find(content))
+        if not self.found_rows[0]:
+            self.found_rows.clear()
+        return 0
+
+    def gathered(self):
+        """Return the states for which walks were gathered, ascending."""
+        return [state for state in range(self.is_gathered.size()) if self.is_gathered[state]]
+
+    cdef int _gather(self, int32_t state) except -1:
+        cdef vector[Pair] pairs
+        cdef size_t i
+        self.explorer._wake()
+        pairs = self.explorer.configurations.all_pairs.at(state)
+        if state >= <int32_t> self.is_gathered.size():
+            self.is_gathered.resize(2 * state)
+        self.is_gathered[state] = True
+        self.found_rows.clear()
+        self.found_completions.clear()
+        self.entered.clear()
+        self.left.clear()
+        self.work.clear()
+        self._make_room()
+        for i in range(pairs.size()):
+            # No other frame is at the root: what completes there is no text.
+            self.work.push_back(Frame(pairs[i], 0))
+        while not self.work.empty():
+            self._follow()
+        _make_distinct(self.found_rows)
+        if not self.found_rows.empty() and self.found_rows[0] == 0:
+            self.found_rows.erase(self.found_rows.begin())
+        return 0
+
+    cdef int _follow(self) except -1:
+        cdef Frame frame = self.work.back()
+        cdef Walked* walked
+        cdef Pair exits
+        cdef size_t i
+        self.work.pop_back()
+        walked = self._walk(frame.first.second, frame.second)
+        self.found_rows.push_back(walked.first)
+        for i in range(walked.second.size()):
+            exits = Pair(frame.first.first, walked.second[i].first)
+            if self._leave(exits, walked.second[i].second):
+                self.found_completions.push_back(walked.second[i].second)
+        return 0
+
+    cdef bint _leave(self, Pair complete, int32_t nodes) except -1:
+        """Resume what waits for a completed nonterminal; return whether the start completes."""
+        cdef vector[Pair] stack = vector[Pair](1, complete)
+        cdef vector[Pair]* waiting
+        cdef vector[int32_t]* completed
+        cdef bint at_bottom = False
+        cdef size_t i, j
+        while not stack.empty():
+            complete = stack.back()
+            stack.pop_back()
+            if not self.left.insert(Frame(complete, nodes)).second:
+                continue
+            at_bottom = at_bottom or complete.first == BOTTOM
+            waiting = self.explorer.stack.waiters(complete)
+            for i in range(waiting.size()):
+                self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
+                # What resumes may complete at once, without reading anything more.
+                completed = self.explorer.items.completed(waiting[0][i].second)
+                for j in range(completed.size()):
+                    stack.push_back(Pair(waiting[0][i].first, completed[0][j]))
+        return at_bottom
+
+    cdef int _enter(self, int32_t stack_node, int32_t item_set, int32_t nodes) except -1:
+        cdef Frame frame = Frame(Pair(stack_node, item_set), nodes)
+        if self.entered.insert(frame).second:
+            self.work.push_back(frame)
+        return 0
+
+    cdef Walked* _walk(self, int32_t item_set, int32_t nodes) except NULL:
+        item_set = self.counting.far_set(item_set)
+        cdef uint64_t key = _key(item_set, nodes)
+        cdef Walked walked
+        if not self.walks.count(key):
+            self._find(item_set, nodes, walked)
+            self.walks[key] = walked
+        return &self.walks[key]
+
+    cdef int _find(self, int32_t item_set, int32_t nodes, Walked& found) except -1:
+        if self.has_stored or self.walker.visited > self.share_from:
+            known = self.masks.recall(item_set, nodes)
+            if known is not None:
+                found.first, found.second = known
+                return 0
+        self.walk_count += 1
+        return self.walker.find_from(item_set, nodes, self.node_sets, self.rows, found)
+
+    cdef void _make_room(self) noexcept:
+        if self.walks.size() > self.capacity:
+            self.walks.clear()
+
+
+cdef void _make_distinct(vector[int32_t]& numbers) noexcept nogil:
+    """Sort numbers, each once."""
+    sort(numbers.begin(), numbers.end())
+    numbers.erase(unique(numbers.begin(), numbers.end()), numbers.end())
+
+
 # The masks of states, as what they are written from where somebody asks for them.
 
 cdef enum:

@@ -101,7 +101,7 @@ cdef class StreamedTrace(Trace):
         return _column_of(labels), _column_of(offsets)
 
     cdef int _agree(self, _Region region, size_t at, vector[_Event]& found) except -1:
-        """Find the events that all ways to the end of a region, ``at``, begin with after those said.
+        """Find the events that all ways to the end of a region, ``at``, begin with after the last.
 
         All go through ``cut``, after ``before_cut`` events; it is moved on where they meet again.
         """

@@ -77,7 +77,7 @@ cdef class TokenSteps:
     cdef int32_t _find_behind(
         self, int32_t before, int32_t token, int32_t state, int32_t i
     ) except -2:
-        """The state behind a token, of which the bytes up to the ``i``-th led to ``state``; or DEAD."""
+        """The state behind a token whose bytes up to the ``i``-th led to ``state``; or DEAD."""
         cdef LazyTable explorer = self.explorer
         cdef int32_t begin = self.starts[token], end = self.ends[token]
         cdef uint64_t key = _key(before, token)

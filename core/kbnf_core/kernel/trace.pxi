@@ -138,7 +138,9 @@ cdef class Trace:
         self._push(state, self.known.symbol_of(terminals), size, token_id)
         return True
 
-    cdef inline int _push(self, int32_t state, int32_t symbol, int32_t size, int32_t token) except -1:
+    cdef inline int _push(
+        self, int32_t state, int32_t symbol, int32_t size, int32_t token
+    ) except -1:
         self.states.push_back(state)
         self.symbols.push_back(symbol)
         if not self.tokens.empty():
@@ -164,7 +166,8 @@ cdef class Trace:
             self.known.release()
 
     cdef inline _Step* _step(self, size_t at) except NULL:
-        # The same one is asked for several times in a row; those that are known stay where they are.
+        # The same one is asked for several times in a row; those that are known stay where they
+        # are.
         if at != self.step_at:
             self.last_step = self.known.step_of(
                 self.states[at - 1], self.symbols[at - 1], self.states[at]
@@ -369,7 +372,7 @@ cdef class Trace:
     cdef int _choose(
         self, _Region region, int32_t begin, int32_t origin, vector[_Way]& chosen
     ) except -1:
-        """Find the preferred way from ``begin`` to ``origin``; ``chosen`` are its steps, backwards."""
+        """Find the preferred way from ``begin`` to ``origin``; ``chosen``: its steps, backwards."""
         cdef unordered_set[int32_t] dead
         cdef size_t known = 0
         self._go(region.places[begin].at, -1)
@@ -583,8 +586,8 @@ cdef class Trace:
     def derivations(self, int64_t most):
         """Return how many derivations a whole text has, at most ``most`` of them, and another tree.
 
-        The tree is that of another derivation than ``tree`` returns, the same up to the first choice
-        in which there are two; None where there is one only, or where they are endless.
+        The tree is that of another derivation than ``tree`` returns, the same up to the first
+        choice in which there are two; None where there is one only, or where they are endless.
         """
         cdef int64_t count = 1, last
         if self.symbols.empty():
@@ -598,8 +601,8 @@ cdef class Trace:
     cdef int64_t _read_back(self, int64_t second, int64_t most, int64_t* count) except -2:
         """Write the preferred derivation backwards; return the last region of several, from 0 on.
 
-        In the region ``second`` another one is written that first differs as early as it can. Unless
-        ``most`` is 0, ``count`` is multiplied by the number of ways through each region.
+        In the region ``second`` another one is written that first differs as early as it can.
+        Unless ``most`` is 0, ``count`` is multiplied by the number of ways through each region.
         """
         cdef vector[_Way] ways, chosen
         cdef _Region region

@@ -17,11 +17,16 @@ from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.language import JSON_SCHEMA
 from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.regex import REGEX
+from kbnf_core.languages.response_template.detect import is_response_template
+from kbnf_core.languages.response_template.language import RESPONSE_TEMPLATE
 from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
 from kbnf_core.languages.tools.detect import is_tool_list
 from kbnf_core.languages.tools.language import TOOL_LIST
 
-LANGUAGES = (KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG, JSON_SCHEMA, TOOL_LIST, REGEX, CHOICE)
+LANGUAGES = (
+    KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST, REGEX,
+    CHOICE,
+)  # fmt: skip
 EXTENSIONS = tuple(language.extension for language in LANGUAGES if language.extension)
 
 __all__ = [
@@ -35,6 +40,7 @@ __all__ = [
     "LANGUAGES",
     "LARK",
     "REGEX",
+    "RESPONSE_TEMPLATE",
     "STRUCTURAL_TAG",
     "TOOL_LIST",
     "Language",
@@ -67,12 +73,9 @@ def detect(text: str, path: str) -> Language:
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, dict) and "grammars" in value:
-            return LARK
-        if isinstance(value, dict) and is_structural_tag(value):
-            return STRUCTURAL_TAG
-        if is_tool_list(value):
-            return TOOL_LIST
+        known = _of_json(value)
+        if known is not None:
+            return known
         if value is None and _by_signs(text) is LARK:
             return LARK
         if isinstance(value, dict) and _is_of_tree_sitter(value):
@@ -81,6 +84,17 @@ def detect(text: str, path: str) -> Language:
         if isinstance(value, dict | bool) or suffix == ".json":
             return JSON_SCHEMA
     return _by_signs(text)
+
+
+def _of_json(value: Any) -> Language | None:
+    """Return the language that a JSON value is a text of, by its own fields."""
+    if isinstance(value, dict) and "grammars" in value:
+        return LARK
+    if isinstance(value, dict) and is_structural_tag(value):
+        return STRUCTURAL_TAG
+    if is_response_template(value):
+        return RESPONSE_TEMPLATE
+    return TOOL_LIST if is_tool_list(value) else None
 
 
 def is_structural_tag(value: Mapping[str, Any]) -> bool:

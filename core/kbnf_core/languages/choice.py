@@ -17,7 +17,7 @@ class _Choice(Language):
     takes_fixes = False
 
     def read(self, source: Source, request: Request) -> Parsed:
-        from kbnf_core.languages.conversion.build_tree import terminal
+        from kbnf_core.conversion.build_tree import terminal
         from kbnf_core.text.json_text import NoJsonError, parse_json
 
         del request

@@ -109,12 +109,5 @@ def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> Pla
         grammar, analysis = split, analyse(split, budget)
     alphabet, pieces = build_pieces(grammar, analysis, Inlined(), spell_out, limits, budget)
     tables = assemble(grammar, analysis, alphabet, pieces)
-    return PlainTables(_without_tail_calls(tables), _all_places(pieces))
-
-
-def _all_places(pieces: dict[str, Piece]) -> tuple[tuple[Place, ...], ...]:
-    return tuple(place for piece in pieces.values() for place in piece.places)
-
-
-def _without_tail_calls(tables: Tables) -> Tables:
-    return replace(tables, call_tail=np.zeros_like(tables.call_tail))
+    tables = replace(tables, call_tail=np.zeros_like(tables.call_tail))
+    return PlainTables(tables, tuple(place for each in pieces.values() for place in each.places))

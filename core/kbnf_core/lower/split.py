@@ -81,7 +81,8 @@ class _Splitter:
         if not isinstance(node.body, Call):
             if copies > LONG_RUN and optional[0]:
                 return Repeat(self._call(node.body), node.low, node.high, node.span)
-            if copies > 1 and _size(node.body) * copies > LARGE_REPETITION:
+            size = lowering.estimate_size(postorder(node.body), {}, ())
+            if copies > 1 and size * copies > LARGE_REPETITION:
                 return Repeat(self._call(node.body), node.low, node.high, node.span)
         return node
 
@@ -133,7 +134,3 @@ class _Splitter:
         name = f"{self._name}#{self._count}"
         self._rules[name] = body
         return Call(name, body.span)
-
-
-def _size(node: Node) -> int:
-    return lowering.estimate_size(postorder(node), {}, ())

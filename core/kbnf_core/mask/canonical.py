@@ -1,10 +1,15 @@
 """Canonical masks: of the tokens that a grammar allows, those that the tokenizer would write.
 
 A model writes best in the tokens that it was trained on. ``kernel/canonical.pxi`` makes, for a
-token and the one before it, the row of those that the tokenizer may write next: from merges, and
+token and those before it, the row of those that the tokenizer may write next: from merges, and
 from what the pretokenizer does. That depends on kinds of characters, not on each: tokens are
-grouped by their *shape*, and one token of each group is tried. It is tried behind both tokens of
-the past, since a word may have begun before the last of them.
+grouped by their *shape*, and one token of each group is tried. It is tried behind two tokens of
+the past, since a word may have begun before the last of them, and behind more where these are parts
+of a character.
+
+The last of several blanks is often a word of its own, but only where something else follows. So it
+may come apart from the blanks before it, and then what follows has to end the word there: that is
+*owed*. Not even the end of the text may come before.
 
 Fallback bytes come only where they spell a character without a token. What is special, or found in
 texts before they are cut, always comes. The first token is judged as after such a one. Where bytes
@@ -16,6 +21,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
+from itertools import accumulate
 from weakref import WeakKeyDictionary, ref
 
 import numpy as np
@@ -30,8 +36,14 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 MOST_BYTES = 64 * 2**20
 """Of rows that a vocabulary remembers."""
 
-_CUT, _JOINED, _APART = range(3)
+_CUT, _JOINED, _APART, _OWED = range(4)
 """Of ``kernel/canonical.pxi``: what a pretokenizer does to a token after others."""
+
+_WHOLE, _SINGLE_BLANK, _IN_CHARACTER = range(3)
+"""Of ``kernel/canonical.pxi``: kinds of tokens."""
+
+_FOLLOWING = "a1!"
+"""What may end a run of blanks: then its last is a word, if it does not begin that of these."""
 
 _rows: WeakKeyDictionary[Vocabulary, CanonicalRows] = WeakKeyDictionary()
 
@@ -48,7 +60,7 @@ def rows_of(vocabulary: Vocabulary) -> CanonicalRows:
 def count_breaks(rows: CanonicalRows, accepted: list[int | bytes], first: int) -> int:
     """Return how many tokens, from the ``first`` on, are not canonical after those before them."""
     return sum(
-        not _has(rows.row_after(accepted[max(place - 4, 0) : place]), token)
+        not _has(rows.row_after(accepted, place), token)
         for place, token in enumerate(accepted[first:], first)
         if isinstance(token, int)
     )
@@ -77,6 +89,7 @@ def _make(vocabulary: Vocabulary, pairs: BytePairs) -> CanonicalRows:
         fallback.array(vocabulary.size),
         fallback.after(b""),
         shapes.contexts,
+        shapes.kinds,
         shapes.groups,
         None if pairs.cut is None else _Verdicts(pairs.cut, vocabulary, shapes.texts),
         fallback.after,
@@ -163,7 +176,7 @@ def _count_characters(begun: bytes) -> int:
 
 _RUN = re.compile(r"(.)\1{2,}", re.DOTALL)
 _SCRIPT = re.compile("([oM]{3})[oM]+([oM])")
-_SUFFIX = re.compile("(?:^|['\u2019])([sdmt]|re|ve|ll)", re.IGNORECASE)
+_SUFFIX = re.compile("(?:^|['\u2019])([sdmt]|(?:re|ve|ll)\\w?)", re.IGNORECASE)
 _FILL = b"\x94" * 3
 """Bytes that make a letter or a sign, but no blank, of a character that is cut."""
 
@@ -176,7 +189,8 @@ def shape_of(text: str) -> str:
     """
     kinds = _RUN.sub(_shortened, _SCRIPT.sub(r"\1\2", text.translate(_KINDS)))
     found = _SUFFIX.findall(text)
-    return f"{kinds}|{','.join(found).lower()}" if found else kinds
+    suffixes = (each[:2].lower() + "+" * (len(each) > 2) for each in found)
+    return f"{kinds}|{','.join(suffixes)}" if found else kinds
 
 
 def _shortened(run: re.Match[str]) -> str:
@@ -222,12 +236,14 @@ class _Shapes:
     """Numbers of tokens that are alike to a pretokenizer.
 
     ``contexts``: of tokens of the past, 0 for what separates texts. ``groups``: of those that come;
-    ``texts`` has one of each, the shortest, from the second on.
+    ``texts`` has one of each, the shortest, from the second on. ``kinds``: whether tokens are one
+    blank, or parts of characters.
     """
 
     def __init__(self, size: int) -> None:
         self.contexts = np.zeros(size, np.int32)
         self.groups = np.zeros(size, np.int32)
+        self.kinds = np.zeros(size, np.uint8)
         self.texts = [b""]
 
     def find(self, pieces: Mapping[int, bytes]) -> None:
@@ -237,7 +253,11 @@ class _Shapes:
         for each, data in pieces.items():
             first, whole, last = _parted(data)
             shape = shape_of(whole)
-            context = bool(first), shape, last
+            context = first, shape, last
+            if first or not whole:
+                self.kinds[each] = _IN_CHARACTER
+            elif len(whole) == 1 and whole.isspace() and not last:
+                self.kinds[each] = _SINGLE_BLANK
             self.contexts[each] = contexts.setdefault(context, len(contexts) + 1)
             known = len(groups)
             filled = (last + _FILL)[: _length_of(last)] if last else b""
@@ -251,7 +271,7 @@ class _Shapes:
 
 
 class _Verdicts:
-    """What a pretokenizer does to tokens of each group behind two tokens."""
+    """What a pretokenizer does to tokens of each group behind others."""
 
     def __init__(self, cut: Cut, vocabulary: Vocabulary, texts: list[bytes]) -> None:
         self._cut = cut
@@ -266,37 +286,46 @@ class _Verdicts:
             if text and place not in raw
         ]
 
-    def __call__(self, before: int, token: int) -> npt.NDArray[np.uint8]:
+    def __call__(self, past: tuple[int, ...], is_owed: bool) -> npt.NDArray[np.uint8]:
         vocabulary = self._vocabulary()
-        data = [
-            b"" if each < 0 or vocabulary is None else vocabulary.token(each) or b""
-            for each in (before, token)
-        ]
-        cut_off, whole, begun = _parted(b"".join(data))
+        tokens = [vocabulary.token(each) or b"" for each in past] if vocabulary else []
+        data = b"".join(tokens)
+        cut_off, whole, begun = _parted(data)
         # Of a character of which the beginning is further back: most are signs.
-        past = "\U0001f600" * bool(cut_off) + whole
-        begin = len(past) - len(_parted(data[1])[1])
+        before = "\U0001f600" * bool(cut_off)
+        seen = before + whole
+        ends = {
+            len(before) + len(_parted(data[:end])[1])
+            for end in accumulate(map(len, tokens))
+            if end <= len(cut_off) or not _parted(data[:end])[2]
+        }
+        known = list(self._cut(seen)) if seen else []
         # What joins a character that is not begun, or goes on with none, spells no text.
         verdicts = np.full(self._count, _JOINED, np.uint8)
         if begun:
-            # Where that character is not all of the token before, a word cannot end there.
-            first_cut = len(past) + (len(begun) == len(data[1]))
             for place, rest in self._raw:
-                cuts = self._cut(past + (begun + rest).decode("utf-8", "ignore"))
-                verdicts[place] = _CUT if cuts and cuts[-1] >= first_cut else _JOINED
-            return verdicts
-        here, known = len(past), list(self._cut(past)) if past else []
-        apart = [*known, here] if past else []
-        for place, text in self._whole:
-            cuts = self._cut(past + text)
-            if cuts == apart:
-                verdicts[place] = _APART
-            elif cuts != known:
-                # A word that ends before the last token, or ended there, matters to neither.
-                own = [each for each in cuts if each > begin]
-                if own[-1:] == [here]:
-                    verdicts[place] = _APART
-                    own.pop()
-                if not set(own) <= set(known):
+                cuts = self._cut(seen + (begun + rest).decode("utf-8", "ignore"))
+                if not ends.issuperset({*cuts}.difference(known)):
                     verdicts[place] = _CUT
+            return verdicts
+        for place, text in self._whole:
+            verdicts[place] = self._judge(seen, known, ends, text, is_owed)
         return verdicts
+
+    def _judge(self, seen: str, known: list[int], ends: set[int], text: str, is_owed: bool) -> int:
+        """Return the verdict of a text behind a past, with the ends of its words and its tokens."""
+        here, cuts = len(seen), self._cut(seen + text)
+        if is_owed and here - 1 not in cuts:
+            return _CUT
+        if cuts == known and seen:
+            is_blank = len(text) == 1 and text.isspace()
+            return _OWED if is_blank and self._may_end(seen, text) else _JOINED
+        # A word that ends where a token of the past does matters to neither.
+        if not {*known} <= {*cuts} or not ends.issuperset({*cuts}.difference(known)):
+            return _CUT
+        return _APART if here in cuts or not seen else _JOINED
+
+    def _may_end(self, seen: str, blank: str) -> bool:
+        """Tell whether a blank is a word where something else follows."""
+        here = len(seen)
+        return any({here, here + 1} <= {*self._cut(seen + blank + each)} for each in _FOLLOWING)

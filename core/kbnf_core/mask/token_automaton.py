@@ -6,6 +6,12 @@ A *position* is what an engine holds: the number of a state, or its complement (
 the text is over; where a count does not matter yet, the count is above the state
 (``kernel/counting.pxi``). So a token's step is one lookup, by position and token id packed into one
 integer.
+
+Memos, in the order in which they are asked. Of a step: the table and the states behind tokens
+(``TokenSteps``); by position and token what bytes alone do not decide (``after``): special tokens,
+token terminals. Of a row: what the mask of a state is written from (``StateMasks``), without which
+masks cost 1.2 times as much; where an array is asked for, that of the position (``words``), which
+many positions share (``Masks.unions``); and walks by item set, from which all are made.
 """
 
 from functools import cached_property

@@ -4,7 +4,7 @@ Starting in a state whose only stack node is ``BOTTOM``, the token trie and the 
 followed side by side; dead branches are pruned. A walk gives the tokens that stay alive, and the
 *completions*: trie nodes at which a nonterminal completed into BOTTOM, so that what follows there
 belongs to its callers; where no token goes on, nothing follows, and they are left out. The loop
-itself is in ``kernel/walk.pxi``; ``kernel/residuals.pxi`` finds the walks that the mask of one
+itself is in ``kernel/walk.pxi``; ``kernel/state_masks.pxi`` finds the walks that the mask of one
 state needs, down the stack by their completions.
 """
 

@@ -202,6 +202,10 @@ class ParseError(KbnfError, ValueError):
         return "cut" if self.is_unfinished else "wrong"
 
 
+class MessageError(KbnfError, ValueError):
+    """A text that a response template reads to no message."""
+
+
 class NoValueError(ParseError):
     """A text that fits a grammar which has no values, and is no JSON; ``offset`` is 0."""
 

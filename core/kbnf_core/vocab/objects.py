@@ -50,8 +50,16 @@ def read_tokenizer(tokenizer: object) -> tuple[Contents, Encode, Callable[[], By
             f"{str(tokenizer)!r} is a name, not a tokenizer: `load_vocabulary({str(tokenizer)!r})`"
             " reads a file, a folder, or a model in Hugging Face's local cache"
         )
+    if isinstance(tokenizer, type | Mapping) or hasattr(tokenizer, "rules"):
+        name = tokenizer.__name__ if isinstance(tokenizer, type) else type(tokenizer).__name__
+        raise VocabularyError(
+            f"expected a tokenizer, got {name}: a grammar is the first argument, a tokenizer the"
+            " second"
+        )
     known = ", ".join(kind.name for kind in KINDS)
-    raise VocabularyError(f"{type(tokenizer).__name__} is no tokenizer known here; known: {known}")
+    raise VocabularyError(
+        f"expected a tokenizer, got {type(tokenizer).__name__}; known kinds: {known}"
+    )
 
 
 def _unwrapped(tokenizer: Any) -> Any:

@@ -22,11 +22,11 @@ EXAMPLES: dict[str, str] = json.loads(
 
 
 def registry() -> dict[str, Any]:
-    """Return what makes XGrammar's structural tags, by the names of their formats."""
+    """Return what makes XGrammar's structural tags, by the names of formats that are not ours."""
     from xgrammar import builtin_structural_tag
 
     found: dict[str, Any] = builtin_structural_tag._structural_tag_registry
-    return found
+    return {name: made for name, made in found.items() if name not in call_texts.OWN}
 
 
 _SCHEMA = {"type": "json_schema", "json_schema": call_texts.SCHEMA}

@@ -5,6 +5,8 @@ print today into them.
 
 In the order of the page, a block with ``title="FILE"`` writes that file, and one of ``console``
 runs the commands after ``$``, all in one empty folder. Its ``>>>`` are a doctest of the page.
+A line ``<!-- needs: MODULE... -->`` right before a block of ``console`` names what it needs: where
+that is not installed, the block is left as it is.
 """
 
 import os
@@ -15,17 +17,22 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-_FENCED = re.compile(r'^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(
+    r'(?:^<!-- needs: ([^\n]*) -->\n)?^```(\w*)(?: title="([^"]+)")?\n(.*?)^```$',
+    re.MULTILINE | re.DOTALL,
+)
 _SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block: its language, the file that it is, its text and where that is."""
+    """A fenced block: what it needs, its language, the file that it is, its text, its place."""
 
+    needs: str | None
     language: str
     title: str | None
     text: str
@@ -36,7 +43,13 @@ class Block:
 def blocks(page: str) -> Iterator[Block]:
     """Yield the fenced blocks of a page."""
     for found in _FENCED.finditer(page):
-        yield Block(found[1], found[2], found[3], *found.span(3))
+        yield Block(found[1], found[2], found[3], found[4], *found.span(4))
+
+
+def missing(page: str) -> list[str]:
+    """Return the modules that blocks of a page need and that are not installed."""
+    named = (name for block in blocks(page) for name in (block.needs or "").split())
+    return sorted({name for name in named if find_spec(name) is None})
 
 
 def rerun(page: str, folder: Path) -> str:
@@ -72,7 +85,7 @@ def run(command: str, work: Path, environment: dict[str, str]) -> tuple[int, str
         check=False,
         timeout=_SECONDS,
     )
-    lines = (line.rstrip() for line in done.stdout.strip().splitlines())
+    lines = (line.rstrip() for line in done.stdout.rstrip().lstrip("\n").splitlines())
     return done.returncode, "".join(f"{line}\n" for line in lines)
 
 
@@ -84,7 +97,8 @@ def _write_file(block: Block, folder: Path) -> None:
 
 
 def _transcript(block: Block, work: Path, environment: dict[str, str]) -> str:
-    if block.language != "console":
+    needed = (block.needs or "").split()
+    if block.language != "console" or not all(map(find_spec, needed)):
         return block.text
     commands = [line for line in block.text.splitlines() if line.startswith("$ ")]
     return "".join(f"{line}\n{run(line[2:], work, environment)[1]}" for line in commands)

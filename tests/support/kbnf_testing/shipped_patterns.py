@@ -12,9 +12,9 @@ from itertools import product
 from sys import byteorder
 from zlib import compress
 
+from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.kbnf import tree
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.options import (
@@ -25,7 +25,7 @@ from kbnf_core.languages.json_schema.options import (
     Standard,
     Whitespace,
 )
-from kbnf_core.languages.json_schema.prelude import Shared
+from kbnf_core.languages.json_schema.prelude import ORDER, Shared
 from kbnf_core.languages.json_schema.shipped_patterns import PATTERNS, key_of
 
 LARGEST = 20_000
@@ -43,10 +43,10 @@ def _patterns() -> Iterator[str]:
     """Yield the patterns of the prelude and of formats, with the options that are usual."""
     for standard, gap, many, whole in product(Standard, Whitespace, Digits, Integers):
         options = Options(standard=standard, whitespace=gap, digits=many, integers=whole)
-        rules = Shared(guided({}, options), "", has_whole_fractions=True).rules
-        for part in (part for form in rules.values() for part in tree.postorder(form)):
-            if isinstance(part, tree.Pattern):
-                yield part.text.value
+        shared = Shared(guided({}, options), "", has_whole_fractions=True)
+        for part in (part for name in ORDER for part in ir.postorder(shared.rule(name))):
+            if isinstance(part, ir.Regular) and isinstance(part.notation, str):
+                yield part.notation
     for standard, which in product(Standard, Formats):
         yield from formats_of(standard, which).values()
 

@@ -450,7 +450,7 @@ def test_swapped_arguments_are_named(tmp_path: Path) -> None:
         load(vocabulary, path)
     with pytest.raises(ConfigError, match=r"`vocabulary` must be .*, not PosixPath"):
         compile_("start ::= 'a';", path, vocabulary)
-    with pytest.raises(ConfigError, match="a Vocabulary is no grammar"):
+    with pytest.raises(ConfigError, match=r"expected a grammar .* got Vocabulary"):
         compile_(vocabulary, "start ::= 'a';", path)
 
 

@@ -55,6 +55,10 @@ WRITTEN = [
         "start ::= grammar;\ngrammar ::= grammar_a '!';\ngrammar_a ::= 'x' | 'y';\n",
     ),
     (
+        {"type": "grammar", "grammar": 'start: A "b"\nA: /a+/', "syntax": "lark"},
+        "start ::= grammar;\ngrammar ::= grammar_A 'b';\ngrammar_A ::= #'a+';\n",
+    ),
+    (
         {"type": "json_schema", "json_schema": {"enum": ["a"]}},
         "start ::= json;\njson ::= '\"a\"';\n",
     ),
@@ -161,6 +165,16 @@ INVALID: list[tuple[str, str, str]] = [
         of({"type": "grammar", "grammar": "root ::= b"}),
         "E101",
         "/format/grammar: line 1, column 10",
+    ),
+    (
+        of({"type": "grammar", "grammar": "start: b", "syntax": "lark"}),
+        "E101",
+        "/format/grammar: line 1, column 8",
+    ),
+    (
+        of({"type": "grammar", "grammar": "start: b", "syntax": "bnf"}),
+        "E441",
+        "/format/syntax: `syntax` is one of ebnf, lark",
     ),
     (of({"type": "json_schema", "json_schema": {"type": "x"}}), "E802", "/format/json_schema/type"),
     (
@@ -272,6 +286,16 @@ LOST: list[tuple[Any, str, str]] = [
         {"type": "json_schema", "json_schema": {}, "max_whitespace_cnt": 2000},
         "W441",
         "/format/max_whitespace_cnt: at most 1,024 blanks",
+    ),
+    (
+        {
+            "type": "json_schema",
+            "json_schema": {"properties": {"s": {"type": "string", "maxLength": 2}}},
+            "style": "gemma",
+            "excludes": ["<x>"],
+        },
+        "W441",
+        "/format/json_schema/properties/s: the length of a string is not bounded",
     ),
     (
         {"type": "json_schema", "json_schema": {}, "excludes": ["a"]},

@@ -4,12 +4,12 @@ from random import Random
 
 import pytest
 
+from kbnf_core.conversion import rewrite
+from kbnf_core.conversion.rewrite import merge_variants
 from kbnf_core.frontend import KBNF, read_grammar
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages import language_of
-from kbnf_core.languages.conversion import rewrite
-from kbnf_core.languages.conversion.rewrite import merge_variants
 from kbnf_core.text.source import Source
 
 

@@ -17,7 +17,7 @@ from kbnf_core.automata.regex.reader import (
     RegexProblem,
     UnreadableError,
 )
-from kbnf_core.automata.regex.syntax import Assertion, Characters, Look, Node
+from kbnf_core.automata.regex.syntax import Assertion, Characters, Lazy, Look, Named, Node
 from kbnf_core.automata.regex.unicode import fold_case
 from kbnf_core.text.limits import Limits
 
@@ -25,12 +25,17 @@ _EXCEPT_LF = difference(ANY, from_text("\n"))
 _EXCEPT_CRLF = difference(ANY, from_text("\r\n"))
 
 
-def parse_regex(pattern: str, limits: Limits) -> tuple[Node, tuple[RegexProblem, ...]]:
+def parse_regex(
+    pattern: str, limits: Limits, *, is_searched: bool = False
+) -> tuple[Node, tuple[RegexProblem, ...]]:
     """Return the tree of a pattern, and all problems found, in order of place.
 
-    With problems the tree is meaningless.
+    With problems the tree is meaningless. That of a pattern which ``is_searched``, where `.` is any
+    character, has the named groups, and lazy repetitions apart from others.
     """
     reader = Reader(pattern, limits)
+    reader.is_searched = is_searched
+    reader.flags = reader.flags._replace(dot_all=is_searched)
     try:
         tree = _read(reader)
     except UnreadableError:
@@ -41,9 +46,10 @@ def parse_regex(pattern: str, limits: Limits) -> tuple[Node, tuple[RegexProblem,
 class _Group:
     """An open group: where, the flags to restore, and what it holds so far."""
 
-    def __init__(self, start: int, flags: Flags) -> None:
+    def __init__(self, start: int, flags: Flags, name: str = "") -> None:
         self.start = start
         self.flags = flags
+        self.name = name
         self.alternatives: list[Node] = []
         self.items: list[Node] = []
         # Whether a repetition may apply to the last item; not so after (?i).
@@ -60,9 +66,10 @@ class _Group:
 
     def node(self) -> Node:
         self.next_alternative()
-        if len(self.alternatives) == 1:
-            return self.alternatives[0]
-        return Choice(tuple(self.alternatives))
+        whole = self.alternatives[0]
+        if len(self.alternatives) > 1:
+            whole = Choice(tuple(self.alternatives))
+        return Named((whole,), self.name) if self.name else whole
 
 
 def _sequence(items: list[Node]) -> Node:
@@ -100,15 +107,16 @@ def _read_one(reader: Reader, groups: list[_Group]) -> None:
 
 
 def _open_group(reader: Reader, groups: list[_Group]) -> None:
-    start, before = reader.index, reader.flags
+    start, before, known = reader.index, reader.flags, len(reader.group_names)
     opened = _read_group_start(reader)
+    is_named = reader.is_searched and len(reader.group_names) > known
     if not opened:
         # Flags alone, as in (?i): they hold until the enclosing group ends.
         groups[-1].repeatable = False
         return
     if len(groups) > reader.limits.nesting_depth:
         reader.give_up(f"groups are nested deeper than {reader.limits.nesting_depth}", start)
-    groups.append(_Group(start, before))
+    groups.append(_Group(start, before, [*reader.group_names][-1] if is_named else ""))
 
 
 def _close_group(reader: Reader, groups: list[_Group]) -> None:
@@ -132,7 +140,9 @@ def _repeat(reader: Reader, group: _Group) -> None:
             hint=f"write \\{reader.text[start]} for the sign",
         )
     elif bounds is not None:
-        group.items[-1] = Repeat(group.items[-1], *bounds)
+        group.items[-1] = (Lazy if reader.is_lazy else Repeat)(group.items[-1], *bounds)
+        # What follows would make it possessive, which a language knows not.
+        group.repeatable = not reader.is_searched
 
 
 def _read_primitive(reader: Reader) -> Node:
@@ -262,7 +272,7 @@ def _read_name(reader: Reader) -> None:
         reader.report(f"`{name}` cannot name a group", start, end)
     elif name in reader.group_names:
         reader.report(f"two groups are named `{name}`", start, end)
-    reader.group_names.add(name)
+    reader.group_names[name] = None
 
 
 def _is_name_char(char: str) -> bool:
@@ -290,6 +300,8 @@ def _read_flags(reader: Reader, start: int) -> bool:
             changes[_FLAGS[char]] = value
     if reader.text[reader.index - 1] == "-":
         reader.report("a flag is expected after `-`", reader.index - 1)
+    if changes and reader.is_searched:
+        reader.report("flags are not supported here", start, code=UNSUPPORTED)
     opened = reader.char == ":"
     if not opened and reader.text[reader.index - 1] == "?":
         reader.report("there is nothing to repeat", reader.index - 1)
@@ -313,7 +325,7 @@ def _read_repetition(reader: Reader) -> Bounds | None:
     else:
         bounds = _SIMPLE[reader.char]
         reader.index += 1
-    reader.take("?")
+    reader.is_lazy = reader.take("?") and reader.is_searched
     return bounds
 
 

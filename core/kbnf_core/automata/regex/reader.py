@@ -52,7 +52,9 @@ class Reader:
         self.limits = limits
         self.index = 0
         self.flags = Flags()
-        self.group_names: set[str] = set()
+        self.group_names: dict[str, None] = {}
+        self.is_searched = False
+        self.is_lazy = False
         self.problems: list[RegexProblem] = []
 
     @property

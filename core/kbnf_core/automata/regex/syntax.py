@@ -4,6 +4,7 @@ The operators are those of ``expression``, the leaves sets of characters and ass
 """
 
 import enum
+from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
@@ -37,6 +38,18 @@ class Assertion(NamedTuple):
     """A position at which ``look`` holds; reads nothing."""
 
     look: Look
+
+
+@dataclass(slots=True, eq=False)
+class Named(Sequence["Node"]):
+    """A group with a name, in patterns that are searched; a language knows no groups."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Lazy(Repeat["Node"]):
+    """A repetition that is as short as possible, in patterns that are searched."""
 
 
 Node: TypeAlias = Characters | Assertion | Sequence["Node"] | Choice["Node"] | Repeat["Node"]

@@ -25,6 +25,8 @@ from typing import TypeAlias
 
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.expression import print_characters
+from kbnf_core.conversion.build_tree import escaped, nothing, pattern, terminal
+from kbnf_core.conversion.rewrite import rewrite
 from kbnf_core.ir.analysis import callers_of, reachable
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.pragmas import read_pragmas
@@ -62,8 +64,6 @@ from kbnf_core.kbnf.tree import (
 )
 from kbnf_core.languages.abnf import explain as about
 from kbnf_core.languages.abnf.explain import not_indented
-from kbnf_core.languages.conversion.build_tree import escaped, nothing, pattern, terminal
-from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias, cast
 
+from kbnf_core.conversion.build_tree import nothing, text_or_bytes
 from kbnf_core.kbnf.statements import Word, span_of
 from kbnf_core.kbnf.tree import (
     Alternation,
@@ -23,7 +24,6 @@ from kbnf_core.kbnf.tree import (
     Sequence,
     Terminal,
 )
-from kbnf_core.languages.conversion.build_tree import nothing, text_or_bytes
 from kbnf_core.text.source import Span
 
 _SIMPLE = {"t": b"\t", "n": b"\n", "r": b"\r"}

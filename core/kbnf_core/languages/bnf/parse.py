@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kbnf_core.conversion.build_tree import repeat, sequence
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.statements import (
@@ -33,7 +34,6 @@ from kbnf_core.languages.bnf.vocabulary import (
     is_vocabulary,
     without_asked,
 )
-from kbnf_core.languages.conversion.build_tree import repeat, sequence
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span

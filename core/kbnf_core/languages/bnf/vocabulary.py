@@ -13,6 +13,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kbnf_core.automata.substrings import Words
 from kbnf_core.config import Finish
+from kbnf_core.conversion.build_tree import (
+    escaped,
+    nothing,
+    pattern,
+    terminal,
+    text_of,
+    text_or_bytes,
+)
 from kbnf_core.ir.analysis import cyclic_components, reachable
 from kbnf_core.kbnf.parsed import Loss
 from kbnf_core.kbnf.tree import (
@@ -31,14 +39,6 @@ from kbnf_core.kbnf.tree import (
     uses_in,
 )
 from kbnf_core.languages.bnf.build import ANY, EXCEPT, decode
-from kbnf_core.languages.conversion.build_tree import (
-    escaped,
-    nothing,
-    pattern,
-    terminal,
-    text_of,
-    text_or_bytes,
-)
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic

@@ -28,6 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.automata.codepoints import from_ranges
+from kbnf_core.conversion.build_tree import nothing, pattern, terminal
+from kbnf_core.conversion.rewrite import rewrite
 from kbnf_core.kbnf.parsed import Loss, Parsed
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
@@ -63,8 +65,6 @@ from kbnf_core.kbnf.tree import (
     children,
     postorder,
 )
-from kbnf_core.languages.conversion.build_tree import nothing, pattern, terminal
-from kbnf_core.languages.conversion.rewrite import rewrite
 from kbnf_core.languages.gbnf import explain as about
 from kbnf_core.languages.gbnf.explain import llama_says, nothing_to_repeat
 from kbnf_core.languages.gbnf.left_recursion import check_left_recursion

@@ -161,13 +161,25 @@ _PLAIN_HOST = rf"(?:(?:{_WORD}\.)*[A-Za-z](?:-?[A-Za-z0-9])*|{_IPV4}|\[(?:{_IPV6
 _PLAIN_PATH, _ = uri_characters("")
 
 
+_SOME = rf"(?:{_PLAIN_PATH}|/)*"
+_TAIL = rf"(?:\?(?:{_PLAIN_PATH}|[/?])*)?(?:#(?:{_PLAIN_PATH}|[/?])*)?"
+_SCHEME = "[A-Za-z][A-Za-z0-9+.-]*"
+
+
+def plain_address(scheme: str, most: int | None = None) -> str:
+    """Return addresses with a host, or of files where the scheme is ``file``."""
+    if scheme == "file":
+        return rf"file:///{_SOME}"
+    if most is not None:
+        return _bounded_address(most, scheme)[0]
+    user = rf"(?:[{_UNRESERVED}]+(?::[{_UNRESERVED}]*)?@)?"
+    return rf"{scheme}://{user}{_PLAIN_HOST}(?::{PORT})?(?:/{_SOME})?{_TAIL}"
+
+
 def _plain_uri() -> str:
     """Return addresses with a host or a file, and those of four schemes that have neither."""
-    some = rf"(?:{_PLAIN_PATH}|/)*"
-    tail = rf"(?:\?(?:{_PLAIN_PATH}|[/?])*)?(?:#(?:{_PLAIN_PATH}|[/?])*)?"
-    user = rf"(?:[{_UNRESERVED}]+(?::[{_UNRESERVED}]*)?@)?"
-    there = rf"[A-Za-z][A-Za-z0-9+.-]*://{user}{_PLAIN_HOST}(?::{PORT})?(?:/{some})?{tail}"
-    return rf"{there}|file:///{some}|(?:data|mailto|tel|urn):{_PLAIN_PATH}{some}{tail}"
+    there = "|".join(map(plain_address, (_SCHEME, "file")))
+    return rf"{there}|(?:data|mailto|tel|urn):{_PLAIN_PATH}{_SOME}{_TAIL}"
 
 
 def _plain_uuid(version: int) -> str:
@@ -315,6 +327,13 @@ def _plain_email(most: int) -> Bounded:
 
 
 def _bounded_plain_uri(most: int) -> Bounded:
+    regex, parts = _bounded_address(most, "[A-Za-z][A-Za-z0-9+.-]{0,14}")
+    says = f"texts with more than 4 labels of a host, {parts} characters of a path or of a query"
+    return Bounded(regex, f"of `uri`, texts without a host and {says} are left out")
+
+
+def _bounded_address(most: int, scheme: str) -> tuple[str, int]:
+    """Return addresses with a host, of a scheme of up to 15 characters; and those of a path."""
     pairs = min(30, (most - 36) // 24)
     left = most - 34 - 8 * pairs
     parts, last = left * 2 // 15, left // 15
@@ -323,11 +342,7 @@ def _bounded_plain_uri(most: int) -> Bounded:
     host = rf"(?:{word}\.){{0,3}}[A-Za-z](?:-?[A-Za-z0-9]){{0,{pairs}}}"
     path = rf"(?:/(?:{plain}|/){{0,{parts}}})?"
     tail = rf"(?:\?(?:{plain}|[/?]){{0,{parts}}})?(?:#(?:{plain}|[/?]){{0,{last}}})?"
-    says = f"texts with more than 4 labels of a host, {parts} characters of a path or of a query"
-    return Bounded(
-        rf"[A-Za-z][A-Za-z0-9+.-]{{0,14}}://{host}(?::{PORT})?{path}{tail}",
-        f"of `uri`, texts without a host and {says} are left out",
-    )
+    return rf"{scheme}://{host}(?::{PORT})?{path}{tail}", parts
 
 
 def _time(name: str, fixed: int) -> Callable[[int], Bounded]:

@@ -24,6 +24,8 @@ MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
 """What says which members come where."""
 CONTENTS = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})
 """Annotations of strings, which no validator enforces."""
+UNKEPT = "kbnf: unkept: "
+"""How a comment begins that names a check in Python which no grammar keeps."""
 ANNOTATIONS = frozenset(
     {
         "title", "description", "default", "examples", "$comment", "deprecated", "readOnly",

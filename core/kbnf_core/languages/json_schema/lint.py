@@ -1,10 +1,11 @@
 """Lints of a schema: what is valid JSON Schema, and hardly what its author means.
 
 ``oddities`` finds names that are a letter or two off a known one (W821), objects that are open
-because nothing is said (I823), JSON that is hardly a schema (W827), and forms of older drafts where
-none is named (W829); ``contradictions`` finds schemas inside that no value satisfies (W822), and
-``contradiction`` says why a whole schema has no value (E803); ``every_problem`` collects what a
-conversion refuses of a schema, whose first problem ends it.
+because nothing is said (I823), JSON that is hardly a schema (W827), forms of older drafts where
+none is named (W829), and checks of a class in Python (I830); ``contradictions`` finds schemas
+inside that no value satisfies (W822), and ``contradiction`` says why a whole schema has no value
+(E803); ``every_problem`` collects what a conversion refuses of a schema, whose first problem ends
+it.
 
 A contradiction is told at the innermost schema without a value. Of that the keywords that are not
 needed for it to be empty are left out one by one, as in shrinking a failing test; a schema inside
@@ -16,14 +17,14 @@ it is certain from the rules of a grammar, and not found so, rules are written t
 """
 
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.ir import Grammar
+from kbnf_core.ir import Grammar, Node
 from kbnf_core.languages.json_schema.arguments import pointer_to
-from kbnf_core.languages.json_schema.build_tree import Form
 from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.keywords import (
@@ -36,6 +37,7 @@ from kbnf_core.languages.json_schema.keywords import (
     SCHEMA,
     SCHEMAS_BY_NAME,
     UNEVALUATED,
+    UNKEPT,
     subschemas,
 )
 from kbnf_core.languages.json_schema.options import Options
@@ -70,6 +72,7 @@ CONTRADICTION = "W822"
 OPEN = "I823"
 NO_SCHEMA = "W827"
 OLDER_DRAFT = "W829"
+PYTHON_CODE = "I830"
 
 KEYWORDS = (
     ANNOTATIONS
@@ -111,6 +114,7 @@ def oddities(schema: Json, options: Options) -> Iterator[Problem]:
     yield from _misspelt(schema)
     yield from _open_objects(schema, options)
     yield from _of_older_drafts(schema)
+    yield from _of_python_types(schema)
 
 
 def contradictions(schemas: Schemas, dead: Set[str] = frozenset()) -> Iterable[Problem]:
@@ -168,7 +172,7 @@ class _Survey(Writer):
         except ProblemError as error:
             self._keep(error.problem)
 
-    def place(self, expression: Expression, hint: str) -> Form | None:
+    def place(self, expression: Expression, hint: str) -> Node | None:
         """Go on with any value instead of one that has a problem."""
         try:
             return super().place(expression, hint)
@@ -207,6 +211,12 @@ def _no_schema(schema: Json) -> Iterator[Problem]:
         message = "no keyword here restricts anything: every JSON text is allowed"
         help_ = "is this a schema? it is no list of tools and no structural tag"
         yield Problem(NO_SCHEMA, message, "", help_)
+
+
+def warn_of_misspelt(schema: Json) -> None:
+    """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
+    for problem in _misspelt(schema):
+        warnings.warn(f"{problem.pointer}: {problem.message}; {problem.help}", stacklevel=3)
 
 
 def _misspelt(schema: Json) -> Iterator[Problem]:
@@ -277,6 +287,17 @@ def _of_older_drafts(schema: Json) -> Iterator[Problem]:
         message = f"{older.meaning}, and it is read so here{others}"
         help_ = f"{older.instead}, or name the draft in `$schema`"
         yield Problem(OLDER_DRAFT, message, first, help_)
+
+
+def _of_python_types(schema: Json) -> Iterator[Problem]:
+    """Yield each check of a class that its schema names and no grammar keeps."""
+    for pointer, value in _places(schema):
+        comment = value.get("$comment")
+        if isinstance(comment, str) and comment.startswith(UNKEPT):
+            what = comment.removeprefix(UNKEPT)
+            message = f"`{what}` decides in Python which of these values are valid"
+            help_ = "validate the text, and ask again where it is refused"
+            yield Problem(PYTHON_CODE, message, pointer, help_)
 
 
 _SAYS_OF_OTHERS = {"additionalProperties", "propertyNames", "unevaluatedProperties"}

@@ -16,19 +16,11 @@ from functools import lru_cache
 from kbnf_core.automata.algebra import NOTHING
 from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
+from kbnf_core.automata.codepoints import ANY, difference, from_text
 from kbnf_core.automata.dfa import Dfa, rows_over
-from kbnf_core.automata.expression import Builder, Expression, print_characters
+from kbnf_core.automata.expression import Builder, Expression, print_character, print_characters
 from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.languages.json_schema.build_tree import (
-    Form,
-    Rules,
-    alternation,
-    call,
-    regex,
-    sequence,
-    text,
-)
+from kbnf_core.kbnf.build import Form, alternation, call, regex, sequence, text
 from kbnf_core.languages.json_schema.characters import ESCAPED, Spelling, is_spelt_once, spell_text
 from kbnf_core.languages.json_schema.prelude import Prelude
 from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
@@ -84,11 +76,19 @@ CHUNK = 32
 class OtherNames:
     """Writes the names that are none of some words, each set of words once.
 
-    ``comments`` are what to say of the rules, by name; ``pieces`` writes an expression.
+    ``comments`` are what to say of the rules, by name; ``pieces`` writes an expression, ``rules``
+    are where rules go, and ``fresh`` takes a hint for a name and returns the name.
     """
 
-    def __init__(self, prelude: Prelude, rules: Rules, pieces: Callable[[Regex], Form]) -> None:
+    def __init__(
+        self,
+        prelude: Prelude,
+        fresh: Callable[[str], str],
+        rules: dict[str, Form],
+        pieces: Callable[[Regex], Form],
+    ) -> None:
         self._prelude = prelude
+        self._fresh = fresh
         self._rules = rules
         self._pieces = pieces
         self._builder = Builder()
@@ -102,7 +102,7 @@ class OtherNames:
         """
         key = tuple(sorted(words))
         if key not in self._known:
-            name = self._rules.fresh("other_key")
+            name = self._fresh("other_key")
             self.comments[name] = f"All but {', '.join(map(spell_text, words))}"
             self._known[key] = call(name)
             # Rules to write: the name, what comes first in it, the rests of words that it avoids.
@@ -110,17 +110,21 @@ class OtherNames:
             while pending:
                 name, first, rests = pending.pop()
                 cut = _cut(rests)
-                inner = {head: self._rules.fresh(name) for head in cut}
-                self._rules.add(name, sequence(*first, self._ways(rests, inner)))
+                inner = {head: self._fresh(name) for head in cut}
+                self._rules[name] = sequence(*first, self._ways(rests, inner))
                 pending += [(inner[head], [], cut[head]) for head in cut]
         return self._known[key]
 
     def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
         """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
         near = [*(word for word in words if word[:CHUNK] not in inner), *inner]
-        _, within, ends = leaving(near, self._builder, PLAIN, inner.keys())
-        rest = self._prelude.use("name_rest")
-        escaped = sequence(self._pieces(within), self._prelude.use("escape"), rest)
+        builder, trie = self._builder, _Trie(near, inner.keys())
+        within = trie.fold(lambda below, _: builder.optional(_after(below, builder)))
+        ends = trie.ends(builder)
+        rest, escape = (
+            call(self._prelude.use(name).nonterminal) for name in ("name_rest", "escape")
+        )
+        escaped = sequence(self._pieces(within), escape, rest)
         away = _away(near, inner.keys())
         ways = [sequence(alternation(map(regex, away)), rest), escaped]
         if ends != NOTHING:
@@ -143,24 +147,29 @@ def _away(words: Sequence[str], ends: Collection[str]) -> Iterator[str]:
 
     Ways do not go on after ``ends``.
     """
-    below: dict[str, str] = {"": ""}
+    below, spelled = {"": ""}, {"": ""}
     for word in words:
         for end, char in enumerate(word):
             start = word[:end]
             if char not in below[start]:
                 below[start] += char
-                below.setdefault(word[: end + 1], "")
+                spelled[start + char] = spelled[start] + print_character(ord(char))
+                below.setdefault(start + char, "")
     line = ""
     for start, chars in below.items():
         if start in ends:
             continue
-        spelled = "".join(print_characters(from_text(char)) for char in start)
-        way = spelled + print_characters(difference(PLAIN, from_text(chars)))
+        way = spelled[start] + _plain_but(chars)
         if line and len(line) + len(way) >= WIDTH:
             yield line
             line = ""
         line += f"|{way}" if line else way
     yield line
+
+
+@lru_cache(maxsize=1_024)
+def _plain_but(chars: str) -> str:
+    return print_characters(difference(PLAIN, from_text(chars)))
 
 
 def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
@@ -194,51 +203,58 @@ def regex_but(words: Sequence[str], builder: Builder) -> Expression:
 
     The continuation of those that leave the words' trie is written once, not at every node.
     """
-    away, _, ends = leaving(words, builder, ANY)
+    trie = _Trie(words)
+
+    def leaving(below: Mapping[str, Expression], _: bool) -> Expression:
+        others = builder.characters(difference(ANY, from_text("".join(below))))
+        return builder.alternation([others, _after(below, builder)])
+
     anything = builder.star(builder.characters(ANY))
-    return builder.alternation([builder.sequence([away, anything]), ends])
+    away = builder.sequence([trie.fold(leaving), anything])
+    return builder.alternation([away, trie.ends(builder)])
 
 
-def leaving(
-    words: Sequence[str], builder: Builder, alphabet: CodePoints, cut: Collection[str] = ()
-) -> tuple[Expression, Expression, Expression]:
-    """Return expressions for strings that leave the words' trie, that are in it, that end in it.
+class _Trie:
+    """Words from their beginnings; no way goes on from, or ends at, the words ``cut``."""
 
-    The first are those that do with their last character, which is one of ``alphabet``; the second
-    all ways along the trie; of these, the third are no words. None go on from, or end at, the
-    beginnings ``cut``.
-    """
-    children: list[dict[str, int]] = [{}]
-    ends = {0: False}
-    stops: set[int] = set()
-    for word in words:
-        node = 0
-        for char in word:
-            node = children[node].setdefault(char, len(children))
-            if node == len(children):
-                children.append({})
-        ends[node] = True
-        if word in cut:
-            stops.add(node)
-    away: list[Expression] = [NOTHING] * len(children)
-    within: list[Expression] = [NOTHING] * len(children)
-    ending: list[Expression] = [NOTHING] * len(children)
-    for node in reversed(range(len(children))):
-        if node in stops:
-            continue
-        below = children[node]
-        others = builder.characters(difference(alphabet, from_text("".join(below))))
-        away[node] = builder.alternation([others, *_below(below, away, builder)])
-        within[node] = builder.optional(builder.alternation(_below(below, within, builder)))
-        inner = builder.alternation(_below(below, ending, builder))
-        ending[node] = inner if ends.get(node) else builder.optional(inner)
-    return away[0], within[0], ending[0]
+    def __init__(self, words: Sequence[str], cut: Collection[str] = ()) -> None:
+        self._children: list[dict[str, int]] = [{}]
+        self._words: set[int] = set()
+        self._cut: set[int] = set()
+        for word in words:
+            node = 0
+            for char in word:
+                node = self._children[node].setdefault(char, len(self._children))
+                if node == len(self._children):
+                    self._children.append({})
+            (self._cut if word in cut else self._words).add(node)
+
+    def fold(self, one: Callable[[Mapping[str, Expression], bool], Expression]) -> Expression:
+        """Return what ``one`` makes of the root.
+
+        It is given what it made of the nodes below, by their characters, and whether a word ends.
+        """
+        found: list[Expression] = [NOTHING] * len(self._children)
+        for node in reversed(range(len(found))):
+            if node not in self._cut:
+                below = {char: found[child] for char, child in self._children[node].items()}
+                found[node] = one(below, node in self._words)
+        return found[0]
+
+    def ends(self, builder: Builder) -> Expression:
+        """Return the beginnings that are no words."""
+
+        def one(below: Mapping[str, Expression], is_word: bool) -> Expression:
+            inner = _after(below, builder)
+            return inner if is_word else builder.optional(inner)
+
+        return self.fold(one)
 
 
-def _below(children: dict[str, int], found: list[Expression], builder: Builder) -> list[Expression]:
-    """Return what is found below a node of the trie, each after its character."""
-    return [
-        builder.sequence([builder.text(char), found[child]])
-        for char, child in children.items()
-        if found[child] != NOTHING
-    ]
+def _after(below: Mapping[str, Expression], builder: Builder) -> Expression:
+    """Return what is below a node of a trie, each after its character."""
+    return builder.alternation(
+        builder.sequence([builder.text(char), inner])
+        for char, inner in below.items()
+        if inner is not NOTHING
+    )

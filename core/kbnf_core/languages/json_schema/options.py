@@ -65,8 +65,8 @@ class Integers(enum.Enum):
 class Digits(enum.Enum):
     """How many digits a number may have.
 
-    BOUNDED: 19 before the point, 17 after it, 3 in an exponent, or as many as the bounds and
-    ``multipleOf`` of a schema ask for. ANY: any number of them.
+    BOUNDED: integers of 64 bits, 17 after the point, exponents with which a double is finite, or as
+    many as the bounds and ``multipleOf`` of a schema ask for. ANY: any number of them.
     """
 
     BOUNDED = "bounded"

@@ -13,9 +13,9 @@ from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.atoms import Length, Matching
-from kbnf_core.languages.json_schema.build_tree import definition
 from kbnf_core.languages.json_schema.document import (
     SharedDocument,
     check_schema,

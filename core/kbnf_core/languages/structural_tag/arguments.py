@@ -10,14 +10,16 @@ be a string or another value, it is the other value if it reads as that.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kbnf_core.kbnf.parsed import Mark, Shape
+from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.literals import NOTATIONS, Notation
 from kbnf_core.languages.structural_tag.minimax_m3 import MARKER
 from kbnf_core.languages.structural_tag.xml import STYLES
+from kbnf_core.text.json_text import NoJsonError, parse_json
 
 _BLANK = " \t\n\r"
 _ITEM, _NO_ELEMENT = f"{MARKER}<item>", f"{MARKER}</"
@@ -82,11 +84,45 @@ _TOLD = {"true": "string", "raw": "string", "dict": "object", "list": "array"}
 
 def transcriber_of(mark: Mark) -> Transcriber:
     """Return what makes JSON of the arguments of a call."""
-    if mark.style == "json":
-        return _Json()
+    if mark.style in _OF_JSON:
+        return _OF_JSON[mark.style]()
     notation = NOTATIONS.get(mark.style)
     return _Xml(_STYLES[mark.style], mark.shapes) if notation is None else _Literal(notation)
 
+
+class _Call:
+    """Makes the arguments of a whole call, once it is over."""
+
+    def __init__(self) -> None:
+        self._text = ""
+
+    def feed(self, text: str, *, final: bool) -> str:
+        self._text += text
+        if not final:
+            return ""
+        try:
+            return constant(parse_json(self._text)["arguments"]).text
+        except NoJsonError:
+            return ""
+
+
+INPUT = "input"
+"""The style of the input of a custom tool, which is its only argument, a text."""
+
+
+class _Input:
+    """Makes the argument of a custom tool of its text."""
+
+    def __init__(self) -> None:
+        self._begun = '{"input": "'
+
+    def feed(self, text: str, *, final: bool) -> str:
+        made = self._begun + json.dumps(text, ensure_ascii=False)[1:-1] + ('"}' if final else "")
+        self._begun = ""
+        return made
+
+
+_OF_JSON: Mapping[str, Callable[[], Transcriber]] = {"json": _Json, "call": _Call, INPUT: _Input}
 
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 

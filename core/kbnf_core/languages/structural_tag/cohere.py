@@ -7,7 +7,7 @@ what a schema lists as a constant.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,

@@ -25,15 +25,11 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.frontend import read_grammar
+from kbnf_core.conversion.build_tree import escaped
+from kbnf_core.conversion.rewrite import rename
+from kbnf_core.frontend import Language, read_grammar
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.parsed import Request
-from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.kbnf.tree import Definition, Reference, postorder
-from kbnf_core.languages.conversion.build_tree import escaped
-from kbnf_core.languages.conversion.rewrite import rename
-from kbnf_core.languages.gbnf.language import GBNF
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -45,6 +41,9 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import Definition, Reference, postorder
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
 from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
@@ -301,14 +300,19 @@ class Contents:
                 return EMPTY
             return plain if found is None else alternation(map(regex, found))
         low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        if len(words) > 1 or (low is None and high is None):
+        if low is None and high is None:
+            return plain
+        if len(words) > 1:
+            self.report.loss(pointer, "the length of a string is not bounded beside `excludes`")
             return plain
         character = self.shared("character", regex("(?s:.)"))
         return repeated(character, int(low or 0), None if high is None else int(high))
 
-    def grammar(self, text: str, pointer: str, hint: str) -> Form:
-        """Return the texts of an EBNF grammar; nothing where it cannot be used."""
-        reading = read_grammar(Source(text), GBNF, Request(limits=self._limits))
+    def grammar(
+        self, source: Source, language: Language, request: Request, pointer: str, hint: str
+    ) -> Form:
+        """Return the texts of a grammar; nothing where it cannot be used."""
+        reading = read_grammar(source, language, request)
         for finding in reading.diagnostics:
             place = finding.source.position(finding.span.start)
             told = f"line {place.line}, column {place.column}: {finding.message}"
@@ -332,16 +336,19 @@ class Contents:
             self._rules.append(definition(self._known[shape], body))
         return self._known[shape]
 
-    def regex(self, pattern: str, pointer: str) -> str:
-        """Return a regular expression of XGrammar's as ours; ``.`` is any character there."""
+    def regex(self, pattern: str, pointer: str, *, dot_all: bool) -> str:
+        """Return a regular expression of XGrammar's as ours."""
+        # By itself first: it cannot close a group that is put around it.
+        problems = compile_regex(pattern, self._limits).problems
         if "|" in pattern:
             pattern = f"(?:{pattern})"
         else:
             pattern = pattern.removeprefix("^")
             anchored = pattern.endswith("$") and not pattern.endswith("\\$")
             pattern = pattern.removesuffix("$") if anchored else pattern
-        found = f"(?s:{to_whole(f'^{pattern}$')})"
-        for problem in compile_regex(found, self._limits).problems:
+        found = to_whole(f"^{pattern}$")
+        found = f"(?s:{found})" if dot_all else found
+        for problem in problems or compile_regex(found, self._limits).problems:
             message = f"in this regular expression: {problem.message}"
             self.report.error(pointer, message, code=problem.code)
         return found

@@ -28,9 +28,12 @@ STYLES = (
     "kimi_k3_xml",
     "gemma",
     "python",
+    "call",
 )
 
 ESCAPES = ("canonical", "unicode", "any")
+SYNTAXES = ("ebnf", "lark")
+LEXINGS = ("llguidance", "earley", "lalr", "scannerless")
 
 
 class WrongError(Exception):
@@ -125,18 +128,17 @@ def schema(value: Any) -> Any:
     return value
 
 
-def style(value: Any) -> str:
-    """Check the style of a JSON Schema's values."""
-    if value not in STYLES:
-        raise WrongError(f"one of {', '.join(STYLES)}")
-    return str(value)
+def one_of(names: tuple[str, ...], *, or_null: bool = False) -> Check:
+    """Return the check of one of some names, or of null for what is asked for."""
 
+    def checked(value: Any) -> str | None:
+        if isinstance(value, str) and value in names:
+            return value
+        if or_null and value is None:
+            return None
+        raise WrongError(f"one of {', '.join(names)}")
 
-def escapes(value: Any) -> str | None:
-    """Check how strings of JSON may be spelt, or null for what is asked for."""
-    if value not in (None, *ESCAPES):
-        raise WrongError(f"one of {', '.join(ESCAPES)}")
-    return None if value is None else str(value)
+    return checked
 
 
 def words(value: Any) -> tuple[str, ...]:
@@ -209,7 +211,7 @@ _SCHEMA: dict[str, Field] = {
     "max_whitespace_cnt": Field(some, None),
     "excludes": Field(words, ()),
     "tool": Field(name, None),
-    "escapes": Field(escapes, None),
+    "escapes": Field(one_of(ESCAPES, or_null=True), None),
 }
 _CALLS: dict[str, Field] = {
     "tags": _TAGS,
@@ -220,8 +222,9 @@ _CALLS: dict[str, Field] = {
 FORMATS: Mapping[str, Mapping[str, Field]] = {
     "tag": {"begin": Field(edge), "content": _CONTENT, "end": Field(ends)},
     "const_string": {"value": Field(text)},
-    "json_schema": {**_SCHEMA, "style": Field(style, "json")},
+    "json_schema": {**_SCHEMA, "style": Field(one_of(STYLES), "json")},
     "any_text": {
+        "tool": Field(name, None),
         "excludes": Field(words, ()),
         "max_tokens": Field(bound, None),
         "max_chars": Field(bound, None),
@@ -253,8 +256,17 @@ FORMATS: Mapping[str, Mapping[str, Field]] = {
         "exclude_tokens": Field(tokens, ()),
         **_CALLS,
     },
-    "grammar": {"grammar": Field(word)},
-    "regex": {"pattern": Field(word)},
+    "grammar": {
+        "grammar": Field(word),
+        "syntax": Field(one_of(SYNTAXES), "ebnf"),
+        "lexing": Field(one_of(LEXINGS), "scannerless"),
+        "tool": Field(name, None),
+    },
+    "regex": {
+        "pattern": Field(word),
+        "dot_all": Field(flag, True),
+        "tool": Field(name, None),
+    },
     "token": {"token": Field(token)},
     "exclude_token": {"exclude_tokens": Field(tokens, ())},
     "any_tokens": {"exclude_tokens": Field(tokens, ()), "max_tokens": Field(bound, None)},

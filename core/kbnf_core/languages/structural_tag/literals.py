@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from kbnf_core.automata.traversal import fold
-from kbnf_core.kbnf.tree import Definition
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -26,6 +25,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.kbnf.tree import Definition
 from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.problems import NARROWED
 from kbnf_core.languages.json_schema.values import constant
@@ -110,13 +110,19 @@ def _key(notation: Notation, name: str, *, is_inner: bool) -> str:
 class LiteralArguments(NestedArguments):
     """Writes arguments in a notation."""
 
+    takes_excludes = True
+
     def prepare(self) -> None:
         """Make the rule of strings."""
         self._style = self.fields["style"]
         self._notation = NOTATIONS[self._style]
         self._outermost: frozenset[str] = frozenset()
         quote = self._notation.quote
-        self._plain = optional(self.contents.shared("argument", avoiding([quote or "\0"])))
+        self._words = sorted({quote or "\0", *self.fields["excludes"]})
+        if self.fields["excludes"] and not quote:
+            message = "what strings of JSON may not contain is left out"
+            self.report.loss(f"{self.pointer}/excludes", message)
+        self._plain = optional(self.contents.shared("argument", avoiding(self._words)))
 
     def containers(self) -> list[Definition]:
         """Return the rules of objects and arrays; the outermost ones are written otherwise."""
@@ -216,6 +222,8 @@ class LiteralArguments(NestedArguments):
             kind = kind_of(each)
             if listed is not None:
                 for value in listed:
+                    if isinstance(value, str) and any(map(value.count, self.fields["excludes"])):
+                        continue
                     yield text(fold(("inner", value), _parts, self._constant))
             elif each is True or (kind is None and each is not False):
                 yield self._any("any_value", where)
@@ -235,7 +243,7 @@ class LiteralArguments(NestedArguments):
         quote = self._notation.quote
         if not quote:
             return self.contents.schema(self.schemas.whole(schema), self.options, pointer, hint)
-        form = self.contents.strings(schema, self.options, pointer, [quote], self._plain)
+        form = self.contents.strings(schema, self.options, pointer, self._words, self._plain)
         return sequence(text(quote), form, text(quote))
 
     def _scalar(self, schema: Any, kind: str, pointer: str, hint: str) -> Iterator[Form]:

@@ -22,26 +22,27 @@ from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
-from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.conversion.rewrite import at, placed
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.conversion.rewrite import at, placed
+from kbnf_core.kbnf.build import (
     Form,
     alternation,
     definition,
     optional,
     repeated,
 )
+from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
+from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.call_texts import NAME
-from kbnf_core.languages.structural_tag.contents import TokenForms, joined, options_in
+from kbnf_core.languages.structural_tag.contents import TokenForms, avoiding, joined, options_in
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.literals import NOTATIONS
 from kbnf_core.languages.structural_tag.models import filled, table
 from kbnf_core.languages.structural_tag.read import Node, Report, read_value
 from kbnf_core.languages.structural_tag.schemas import Schemas, constants, is_restricted
-from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, Call, Writer
+from kbnf_core.languages.structural_tag.write import OF_JSON, OF_SCHEMAS, Call, Writer
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
@@ -96,21 +97,30 @@ class _MarkedWriter(Writer):
             form = self._contents.schema(True, _ANY_JSON, pointer, "json")
         else:
             form = super()._json_schema(node)
-            if style not in NOTATIONS:
+            if style not in (*NOTATIONS, *OF_JSON):
                 shapes = shapes_of(schema, style, options_in(node.fields, self._options))
         name, tag = node.fields["tool"], self._tag_around(node)
+        if style == "call" and name is None:
+            return self.mark(form)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
-        return self.mark(form, Mark("call", name, style, shapes))
+        return self.mark(form, Mark("call", name or None, style, shapes))
 
     def _regex(self, node: Node) -> Form:
-        return self._unless_numbered(node, super()._regex(node))
+        return self._read_back(node, super()._regex(node))
 
     def _grammar(self, node: Node) -> Form:
-        return self._unless_numbered(node, super()._grammar(node))
+        return self._read_back(node, super()._grammar(node))
 
-    def _unless_numbered(self, node: Node, form: Form) -> Form:
-        """Return text, unless it leads arguments, as the number of a call does."""
+    def _any_text(self, node: Node) -> Form:
+        if node.fields["tool"] is None:
+            return super()._any_text(node)
+        return optional(self._read_back(node, avoiding(())))
+
+    def _read_back(self, node: Node, form: Form) -> Form:
+        """Return text, or the call that a text is, unless it leads arguments as a number does."""
+        if node.fields["tool"] is not None:
+            return self.mark(form, Mark("call", node.fields["tool"], INPUT))
         owner = self._owners.get(id(node))
         leads = owner is not None and any(part.kind in OF_SCHEMAS for part in owner.parts)
         return form if leads else self.mark(form)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from kbnf_core.automata.traversal import fold
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,

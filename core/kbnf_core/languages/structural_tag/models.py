@@ -2,8 +2,9 @@
 
 ``formats.json`` has the formats of XGrammar's built-in structural tags, as ``from_xgrammar`` reads
 them from the package (``python -m kbnf_testing.call_formats`` writes it anew); an XGrammar that is
-installed may know more of them. ``call_texts.OWN`` has further ones. ``ALIASES`` are the names that
-vLLM and SGLang have for their parsers of the same calls.
+installed may know more of them. ``call_texts.OWN`` has further ones, and ours of ``gemma_4``, which
+XGrammar has otherwise. ``ALIASES`` are the names that vLLM and SGLang have for their parsers of the
+same calls.
 
 As JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template is
 for the n-th of the parts that several have.
@@ -17,6 +18,7 @@ from importlib.resources import files
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from kbnf_core.automata.regex.search import read_pattern
 from kbnf_core.languages.structural_tag.call_texts import (
     CHOICES,
     NAME,
@@ -29,7 +31,9 @@ from kbnf_core.languages.structural_tag.call_texts import (
     key_of,
     shared_out,
 )
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -204,12 +208,22 @@ def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
             problems[name] = (
                 f"the name of a tool contains `{marker}`, a marker of this format of calls"
             )
+        if not _fits(name, found.get("names")):
+            problems.setdefault(name, "what reads this format of calls cannot read this name")
         for text, ends in delimiters.items():
             for char in name:
                 if char in ends or char.isspace() or not char.isprintable():
                     what = f"{char!r} in the name of a tool"
                     problems.setdefault(name, f"this format of calls cannot write {what}: `{text}`")
     return problems
+
+
+def _fits(name: str, pattern: Any) -> bool:
+    """Tell whether a name is one that the reader of a format reads, if its names have a pattern."""
+    if not isinstance(pattern, str):
+        return True
+    read, _ = read_pattern(pattern, DEFAULT_LIMITS)
+    return read is not None and read.match(name, Budget(DEFAULT_LIMITS.work)) is not None
 
 
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:

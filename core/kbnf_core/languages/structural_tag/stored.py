@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+from kbnf_core.conversion.to_kbnf import print_kbnf
 from kbnf_core.kbnf.parsed import Mark, Marked, Shape
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages.conversion.to_kbnf import print_kbnf
 from kbnf_core.languages.structural_tag.write import START
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source
@@ -18,7 +18,8 @@ def dump(marked: Marked) -> str:
         name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
         for name, mark in marked.marks.items()
     }
-    return json.dumps({"rules": rules, "marks": marks}, ensure_ascii=False, sort_keys=True)
+    found = {"rules": rules, "marks": marks, "messages": marked.messages}
+    return json.dumps(found, ensure_ascii=False, sort_keys=True)
 
 
 def _shape(shape: Shape) -> dict[str, Any]:
@@ -45,4 +46,4 @@ def load(text: str, limits: Limits) -> Marked:
         parsed = parse_kbnf(Source(found["rules"]), limits)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(str(error)) from None
-    return Marked(parsed.document, marks)
+    return Marked(parsed.document, marks, found.get("messages", ""))

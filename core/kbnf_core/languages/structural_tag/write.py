@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.frontend import Language
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.parsed import Request
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -21,9 +21,12 @@ from kbnf_core.languages.json_schema.build_tree import (
     repeated,
     text,
 )
+from kbnf_core.kbnf.parsed import Request
+from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import TOO_LARGE
+from kbnf_core.languages.lark.language import LARK
 from kbnf_core.languages.structural_tag import contents as free_text
 from kbnf_core.languages.structural_tag.cohere import CohereArguments
 from kbnf_core.languages.structural_tag.contents import (
@@ -39,7 +42,7 @@ from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_sound
 from kbnf_core.languages.structural_tag.xml import Arguments, NestedArguments
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 START = "start"
 _NESTED: dict[str, type[NestedArguments]] = {
@@ -47,8 +50,11 @@ _NESTED: dict[str, type[NestedArguments]] = {
     "minimax_m3_xml": MiniMaxM3Arguments,
     **dict.fromkeys(NOTATIONS, LiteralArguments),
 }
+_SYNTAXES: dict[str, Language] = {"ebnf": GBNF, "lark": LARK}
 OF_SCHEMAS = frozenset({"json_schema", "qwen_xml_parameter"})
 """The formats whose rules are written from a schema."""
+OF_JSON = ("json", "call")
+"""The styles of JSON: of arguments, and of whole calls, objects with a name and arguments."""
 
 
 def place_of(node: Node) -> str:
@@ -83,9 +89,9 @@ class Writer:
     ) -> None:
         self._nodes = nodes
         self._report = report
-        self._limits = request.limits
+        self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        self._tokens = TokenForms(report, request.limits, request.vocabulary)
+        self._tokens = TokenForms(report, self._limits, self._vocabulary)
         names = Names("", frozenset({START}))
         self._hints = _hints(nodes, names)
         self._contents = Contents(names, report, request.limits)
@@ -127,11 +133,17 @@ class Writer:
         return text(node.fields["value"])
 
     def _regex(self, node: Node) -> Form:
-        return regex(self._contents.regex(node.fields["pattern"], f"{node.pointer}/pattern"))
+        pattern, dot_all = node.fields["pattern"], node.fields["dot_all"]
+        return regex(self._contents.regex(pattern, f"{node.pointer}/pattern", dot_all=dot_all))
 
     def _grammar(self, node: Node) -> Form:
-        text_, hint = node.fields["grammar"], self._hints[id(node)]
-        return self._contents.grammar(text_, f"{node.pointer}/grammar", hint)
+        fields, pointer = node.fields, f"{node.pointer}/grammar"
+        language, options = _SYNTAXES[fields["syntax"]], {}
+        if language is LARK:
+            options["lexing"] = fields["lexing"]
+        source = Source(fields["grammar"])
+        request = Request(limits=self._limits, vocabulary=self._vocabulary, options=options)
+        return self._contents.grammar(source, language, request, pointer, self._hints[id(node)])
 
     def _json_schema(self, node: Node) -> Form:
         self._losses_of_schema(node)
@@ -140,7 +152,7 @@ class Writer:
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
         if not is_sound(schema, pointer, self._report, options):
             return EMPTY
-        if fields["style"] == "json":
+        if fields["style"] in OF_JSON:
             return self._contents.schema(schema, options, pointer, hint)
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
@@ -149,7 +161,7 @@ class Writer:
         if (node.fields["max_whitespace_cnt"] or 0) > MOST_BLANKS:
             where = f"{node.pointer}/max_whitespace_cnt"
             self._report.loss(where, f"at most {MOST_BLANKS:,} blanks can be counted")
-        if node.fields["excludes"] and node.fields.get("style") == "json":
+        if node.fields["excludes"] and node.fields.get("style") in OF_JSON:
             self._report.loss(
                 f"{node.pointer}/excludes", "what strings of JSON may not contain is left out"
             )
@@ -387,5 +399,5 @@ def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
             if content is not None and content.kind in _WISHES:
                 found[id(content)] = f"{found[id(node)]}_{_WISHES[content.kind]}"
         elif node.kind in _WISHES and id(node) not in found:
-            found[id(node)] = _WISHES[node.kind]
+            found[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
     return found

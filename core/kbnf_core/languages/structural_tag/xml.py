@@ -19,9 +19,8 @@ from typing import Any, NamedTuple
 from kbnf_core.automata import operations
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.kbnf.tree import Definition
-from kbnf_core.languages.conversion.build_tree import escaped
-from kbnf_core.languages.json_schema.build_tree import (
+from kbnf_core.conversion.build_tree import escaped
+from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
@@ -33,6 +32,7 @@ from kbnf_core.languages.json_schema.build_tree import (
     sequence,
     text,
 )
+from kbnf_core.kbnf.tree import Definition
 from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.prelude import gap_of
 from kbnf_core.languages.json_schema.problems import NARROWED
@@ -52,6 +52,8 @@ OF_ARRAYS = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
 class NestedArguments(ABC):
     """Writes the arguments of a tool in a style."""
 
+    takes_excludes = False
+
     def __init__(
         self, contents: Contents, fields: Mapping[str, Any], options: Options, pointer: str
     ) -> None:
@@ -67,7 +69,7 @@ class NestedArguments(ABC):
 
     def write(self, hint: str) -> Form:
         """Return all arguments, a rule called like ``hint``."""
-        if self.fields["excludes"]:
+        if self.fields["excludes"] and not self.takes_excludes:
             where = f"{self.pointer}/excludes"
             message = f"`excludes` in the style `{self.fields['style']}` is not supported"
             self.report.error(where, message, code=UNSUPPORTED)

@@ -17,6 +17,7 @@ from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.tools.detect import (
     DECLARATIONS,
     SCHEMAS,
+    answer,
     entries,
     looks_like_tool,
 )
@@ -60,7 +61,15 @@ ANTHROPIC = Form(
     service=Service.ANTHROPIC,
 )
 GEMINI = Form("Gemini", _GEMINI, r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+OF_SERVICES: Mapping[Service, Form] = {
+    Service.OPENAI: CHAT,
+    Service.ANTHROPIC: ANTHROPIC,
+    Service.GEMINI: GEMINI,
+}
+"""The forms whose rules a service has, whatever form a list is in."""
 MCP = Form("MCP", ("inputSchema",), r"[a-zA-Z0-9_.-]{1,128}", needs_schema=True)
+CUSTOM = Form("OpenAI", (), _WORDS, service=Service.OPENAI)
+"""Tools whose input is a text, of a grammar or any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +78,8 @@ class Tool:
 
     ``pointer`` is that of the tool; ``schema`` is None where the tool has no arguments. ``entry``
     is the object with the name and the schema, ``strict`` the service whose strict mode was asked
-    for.
+    for. Of a custom tool, ``text`` is what its input is, as a format of structural tags, and
+    ``schema_pointer`` the place of the grammar.
     """
 
     name: str
@@ -78,7 +88,16 @@ class Tool:
     entry: Mapping[str, Json]
     schema: Json | None
     schema_pointer: str
-    strict: Service | None
+    strict: Service | None = None
+    text: Mapping[str, Json] | None = None
+
+    @property
+    def schemas(self) -> Iterator[tuple[Json, str]]:
+        """The schemas of the arguments and, in MCP, of the result, each with its pointer."""
+        if self.schema is not None:
+            yield self.schema, self.schema_pointer
+        if self.form is MCP and self.entry.get("outputSchema") is not None:
+            yield self.entry["outputSchema"], f"{self.pointer}/outputSchema"
 
     @property
     def draft(self) -> str | None:
@@ -87,11 +106,30 @@ class Tool:
         return named if isinstance(named, str) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer is: a JSON value of a schema, with its pointer; without one, any text."""
+
+    schema: Json | None
+    pointer: str
+    strict: Service | None = None
+
+    @property
+    def schemas(self) -> Iterator[tuple[Json, str]]:
+        """The schema, if there is one, with its pointer."""
+        if self.schema is not None:
+            yield self.schema, self.pointer
+
+
 @dataclass(slots=True)
 class Listed:
-    """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest."""
+    """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest.
+
+    ``answer`` is what is written where no tool is called, if a request says so.
+    """
 
     tools: list[Tool] = field(default_factory=list)
+    answer: Answer | None = None
     errors: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
@@ -104,6 +142,14 @@ def tools_of(value: Json) -> Listed:
     """Return the tools of a JSON value in any of the forms."""
     found = Listed()
     listed = entries(value)
+    asked = answer(value)
+    if asked is not None:
+        _read_answer(*asked, found)
+    choice = value.get("tool_choice", "auto") if isinstance(value, dict) else "auto"
+    if asked is not None and (listed is None or choice in ("none", {"type": "none"})):
+        return found
+    if choice not in ("auto", {"type": "auto"}):
+        found.answer = None
     if listed is None:
         message = "this is no list of tools: an array of tools, or an object with `tools`, is"
         found.error(message, "")
@@ -123,6 +169,31 @@ def tools_of(value: Json) -> Listed:
     return found
 
 
+def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) -> None:
+    """Read the format of an answer, a ``response_format`` or its like."""
+    pointer = "".join(f"/{each}" for each in path)
+    if path[:1] in (("generationConfig",), ("generation_config",)):
+        if path[1] in ("responseSchema", "response_schema"):
+            from_openapi(form)
+        found.answer = Answer(form, pointer, Service.GEMINI)
+        return
+    kind = form.get("type", "json_schema")
+    if kind in ("text", "json_object"):
+        found.answer = Answer(None if kind == "text" else {"type": "object"}, pointer)
+        return
+    if isinstance(form.get("json_schema"), dict):
+        form, pointer = form["json_schema"], f"{pointer}/json_schema"
+    schema = form.get("schema")
+    if kind == "json_schema" and isinstance(schema, dict):
+        strict = Service.OPENAI if form.get("strict") is True else None
+        found.answer = Answer(schema, f"{pointer}/schema", strict)
+    elif kind == "json_schema":
+        found.error("the format of an answer has no `schema`", pointer)
+    else:
+        message = "the type of an answer's format is `json_schema`, `json_object` or `text`"
+        found.error(message, f"{pointer}/type")
+
+
 def _read(tool: Json, pointer: str, found: Listed) -> None:
     """Read one entry of a list, which Gemini's have several tools in."""
     if not isinstance(tool, dict):
@@ -137,6 +208,8 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
                 _read_as(GEMINI, declared, where, found)
             else:
                 found.error("the declaration of a function is an object", where)
+    elif tool.get("type") == "custom" and not any(name in tool for name in SCHEMAS):
+        _read_custom(tool, pointer, found)
     elif "function" in tool or tool.get("type") == "function":
         inner = tool.get("function", tool)
         where = f"{pointer}/function" if "function" in tool else pointer
@@ -150,6 +223,35 @@ def _read(tool: Json, pointer: str, found: Listed) -> None:
     else:
         form = next((each for each in (ANTHROPIC, MCP) if each.schema[0] in tool), None)
         _read_as(form or _form_of_siblings(found), tool, pointer, found)
+
+
+def _read_custom(tool: dict[str, Json], pointer: str, found: Listed) -> None:
+    """Read a custom tool of either API of OpenAI: its input is any text, or that of a grammar."""
+    entry = tool.get("custom", tool)
+    pointer = f"{pointer}/custom" if "custom" in tool else pointer
+    if not isinstance(entry, dict):
+        found.error("`custom` is an object with a name and a format", pointer)
+        return
+    form, where = entry.get("format", {"type": "text"}), f"{pointer}/format"
+    if form == {"type": "text"}:
+        _read_as(CUSTOM, entry, pointer, found, {"type": "any_text"}, where)
+        return
+    if isinstance(form, dict) and isinstance(form.get("grammar"), dict):
+        form, where = form["grammar"], f"{where}/grammar"
+    told = form if isinstance(form, dict) else {}
+    syntax, text = told.get("syntax"), told.get("definition")
+    if not isinstance(text, str) or not text:
+        help_ = '`{"type": "grammar", "syntax": "lark", "definition": ...}`, or `{"type": "text"}`'
+        found.error("the format of a custom tool has no `definition`", where, help_)
+    elif syntax == "lark":
+        lark = {"type": "grammar", "syntax": "lark", "lexing": "llguidance", "grammar": text}
+        _read_as(CUSTOM, entry, pointer, found, lark, f"{where}/definition")
+    elif syntax == "regex":
+        regex = {"type": "regex", "pattern": text, "dot_all": False}
+        _read_as(CUSTOM, entry, pointer, found, regex, f"{where}/definition")
+    else:
+        message = "the `syntax` of a custom tool's grammar is `lark` or `regex`"
+        found.error(message, f"{where}/syntax" if "syntax" in told else where)
 
 
 def _refuse_two(
@@ -167,7 +269,14 @@ def _form_of_siblings(found: Listed) -> Form:
     return found.tools[-1].form if found.tools else CHAT
 
 
-def _read_as(form: Form, entry: dict[str, Json], pointer: str, found: Listed) -> None:
+def _read_as(
+    form: Form,
+    entry: dict[str, Json],
+    pointer: str,
+    found: Listed,
+    text: Mapping[str, Json] | None = None,
+    text_pointer: str = "",
+) -> None:
     name = entry.get("name")
     if not isinstance(name, str) or not name:
         found.error("a tool has a name, a text", pointer + ("/name" if "name" in entry else ""))
@@ -177,21 +286,23 @@ def _read_as(form: Form, entry: dict[str, Json], pointer: str, found: Listed) ->
         found.error(f"the tool `{name}` has no `{form.schema[0]}`", pointer)
         return
     schema = None if key is None else entry[key]
-    where = pointer if key is None else f"{pointer}/{key}"
+    where = text_pointer or pointer if key is None else f"{pointer}/{key}"
     if schema is not None and not isinstance(schema, dict):
         found.error("the schema of a tool's arguments is an object", where)
+        return
+    if form is MCP and not isinstance(entry.get("outputSchema", {}), dict):
+        found.error("the schema of a tool's result is an object", f"{pointer}/outputSchema")
         return
     if form is GEMINI and key == "parameters":
         from_openapi(schema)
     if key is not None:
         _refuse_two(key, SCHEMAS, entry, pointer, found)
     strict = form.service if entry.get("strict") is True else None
-    found.tools.append(Tool(name, pointer, form, entry, schema, where, strict))
+    found.tools.append(Tool(name, pointer, form, entry, schema, where, strict, text))
 
 
-def refusals(tool: Tool) -> Iterator[Problem]:
-    """Yield what the service of a tool's form refuses in it, whatever its grammar."""
-    form = tool.form
+def refusals(tool: Tool, form: Form) -> Iterator[Problem]:
+    """Yield what the service that reads a form refuses in a tool, whatever its grammar."""
     if re.fullmatch(form.names, tool.name) is None:
         message = f"{form.title} refuses the name `{tool.name}`: it must match `^{form.names}$`"
         yield Problem(REFUSED, message, f"{tool.pointer}/name")
@@ -213,18 +324,18 @@ def refusals(tool: Tool) -> Iterator[Problem]:
                 help_ = "put it into a property"
                 yield Problem(REFUSED, message, f"{pointer}/{keyword}", help_)
     if form.members:
-        yield from _strange_members(tool)
+        yield from _strange_members(tool, form)
 
 
-def _strange_members(tool: Tool) -> Iterator[Problem]:
+def _strange_members(tool: Tool, form: Form) -> Iterator[Problem]:
     pending: list[tuple[Json, str]] = [(tool.schema, tool.schema_pointer)]
     for schema, pointer in pending:
         for steps, inner in subschemas(schema):
             where = "/".join((pointer, *map(escape, steps)))
             pending.append((inner, where))
-            if steps[0] == "properties" and not re.fullmatch(tool.form.members, steps[1]):
-                message = f"{tool.form.title} refuses the name `{steps[1]}` of a property"
-                yield Problem(REFUSED, f"{message}: it must match `^{tool.form.members}$`", where)
+            if steps[0] == "properties" and not re.fullmatch(form.members, steps[1]):
+                message = f"{form.title} refuses the name `{steps[1]}` of a property"
+                yield Problem(REFUSED, f"{message}: it must match `^{form.members}$`", where)
 
 
 _COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")

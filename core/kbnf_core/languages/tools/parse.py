@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from kbnf_core.ir import Grammar, calls
-from kbnf_core.kbnf.parsed import Conversion, Parsed, Request
+from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
@@ -35,9 +35,19 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.schemas import schemas_of
 from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
-from kbnf_core.languages.structural_tag.read import Report, read_value
-from kbnf_core.languages.tools.forms import INVALID, TEXT_MARKERS, Tool, refusals, tools_of
+from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
+from kbnf_core.languages.tools.forms import (
+    INVALID,
+    OF_SERVICES,
+    TEXT_MARKERS,
+    Answer,
+    Form,
+    Tool,
+    refusals,
+    tools_of,
+)
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -55,6 +65,7 @@ class _List:
     notes: tuple[Problem, ...]
     options: Options
     errors: tuple[Problem, ...] = ()
+    answer: Answer | None = None
 
 
 def parse_tool_list(source: Source, request: Request) -> Parsed:
@@ -70,7 +81,16 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
     found: Parsed
-    if how.tool_calls is None:
+    texts = tuple(each for each in listed.tools if each.text is not None)
+    answer = listed.answer
+    if answer is not None and answer.schema is not None and not listed.tools:
+        options = guided(answer.schema, listed.options)
+        text = SchemaText(source, answer.schema, options, (("", answer.pointer),))
+        return SchemaReading(text, as_tree=request.as_tree)
+    if how.tool_calls is None and (texts or answer is not None):
+        found = _Texts(listed, request)
+        wrong, remarks = [], listed.notes
+    elif how.tool_calls is None:
         try:
             found = _Objects(listed, as_tree=request.as_tree)
         except GrammarError as error:
@@ -80,7 +100,10 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     else:
         found = _Tag(listed, how, request)
         wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
+        # No call of a format has the grammar of a custom tool, which is read nevertheless.
+        wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
         remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
+        found.losses += tuple(_unkept(listed, source))
     if _errors_in(wrong):
         return _BrokenList(listed, wrong)
     if not _errors_in(found.diagnostics):
@@ -135,31 +158,45 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
             known = ", ".join(each.name for each in found.tools)
             message = f"there is no tool `{how.tool}`"
             errors.append(Problem(INVALID, message, "", f"there are {known}"))
+    if found.answer is not None and not (how.tool or errors):
+        errors = [*_errors(found.answer, options)]
     strange = _unwritable(tools, how)
     wrong = {id(tool): [*_errors(tool, options), *strange.get(tool.name, ())] for tool in tools}
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
-    notes = (*found.notes, *(each for tool in tools for each in refusals(tool)))
-    return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())))
+    refused = (
+        each
+        for tool in tools
+        for form in {each.title: each for each in (*_asked(options), tool.form)}.values()
+        for each in refusals(tool, form)
+    )
+    notes = (*found.notes, *refused)
+    return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())), found.answer)
+
+
+def _asked(options: Options) -> tuple[Form, ...]:
+    """Return the form of the service whose strict mode is asked for."""
+    return () if options.strict is None else (OF_SERVICES[options.strict],)
 
 
 def _is_in(pointer: str, tool: Tool) -> bool:
     return pointer == tool.pointer or pointer.startswith(f"{tool.pointer}/")
 
 
-def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
-    """Yield what is wrong with the form of a tool's schema."""
-    if tool.schema is None:
-        return
-    strict = options.strict or tool.strict
-    try:
-        checked(tool.schema, constant(tool.schema).text, replace(options, strict=strict))
-    except ProblemError as error:
-        yield from (_moved(each, tool) for each in error.problems)
+def _errors(found: Tool | Answer, options: Options) -> Iterator[Problem]:
+    """Yield what is wrong with the form of a tool's schema, or of an answer's."""
+    for number, (schema, pointer) in enumerate(found.schemas):
+        try:
+            # No service reads the schema of a result.
+            strict = None if number else options.strict or found.strict
+            own = replace(options, strict=strict)
+            checked(schema, constant(schema).text, own)
+        except ProblemError as error:
+            yield from (_moved(each, pointer) for each in error.problems)
 
 
 def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
     """Return why the format of the calls cannot write the names of some tools."""
-    from kbnf_core.languages.structural_tag.models import format_named, unwritable
+    from kbnf_core.languages.structural_tag.models import unwritable
 
     if how.tool_calls is None:
         return {}
@@ -168,18 +205,19 @@ def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
     return {name: [Problem(INVALID, why, places[name], "rename the tool")] for name, why in found}
 
 
-def _moved(problem: Problem, tool: Tool) -> Problem:
-    return problem._replace(pointer=tool.schema_pointer + problem.pointer)
+def _moved(problem: Problem, pointer: str) -> Problem:
+    return problem._replace(pointer=pointer + problem.pointer)
 
 
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
     """Yield what is suspicious in the tools of a list, each read alone."""
-    for tool in listed.tools:
-        if tool.schema is not None:
-            options = guided(tool.schema, listed.options)
-            found = contradictions(schemas_of(tool.schema, options))
-            for problem in (*oddities(tool.schema, options), *found):
-                yield _finding(_moved(problem, tool), listed.source)
+    every: Sequence[Tool | Answer] = listed.tools
+    for each in every if listed.answer is None else (*every, listed.answer):
+        for schema, pointer in each.schemas:
+            options = guided(schema, listed.options)
+            found = contradictions(schemas_of(schema, options))
+            for problem in (*oddities(schema, options), *found):
+                yield _finding(_moved(problem, pointer), listed.source)
 
 
 # Calls as JSON objects
@@ -283,7 +321,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [{"name": each.name, "parameters": each.schema} for each in listed.tools]
+    functions = [{"name": each.name, "parameters": _parameters(each)} for each in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -291,6 +329,71 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
         reasoning=how.reasoning,
         parallel=not how.single_call,
     )
+
+
+def _parameters(tool: Tool) -> Json:
+    """Return the schema of a tool's arguments: that of a custom one is a text called `input`."""
+    if tool.text is None:
+        return tool.schema
+    pattern = tool.text.get("pattern")
+    value = {"type": "string", **({"pattern": f"^(?:{pattern})$"} if pattern else {})}
+    return {
+        "type": "object",
+        "properties": {"input": value},
+        "required": ["input"],
+        "additionalProperties": False,
+    }
+
+
+def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
+    """Yield what a format of calls does not keep: grammars in strings, and what answers are."""
+    message = "in calls of this format the input of a custom tool is any text"
+    places = [
+        (each.schema_pointer, message)
+        for each in listed.tools
+        if each.text is not None and each.text["type"] == "grammar"
+    ]
+    if listed.answer is not None and listed.answer.schema is not None:
+        places.append((listed.answer.pointer, "around calls of this format is any text"))
+    for pointer, message in places:
+        found = diagnostic(Problem(IN_PART, message, pointer), source)
+        yield Loss(found.code, found.message, found.span)
+
+
+class _Texts(TagReading):
+    """The calls of some tools, of which custom ones are their texts, the others JSON objects.
+
+    Where a request says so, there is also an answer without a call.
+    """
+
+    def __init__(self, listed: _List, request: Request) -> None:
+        elements: list[Any] = []
+        places: dict[str, str] = {}
+        for number, tool in enumerate(listed.tools):
+            pointer, part = f"/format/elements/{number}", tool.text
+            places |= {f"{pointer}/{each}": tool.schema_pointer for each in _DEFINITIONS}
+            if part is None:
+                whole = _whole(replace(listed, tools=(tool,)))
+                part = {"type": "json_schema", "json_schema": whole.value, "style": "call"}
+                places |= {f"{pointer}/json_schema{here}": there for here, there in whole.moved}
+            elements.append({**part, "tool": tool.name})
+            places[pointer] = tool.pointer
+        if listed.answer is not None:
+            schema = listed.answer.schema
+            places[f"/format/elements/{len(elements)}/json_schema"] = listed.answer.pointer
+            answered = {"type": "json_schema", "json_schema": schema, "style": "call"}
+            elements.append({"type": "any_text"} if schema is None else answered)
+        tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
+        report = _Report(listed.source, places)
+        super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
+        self._listed = listed
+
+    def _suspicious(self) -> Iterator[Diagnostic]:
+        return _suspicious(self._listed)
+
+
+_DEFINITIONS = ("grammar", "pattern")
+"""The fields of formats that have the grammar of a custom tool."""
 
 
 def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) -> Conversion:
@@ -321,9 +424,17 @@ class _Tag(TagReading):
         report.sound = {id(each.schema): each.schema for each in listed.tools}
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self._listed = listed
+        self._template = format_named(str(how.tool_calls)).get("response_template")
 
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self._listed)
+
+    def marked(self) -> Marked:
+        """Return the marked rules of the calls, and what messages are read by."""
+        tools = [{"name": each.name, "parameters": each.schema} for each in self._listed.tools]
+        known = {"template": self._template, "tools": tools}
+        messages = json.dumps(known, default=_number) if self._template else ""
+        return super().marked()._replace(messages=messages)
 
 
 class _Report(Report):
@@ -346,7 +457,7 @@ class _Report(Report):
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:
     """Yield a remark where markers of a format are no tokens, as for a model of another kind."""
-    from kbnf_core.languages.structural_tag.models import format_named, markers
+    from kbnf_core.languages.structural_tag.models import markers
 
     vocabulary = request.vocabulary
     is_token = {} if vocabulary is None else markers(format_named(name), vocabulary)

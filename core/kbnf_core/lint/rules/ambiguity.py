@@ -42,6 +42,9 @@ WORDS = 16
 LEAF_WORDS = 4
 """Texts taken of a regular expression."""
 
+ROOM = 2 * WORDS
+"""Texts kept while the parts of a sequence are joined."""
+
 LENGTH = 48
 """Bytes of a text."""
 
@@ -133,7 +136,7 @@ class Derivations:
                 self.ambiguities.setdefault(name, Ambiguity(name, node, text, first, how))
         if before - self.left < 2:
             return found
-        kept = found.items() if isinstance(node, Choice) else sorted(found.items(), key=_by_length)
+        kept = found.items() if isinstance(node, Choice) else _shortest(found.items())
         return dict(islice(kept, WORDS))
 
     def _combine(self, node: Node, parts: list[Texts]) -> Iterable[tuple[bytes, str]]:
@@ -181,24 +184,25 @@ def _first_of_each_length(words: Iterable[bytes]) -> Iterator[bytes]:
 def _in_turn(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:
     """Yield a text of each part, the shortest first, then a second one of each, and so on."""
     for items in zip_longest(*(part.items() for part in parts)):
-        yield from sorted(filter(None, items), key=_by_length)
+        yield from _shortest(filter(None, items))
 
 
-def _joined(parts: list[Texts]) -> Iterator[tuple[bytes, str]]:
-    """Yield the texts made of one of each part; what is between is cut to the shortest."""
+def _joined(parts: list[Texts]) -> list[tuple[bytes, str]]:
+    """Return texts made of one of each part, cut to the shortest after each.
+
+    Texts are about in the order of their lengths. So the ``n``-th is joined with the first
+    ``ROOM / n`` texts that may follow: as many texts are shorter than what it makes with others.
+    """
     items: list[tuple[bytes, str]] = [(b"", "")]
-    for index, part in enumerate(parts):
-        longer = (
+    for part in parts:
+        longer = [
             (text + more, f"{how} {then}" if how else then)
-            for text, how in items
-            for room in (LENGTH - len(text),)
-            for more, then in part.items()
-            if len(more) <= room
-        )
-        if index == len(parts) - 1:
-            yield from longer
-            return
-        items = sorted(longer, key=_by_length)[: 2 * WORDS]
+            for rank, (text, how) in enumerate(items[:ROOM], 1)
+            for more, then in islice(part.items(), ROOM // rank)
+            if len(text) + len(more) <= LENGTH
+        ]
+        items = _shortest(longer)
+    return items
 
 
 def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, str]]:
@@ -211,7 +215,12 @@ def _repeated(part: Texts, low: int, high: int | None) -> Iterator[tuple[bytes, 
         if not items or count * len(items) > LENGTH * WORDS:
             return
         turn = part if count < low else filled
-        items = sorted(_joined([dict(items), turn]), key=_by_length)[:WORDS] if items else []
+        items = _joined([dict(items), turn])[:WORDS] if items else []
+
+
+def _shortest(items: Iterable[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
+    """Return texts in the order of their lengths."""
+    return [item for _, item in sorted([(len(item[0]), item) for item in items])]
 
 
 def _named(name: str, how: str) -> str:
@@ -219,10 +228,6 @@ def _named(name: str, how: str) -> str:
         return how
     # What differs within a part that is left out was found where that part was put together.
     return f"{name}[{how}]" if len(how) <= SHOWN else f"{name}[...]"
-
-
-def _by_length(item: tuple[bytes, str]) -> tuple[int, bytes]:
-    return len(item[0]), item[0]
 
 
 def _quoted(word: bytes) -> str:

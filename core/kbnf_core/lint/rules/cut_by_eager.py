@@ -68,7 +68,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         # As the BNF of which a vocabulary says what it means.
         return
     # Here, because what is left takes the engine, and so NumPy.
-    from kbnf_core.languages.conversion.running import is_prefix_free
+    from kbnf_core.conversion.running import is_prefix_free
     from kbnf_core.lint.continued import find_continued, find_cut
     from kbnf_core.lower.build import build_tables
     from kbnf_core.lower.nfa import TooManyStatesError

@@ -42,7 +42,8 @@ def _border(
     after = following.text.value.encode()
     words, _ = excluded.of(node)
     for word in words:
-        head = next((word[:i] for i in range(1, len(word)) if _goes_on(word[i:], after)), None)
+        begun = (i for i in range(1, len(word)) if after and after.startswith(word[i:]))
+        head = next((word[:i] for i in begun), None)
         if head is None or after == word:
             continue
         yield reading.finding(
@@ -54,11 +55,6 @@ def _border(
             helps=("let what follows begin with something that no excluded text contains",),
         )
         return
-
-
-def _goes_on(rest: bytes, after: bytes) -> bool:
-    """Tell whether ``after`` begins with ``rest``, or ends while it still may."""
-    return bool(after) and after.startswith(rest)
 
 
 _ZERO = re.compile(r",\s*0+\s*\)\Z")

@@ -138,6 +138,9 @@ _RULES = (
         "Neither a difference between two grammars nor a proof of equality was found.",
     ),
     Rule("I901", "stopped-early", "A check was too large to be completed."),
+    # Response templates
+    Rule("E443", "invalid-response-template", "Invalid response template."),
+    Rule("W443", "misread-response", "A response template reads a text otherwise than written."),
     # JSON Schema
     Rule("E801", "unsupported-keyword", "No grammar can enforce this keyword."),
     Rule("E802", "invalid-schema", "The text is not a JSON Schema."),
@@ -158,6 +161,7 @@ _RULES = (
     Rule("W829", "older-draft", "A keyword has the form of an older draft of JSON Schema."),
     Rule("I826", "tool-without-schema", "An entry of a list of tools is not a function."),
     Rule("I828", "text-markers", "Markers of tool calls are not tokens of the vocabulary."),
+    Rule("I830", "python-check", "Python code of a class decides which of these values are valid."),
 )
 
 

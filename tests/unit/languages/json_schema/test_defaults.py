@@ -29,14 +29,20 @@ DEFAULTS: dict[str, tuple[Any, Options, list[str], list[str]]] = {
     "nor has a constant": (
         {"const": 1}, Options(integers=Integers.FRACTION), ["1"], ["1.0"],
     ),
-    # An i64 has at most 19 digits, and a model may write digits until its tokens run out.
-    "integers have 19 digits": (
-        {"type": "integer"}, Options(digits=Digits.ANY), ["9223372036854775807"], ["1" * 20],
+    # What is beyond an i64 Go and Rust refuse; a model may write digits until its tokens run out.
+    "integers have 64 bits": (
+        {"type": "integer"}, Options(digits=Digits.ANY), ["8999999999999999999", "-1" + "0" * 18],
+        ["1" * 20, "9223372036854775808", "-9" + "9" * 18],
+    ),
+    "or those of their bounds": (
+        {"type": "integer", "maximum": 2**63 - 1}, Options(digits=Digits.ANY),
+        ["9223372036854775807"], ["-" + "1" * 20],
     ),
     # A double is known by 17 digits; json.loads and strconv.ParseFloat round the others away.
+    # `4e341` is infinite to Python and JavaScript, and refused by Go.
     "fractions have 17 digits": (
-        {"type": "number"}, Options(digits=Digits.ANY), ["0." + "1" * 17, "-1.5e300"],
-        ["0." + "1" * 18, "1e1000", "1" * 20],
+        {"type": "number"}, Options(digits=Digits.ANY), ["0." + "1" * 17, "-1.5e199", "1e-300"],
+        ["0." + "1" * 18, "1e1000", "4e341", "1" * 20],
     ),
     "so have numbers with bounds": (
         {"type": "number", "minimum": 0}, Options(digits=Digits.ANY), ["0.5", "1" * 19],

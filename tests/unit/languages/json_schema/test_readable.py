@@ -18,10 +18,10 @@ from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
 from kbnf_core.grammar import Grammar
+from kbnf_core.kbnf.build import EMPTY, call, sequence, text
 from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
 from kbnf_core.languages.json_schema.atoms import Length, Matching
-from kbnf_core.languages.json_schema.build_tree import EMPTY, call, sequence, text
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.format_rules import FORMAT_RULES
 from kbnf_core.languages.json_schema.formats import FORMATS, bounded_format, formats_of

@@ -25,10 +25,10 @@ from kbnf_core.automata.alphabet import class_count, first_bytes, join
 from kbnf_core.automata.dfa import DEAD, Dfa, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
+from kbnf_core.conversion.build_tree import is_written, pattern, write_dfa
 from kbnf_core.ir import Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.languages.conversion.build_tree import is_written, pattern, write_dfa
 from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse, members
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,

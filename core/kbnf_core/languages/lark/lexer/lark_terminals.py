@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
+from kbnf_core.conversion.build_tree import is_written, pattern, terminal
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.kbnf import tree
-from kbnf_core.languages.conversion.build_tree import is_written, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape

@@ -14,9 +14,9 @@ from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
+from kbnf_core.conversion.build_tree import choice, escaped, only_text, pattern, terminal
 from kbnf_core.ir import Choice, Repeat
 from kbnf_core.kbnf import tree
-from kbnf_core.languages.conversion.build_tree import choice, escaped, only_text, pattern, terminal
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode

@@ -19,12 +19,12 @@ from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
+from kbnf_core.conversion import build_tree
+from kbnf_core.conversion.build_tree import Names, reference
+from kbnf_core.conversion.rewrite import merge_variants
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.conversion import build_tree
-from kbnf_core.languages.conversion.build_tree import Names, reference
-from kbnf_core.languages.conversion.rewrite import merge_variants
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
 from kbnf_core.languages.lark.lexer.lalr import (
     Expected,

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
+from kbnf_core.conversion.build_tree import Names, reference, text_of
+from kbnf_core.conversion.rewrite import Placing, at, placed, rename
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.read import number
-from kbnf_core.languages.conversion.build_tree import Names, reference, text_of
-from kbnf_core.languages.conversion.rewrite import Placing, at, placed, rename
 from kbnf_core.languages.json_schema.keywords import REFERENCES, REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
 from kbnf_core.languages.lark.reader import tree as lark

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from kbnf_core.conversion.rewrite import Placing
 from kbnf_core.kbnf.parsed import Example, Loss
-from kbnf_core.languages.conversion.rewrite import Placing
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.source import Source, Span
 

@@ -1,0 +1,226 @@
+"""Searching texts for a pattern, with groups, in time that is linear in the text.
+
+The first match is that of Python's ``regex``: the one that begins first, and of those the one
+that backtracking finds first, since alternatives are tried in order and repetitions are greedy or
+lazy. A place of the program that has failed at a place of the text fails there again, whatever led
+to it; so each pair is tried once (Laurikari; RE2's *bit state*), and a pattern that backtracks
+without end elsewhere costs its length times that of the text here.
+
+What depends on more than the text of a match is no pattern here: assertions, look-around, back
+references, possessive repetitions and flags. Neither is what matches the empty text.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from kbnf_core.automata.algebra import Choice, Repeat, fold
+from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.automata.regex.parse import parse_regex
+from kbnf_core.automata.regex.reader import TOO_LARGE, UNSUPPORTED, RegexProblem
+from kbnf_core.automata.regex.syntax import Assertion, Characters, Lazy, Named, Node
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.limits import Limits
+
+MOST_STEPS = 10_000
+"""Steps of the program of a pattern, whose counted repetitions are written out."""
+
+_CLASS = re.compile(r"\\.|\[\^?\]?(?P<members>(?:\\.|[^\]\\])*)\]", re.DOTALL)
+_OPERATORS = re.compile(r"\[|&&|--|~~|\|\|")
+"""What one dialect reads as an operator of sets, and another one as characters."""
+
+
+_Part: TypeAlias = Callable[[int], int]
+
+
+class Match(NamedTuple):
+    """Where a match is in its text, and what its named groups matched, if they did."""
+
+    start: int
+    end: int
+    groups: Mapping[str, str]
+
+
+class _Step(NamedTuple):
+    """What a program does at one place.
+
+    ``goes`` are the places to go to, the preferred one first: without ``points`` and ``slot`` at
+    once, with ``points`` past a character of these, with ``slot`` after noting where that was.
+    """
+
+    goes: tuple[int, ...]
+    points: CodePoints | None = None
+    slot: int | None = None
+
+
+class Pattern:
+    """A pattern that texts are searched for; ``tree`` is its syntax, ``names`` are its groups'."""
+
+    def __init__(self, tree: Node) -> None:
+        self.tree = tree
+        self.names: list[str] = []
+        self._steps: list[_Step] = []
+        self._end = self._add(_Step(()))
+        self._begin = fold(tree, self._written)(self._end)
+        self._known: dict[tuple[int, str], bool] = {}
+        first = self._reached(self._begin)
+        self._first = [each for each in first if self._steps[each].points is not None]
+
+    def find(self, text: str, start: int, budget: Budget) -> Match | None:
+        """Return the first match that begins at ``start`` or later."""
+        failed: set[int] = set()
+        budget.spend(len(text) - start)
+        for at in range(start, len(text)):
+            if any(self._takes(each, text[at]) for each in self._first):
+                found = self._match(text, at, failed, budget)
+                if found is not None:
+                    return found
+        return None
+
+    def match(self, text: str, budget: Budget) -> Match | None:
+        """Return the match of a whole text."""
+        return self._match(text, 0, set(), budget, is_whole=True)
+
+    def _match(
+        self, text: str, start: int, failed: set[int], budget: Budget, *, is_whole: bool = False
+    ) -> Match | None:
+        slots: list[int | None] = [None] * (2 * len(self.names))
+        # Ways that are left to try, and below them what the slots were before.
+        waiting: list[tuple[int, int, int | None]] = [(self._begin, start, None)]
+        width = len(self._steps)
+        while waiting:
+            place, at, before = waiting.pop()
+            if place < 0:
+                slots[~place] = before
+                continue
+            key = at * width + place
+            if key in failed:
+                continue
+            failed.add(key)
+            budget.spend()
+            step = self._steps[place]
+            if step.points is not None:
+                if at < len(text) and self._takes(place, text[at]):
+                    waiting.append((step.goes[0], at + 1, None))
+                continue
+            if step.slot is not None:
+                waiting.append((~step.slot, 0, slots[step.slot]))
+                slots[step.slot] = at
+            elif place == self._end and (at == len(text) or not is_whole):
+                return Match(start, at, self._groups(text, slots))
+            waiting += [(each, at, None) for each in reversed(step.goes)]
+        return None
+
+    def _groups(self, text: str, slots: list[int | None]) -> dict[str, str]:
+        pairs = zip(self.names, slots[::2], slots[1::2], strict=True)
+        return {name: text[a:b] for name, a, b in pairs if a is not None and b is not None}
+
+    def _takes(self, place: int, char: str) -> bool:
+        key = (place, char)
+        if key not in self._known:
+            points, point = self._steps[place].points or (), ord(char)
+            self._known[key] = any(low <= point <= high for low, high in points)
+        return self._known[key]
+
+    def _reached(self, begin: int) -> list[int]:
+        """Return the places to which a place leads before a character is read."""
+        found = [begin]
+        for place in found:
+            if self._steps[place].points is None:
+                found += [each for each in self._steps[place].goes if each not in found]
+        return found
+
+    # The program, from its end: a part is what makes its steps, given those that follow it
+
+    def _add(self, step: _Step) -> int:
+        if len(self._steps) > MOST_STEPS:
+            message = f"a pattern has at most {MOST_STEPS:,} steps, counts written out"
+            raise _PatternError(TOO_LARGE, message)
+        self._steps.append(step)
+        return len(self._steps) - 1
+
+    def _written(self, node: Node, parts: list[_Part]) -> _Part:
+        match node:
+            case Characters(points):
+                return lambda after: self._add(_Step((after,), points))
+            case Named():
+                self.names.append(node.name)
+                number = 2 * len(self.names) - 2
+                return lambda after: self._add(
+                    _Step((parts[0](self._add(_Step((after,), slot=number + 1))),), slot=number)
+                )
+            case Choice():
+                return lambda after: self._add(_Step(tuple(part(after) for part in parts)))
+            case Repeat(_, low, high):
+                is_lazy = isinstance(node, Lazy)
+                return lambda after: self._repeated(parts[0], low, high, after, is_lazy=is_lazy)
+            case _:
+                return lambda after: self._in_order(parts, after)
+
+    def _in_order(self, parts: list[_Part], after: int) -> int:
+        for part in reversed(parts):
+            after = part(after)
+        return after
+
+    def _repeated(
+        self, part: _Part, low: int, high: int | None, after: int, *, is_lazy: bool
+    ) -> int:
+        def fork(more: int) -> _Step:
+            return _Step((after, more) if is_lazy else (more, after))
+
+        found = after
+        if high is None:
+            found = self._add(_Step(()))
+            self._steps[found] = fork(part(found))
+        else:
+            for _ in range(high - low):
+                found = self._add(fork(part(found)))
+        for _ in range(low):
+            found = part(found)
+        return found
+
+
+class _PatternError(Exception):
+    """A pattern that is not searched for; ``code`` is that of the finding."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+def read_pattern(pattern: str, limits: Limits) -> tuple[Pattern | None, tuple[RegexProblem, ...]]:
+    """Return a pattern of Python's dialect, None where there are problems, and these."""
+    tree, problems = parse_regex(pattern, limits, is_searched=True)
+    for found in _CLASS.finditer(pattern):
+        if _OPERATORS.search(found["members"] or ""):
+            message = "operators of sets are not supported here"
+            problems += (RegexProblem(UNSUPPORTED, message, *found.span(), "escape the sign"),)
+    if problems:
+        return None, problems
+    try:
+        can_be_empty(tree)
+        return Pattern(tree), ()
+    except _PatternError as error:
+        return None, (RegexProblem(error.code, str(error), 0, len(pattern)),)
+
+
+def can_be_empty(tree: Node) -> bool:
+    """Tell whether a pattern matches the empty text. Raises where that is a matter of dialects."""
+
+    def is_empty(node: Node, parts: list[bool]) -> bool:
+        match node:
+            case Characters():
+                return False
+            case Assertion():
+                raise _PatternError(UNSUPPORTED, "assertions are not supported here")
+            case Choice():
+                return any(parts)
+            case Repeat(_, low):
+                if parts[0]:
+                    message = "repetitions of what can be empty are not supported here"
+                    raise _PatternError(UNSUPPORTED, message)
+                return low == 0
+            case _:
+                return all(parts)
+
+    return fold(tree, is_empty)

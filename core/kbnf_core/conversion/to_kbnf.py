@@ -1,0 +1,130 @@
+"""Prints a tree of KBNF that was read from another language.
+
+What is left to do are names, settings and the layout: comments and line breaks are those of the
+author.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from textwrap import wrap
+
+from kbnf_core.conversion.build_tree import TABLE_HEAD, kbnf_names
+from kbnf_core.conversion.layout import Style, Written, lay_out, lines_of
+from kbnf_core.conversion.rewrite import rename
+from kbnf_core.kbnf.format import lay_out_line
+from kbnf_core.kbnf.printer import print_definition, print_expression
+from kbnf_core.kbnf.tree import Comment, Definition, Document
+from kbnf_core.text.source import Source
+
+_START = "start"
+_FINISH = "eager"
+"""What a text of KBNF means that says nothing else."""
+
+_LONGEST = 120
+"""Columns of a line that people read."""
+
+_SETTING = re.compile(
+    r"^(\s*kbnf:(?!\s*(?:accept|reject)\b).*?)\bstart\s*=\s*[^\s,]+[\s,]*", re.DOTALL
+)
+
+
+def print_kbnf(
+    document: Document,
+    start: str,
+    finish: str | None,
+    remark: str,
+    *,
+    keeps_names: bool,
+    origin: str = "",
+) -> str:
+    """Return a tree as KBNF, with its comments and settings.
+
+    ``finish`` is a setting that the comments do not have; ``remark`` is put in front, ``origin``
+    says what nobody wrote as rules. Names that KBNF cannot have are replaced, and the start is
+    called ``start``, unless the document ``keeps_names``.
+    """
+    definitions: Sequence[Definition] = document.definitions
+    comments: Iterable[Comment] = document.comments
+    changed: dict[str, str] = {}
+    if not keeps_names:
+        names = kbnf_names((d.name.value for d in definitions), {start: _START})
+        definitions = [rename(definition, names) for definition in definitions]
+        comments = filter(None, map(_without_start, comments))
+        changed = {old: new for old, new in names.items() if old != new}
+    has_start = start in changed or any(_SETTING.match(each.text) for each in document.comments)
+    is_explicit = finish != _FINISH or document.remarks is not None
+    settings = [f"finish={finish}"] if finish and is_explicit else []
+    if start != _START and not has_start:
+        settings.append(f"start={start}")
+    if origin:
+        settings.append(f"from={origin}")
+    head = _head(settings, remark, changed)
+    if document.remarks is not None:
+        return head + "".join(_rules_for_people(document, document.remarks))
+    text = head + lay_out_kbnf(document.source, definitions, list(comments))
+    return _with_short_lines(text) if keeps_names else text
+
+
+def _rules_for_people(document: Document, remarks: Mapping[str, str]) -> Iterator[str]:
+    """Yield the rules that nobody wrote, laid out as ``kbnf fmt`` does, after what is said of them.
+
+    An empty line is between sections, which begin with a remark.
+    """
+    for number, definition in enumerate(document.definitions):
+        remark = remarks.get(definition.name.value)
+        if remark is not None:
+            text = remark.replace("*)", "* )").replace("(*", "( *")
+            yield "\n" * (number > 0) + "(* " + "\n   ".join(lines_of(text)) + " *)\n"
+        yield lay_out_line(print_definition(definition)) + "\n"
+
+
+def lay_out_kbnf(
+    source: Source, definitions: Iterable[Definition], comments: Sequence[Comment]
+) -> str:
+    """Return the text of ``definitions``, made of ``source``, with its comments."""
+    written = [_written(definition) for definition in definitions]
+    return lay_out(source, written, comments, Style(_comment, ";", bar_first=True))
+
+
+def _written(definition: Definition) -> Written:
+    branches = definition.branches
+    return Written(
+        definition.name.value,
+        tuple(print_expression(branch) for branch in branches),
+        tuple(branch.span for branch in branches),
+        definition.span,
+    )
+
+
+def _without_start(comment: Comment) -> Comment | None:
+    """Return a comment without the setting of the start, which gets another name; None for that."""
+    text, found = _SETTING.subn(r"\g<1>", comment.text, count=1)
+    return None if found and text.strip() == "kbnf:" else replace(comment, text=text)
+
+
+def _comment(text: str) -> str:
+    """Return a comment of KBNF; what would end it is broken up."""
+    inner = text.strip().replace("*)", "* )")
+    return f"(* {inner} *)" if inner else "(* *)"
+
+
+def _head(settings: Sequence[str], remark: str, changed: Mapping[str, str]) -> str:
+    """Return the settings, the remark, and the table of new names."""
+    lines = [f"(* kbnf: {' '.join(settings)} *)"] if settings else []
+    if remark:
+        lines.append("\n   ".join(wrap(_comment(remark), 96)))
+    if changed:
+        width = max(map(len, changed))
+        rows = (f"     {old:<{width}}  {new}" for old, new in changed.items())
+        lines += [f"(* {TABLE_HEAD}", *rows, "*)"]
+    return "".join(f"{line}\n" for line in [*lines, *([""] if lines else [])])
+
+
+def _with_short_lines(text: str) -> str:
+    """Return a text laid out anew where a line of it is too long to be read."""
+    if max(map(len, text.splitlines())) <= _LONGEST:
+        return text
+    from kbnf_core.kbnf.format import format_kbnf
+
+    return format_kbnf(Source(text)).text or text

@@ -1,0 +1,106 @@
+"""Makes expressions of the IR that nobody wrote, flat and without empty parts.
+
+A span says where the author has asked for a part; what is inside it without a span of its own is
+there, too. Parts without a span anywhere around them were asked for nowhere.
+"""
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+
+from kbnf_core.automata.traversal import fold
+from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token, children
+from kbnf_core.text.source import NOWHERE, Span
+
+EMPTY: Node = Sequence((), NOWHERE)
+"""The empty word, which the other functions leave out."""
+
+
+def text(value: str) -> Node:
+    """Return exactly this text."""
+    return Literal(value.encode(), NOWHERE) if value else EMPTY
+
+
+def call(name: str) -> Node:
+    """Return a nonterminal."""
+    return Call(name, NOWHERE)
+
+
+def sequence(*parts: Node) -> Node:
+    """Return the sequence of the parts; adjacent literals are joined."""
+    items: list[Node] = []
+    for part in parts:
+        inner: tuple[Node, ...] = (part,)
+        if type(part) is Sequence:
+            inner = part.parts if part.span is NOWHERE else _inner(part, part.parts)
+        if items and inner and type(items[-1]) is Literal and type(inner[0]) is Literal:
+            items[-1] = Literal(items[-1].data + inner[0].data, NOWHERE)
+            inner = inner[1:]
+        items += inner
+    if not items:
+        return EMPTY
+    return items[0] if len(items) == 1 else Sequence(tuple(items), NOWHERE)
+
+
+def alternation(parts: Iterable[Node]) -> Node:
+    """Return the alternation of one or more parts; the empty one makes the others optional."""
+    branches: list[Node] = []
+    nullable = False
+    for part in parts:
+        if part is EMPTY:
+            nullable = True
+        else:
+            branches += _inner(part, part.branches) if isinstance(part, Choice) else (part,)
+    if not branches:
+        return EMPTY
+    whole = branches[0] if len(branches) == 1 else Choice(tuple(branches), NOWHERE)
+    return optional(whole) if nullable else whole
+
+
+def optional(part: Node) -> Node:
+    """Return the part or nothing."""
+    return repeated(part, 0, 1)
+
+
+def repeated(part: Node, low: int, high: int | None) -> Node:
+    """Return ``low`` to ``high`` times the part."""
+    if part is EMPTY or high == 0:
+        return EMPTY
+    return part if (low, high) == (1, 1) else Repeat(part, low, high, NOWHERE)
+
+
+def distinct(parts: Iterable[Node]) -> Iterable[Node]:
+    """Return parts without those that are built like another one."""
+    found: dict[Hashable, Node] = {}
+    for part in parts:
+        found.setdefault(fold(part, children, _key), part)
+    return found.values()
+
+
+def _key(node: Node, parts: list[Hashable]) -> Hashable:
+    match node:
+        case Literal(data):
+            return data
+        case Call(name):
+            return name
+        case Regular(dfa):
+            return id(dfa)
+        case Token(terminal):
+            return terminal
+        case Repeat(_, low, high):
+            return low, high, *parts
+        case _:
+            return type(node), *parts
+
+
+def placed(root: Node, span: Span) -> Node:
+    """Return an expression at ``span``, if it has no place yet; a call always is."""
+    if root is EMPTY or not (root.span is NOWHERE or isinstance(root, Call)):
+        return root
+    return replace(root, span=span)
+
+
+def _inner(whole: Node, parts: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Return the parts of an expression as parts of another one."""
+    if whole.span is NOWHERE:
+        return parts
+    return tuple(replace(part, span=whole.span) if part.span is NOWHERE else part for part in parts)

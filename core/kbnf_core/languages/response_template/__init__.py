@@ -1,0 +1,1 @@
+"""Response templates of transformers: how the messages of a model are read."""

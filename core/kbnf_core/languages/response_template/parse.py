@@ -1,0 +1,183 @@
+"""The reader of response templates: to the texts of messages, with calls of any tools.
+
+A template in the configuration of a tokenizer is held against the chat template beside it: what
+that renders for an answer and for calls reads back as what was rendered, or the lint says where not
+(W443). Rendering runs in a process with limits, as for formats that are derived.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kbnf_core.kbnf.parsed import Marked, Parsed, Request
+from kbnf_core.kbnf.tree import Document
+from kbnf_core.languages.response_template.call_format import format_from, format_of_any
+from kbnf_core.languages.response_template.detect import KEY, is_response_template
+from kbnf_core.languages.response_template.message import message_of
+from kbnf_core.languages.response_template.template import (
+    MISREAD,
+    Template,
+    read_template,
+    template_of,
+)
+from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
+from kbnf_core.languages.structural_tag.read import Report, read_value
+from kbnf_core.languages.tools import rendering
+from kbnf_core.languages.tools.chat_template import MEMORY, SECONDS, derived_format
+from kbnf_core.processes import Process, ProcessError, StartError
+from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError, MessageError
+from kbnf_core.text.source import Source
+
+
+def format_of_model(text: str, config: str | None = None) -> str:
+    """Return the format of calls of a model, for the option ``tool_calls``.
+
+    ``text`` is a response template, a chat template, or what ``tokenizer_config.json`` holds, which
+    ``config`` is beside a chat template in a file of its own. A response template goes first.
+    Raises ``GrammarError`` or ``ConfigError`` for one that no format follows from.
+    """
+    for each in (text, config):
+        try:
+            value = json.loads(each) if each and each.lstrip().startswith("{") else None
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(value, dict) and is_response_template(value):
+            source = Source(str(each), is_json=True)
+            report = Report(source)
+            found = format_from(template_of(str(each)), report)
+            if report.errors:
+                raise GrammarError(report.errors)
+            return json.dumps(found, ensure_ascii=False)
+    return derived_format(text, config)
+
+
+def parse_response_template(source: Source, request: Request) -> Parsed:
+    """Read a response template, or the configuration of a tokenizer that has one."""
+    report = Report(source)
+    template = read_template(source, report, request.limits)
+    if template is None or report.errors:
+        return Parsed(Document(source, (), (), frozenset(("start",))), tuple(report.errors))
+    return _Messages(template, report, request)
+
+
+class _Messages(TagReading):
+    """The texts that a template reads."""
+
+    def __init__(self, template: Template, report: Report, request: Request) -> None:
+        self._template = template
+        tag = format_of_any(template, report)
+        nodes = [] if report.errors else read_value(tag, _Everywhere(report), request.limits)
+        options = options_of_schemas(request.options, lossy=request.lossy)
+        super().__init__(nodes, report, request, options)
+
+    def marked(self) -> Marked:
+        """Return the marked rules, and what messages are read by."""
+        messages = json.dumps({"template": self._template.value, "tools": []})
+        return super().marked()._replace(messages=messages)
+
+    def lint(self) -> tuple[Diagnostic, ...]:
+        """Return where the chat template beside it writes what is read otherwise."""
+        report = Report(self._report.source)
+        for message in _misread(self._report.source.text):
+            report.note(f"/{KEY}", message, "compare its fields with the chat template",
+                        code=MISREAD)  # fmt: skip
+        return (*super().lint(), *report.notes)
+
+
+class _Everywhere(Report):
+    """A report for the tag of a template, none of whose places are those of the text."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report.source)
+        self.errors, self.losses, self.notes = report.errors, report.losses, report.notes
+
+    def place(self, pointer: str) -> str:
+        del pointer
+        return ""
+
+
+# Held against the chat template
+
+_TEXT = "qzplainqz"
+_ARGUMENTS: Mapping[str, Any] = {"qzone": 'a "b"', "qztwo": 3}
+_TOOLS: list[dict[str, Any]] = [
+    {
+        "type": "function",
+        "function": {
+            "name": name,
+            "description": "d",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "qzone": {"type": "string", "description": "d"},
+                    "qztwo": {"type": "integer", "description": "d"},
+                },
+            },
+        },
+    }
+    for name in ("qz_first", "qz_second")
+]
+
+
+def _misread(text: str) -> list[str]:
+    """Return what is read otherwise than the chat template of a configuration renders it."""
+    value = json.loads(text)
+    if KEY not in value or not value.get("chat_template"):
+        return []
+    process = Process(memory=MEMORY)
+    try:
+        found: list[str] = process.call(_compared, text, seconds=SECONDS)
+    except (ProcessError, StartError, KbnfError) as error:
+        return [f"it is not held against the chat template: {error}"[:300]]
+    else:
+        return found
+    finally:
+        process.close()
+
+
+def _compared(text: str) -> list[str]:
+    """Return the differences, in the process that renders the template."""
+    template = template_of(text)
+    chat, tokens = rendering.template_in(text)
+    render = rendering.renderer(chat, tokens, _TOOLS)
+    try:
+        prompt = render([rendering.asked()], add_generation_prompt=True)
+    except rendering.OtherwiseError as error:
+        raise ConfigError(f"the chat template renders no prompt: {error}") from None
+    found = []
+    for title, messages, wanted in _probes():
+        try:
+            whole = render(messages).rstrip()
+        except rendering.OtherwiseError:
+            continue
+        begun = prompt if whole.startswith(prompt) else ""
+        try:
+            read = message_of(template, whole[len(begun) :] if begun else "",
+                              prefix=begun or whole, tools=_TOOLS)  # fmt: skip
+        except MessageError as error:
+            found.append(f"{title} that the chat template writes cannot be read: {error}"[:300])
+            continue
+        held = _told(read)
+        if any(held.get(name) != each for name, each in wanted.items()):
+            found.append(f"{title} that the chat template writes is read as {held}"[:300])
+    return found
+
+
+def _probes() -> Iterator[tuple[str, list[rendering.Message], dict[str, Any]]]:
+    """Yield conversations, what they end with, and what is read of that."""
+    yield "an answer", rendering.answer(_TEXT), {"text": _TEXT}
+    names = [each["function"]["name"] for each in _TOOLS]
+    for title, count in (("a call", 1), ("the calls", 2)):
+        made = [(name, f"qzidaaaa{name[3]}", _ARGUMENTS) for name in names[:count]]
+        wanted = {"calls": [(name, dict(_ARGUMENTS)) for name in names[:count]]}
+        yield title, rendering.calling(made, ""), wanted
+        yield f"{title} after text", rendering.calling(made, _TEXT), {**wanted, "text": _TEXT}
+
+
+def _told(message: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text and the calls of a message."""
+    calls = message.get("tool_calls") or []
+    functions = [each.get("function", each) for each in calls if isinstance(each, dict)]
+    told = [(each.get("name"), each.get("arguments")) for each in functions]
+    return {"text": message.get("content", ""), "calls": told}
