@@ -235,3 +235,21 @@ def test_a_count_is_not_carried_from_a_string_to_the_array_it_is_in(size: int) -
     engine = Engine(Grammar.from_json_schema(schema, whitespace="compact"), Vocabulary.bytes())
     data = b"[" + b",".join([b'"a"'] * size) + b"]"
     assert engine.accept_tokens(data) == len(data) - (size < 130)
+
+
+@pytest.mark.parametrize("text", ["text", "except!('</a>', 300)"])
+def test_bytes_of_a_bounded_exception_are_counted(text: str) -> None:
+    grammar = Grammar(f"start ::= '<' {text} '</a>!'; text ::= except!('</a>', 300);")
+    assert grammar.tables.loops.high.tolist() == [300]
+    assert len(grammar.tables.accepting) < 40
+    engine = Engine(grammar, Vocabulary.bytes())
+    assert engine.accept_tokens(b"<" + b"</ab" * 75 + b"<") == 302
+    assert engine.accept_tokens(b"x") == 0
+    assert engine.accept_tokens(b"/a>!") == 4
+    assert engine.is_finished()
+
+
+def test_bytes_are_states_where_several_counts_are_possible_at_once() -> None:
+    grammar = Grammar("start ::= (except!('x', 130) 'y')+ '!';")
+    assert not len(grammar.tables.loops.high)
+    assert Engine(grammar, Vocabulary.bytes()).accept_tokens(b"a" * 129 + b"yyy") == 132

@@ -201,8 +201,10 @@ class Translator:
         try:
             dfa = avoid_literals(words, node.limit, self._limits)
             self._budget.spend(dfa.state_count)
-            whole = avoid_literals(words, 0, self._limits) if node.limit else None
-            return ir.Regular(dfa, node.span, bounded=whole and (whole, node.limit))
+            bounded = None
+            if node.limit:
+                bounded = avoid_literals(words, 0, self._limits), node.limit
+            return ir.Regular(dfa, node.span, bounded=bounded)
         except LimitError as error:
             self._report("E203", f"this `except!` is too large: {error}", node.span)
             return ir.Choice((), node.span)

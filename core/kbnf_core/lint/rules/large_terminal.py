@@ -32,9 +32,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     for body in subject.grammar.rules.values():
         for node in postorder(body):
             # The automaton of many texts is as large as they are, and has no count to be lowered.
+            # The bytes of an exception are counted, and no states.
             if (
                 isinstance(node, Regular)
-                and node.dfa.state_count > MANY_STATES
+                and (node.bounded[0] if node.bounded else node.dfa).state_count > MANY_STATES
                 and not _is_choice(reading, node)
             ):
                 yield _finding(reading, node, patterns.get(node.span))
