@@ -22,10 +22,15 @@ ROOT = Path(__file__).resolve().parents[1]
 # The site is about this checkout, wherever mkdocs is installed.
 sys.path[:0] = [str(ROOT), str(ROOT / "core")]
 
+from pygments.lexers import LEXERS  # noqa: E402
+
 from kbnf_cli.help import macro, page_title, styled  # noqa: E402
 from kbnf_core.text.diagnostics import CATALOGUE  # noqa: E402
 from kbnf_core.text.diagnostics.catalogue import read_page  # noqa: E402
 from kbnf_core.text.diagnostics.segments import Role, Segments  # noqa: E402
+
+# As the entry point of the wheel does, wherever mkdocs is installed.
+LEXERS["KbnfLexer"] = ("kbnf_core.integrations.pygments", "KBNF", ("kbnf",), ("*.kbnf",), ())
 
 TAKEN = {
     "CHANGELOG.md": "changelog.md",

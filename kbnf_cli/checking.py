@@ -22,7 +22,7 @@ from kbnf_cli.inputs import (
 from kbnf_cli.models import is_class, of_model, schema_of_model
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.kernel import has_engine
-from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
+from kbnf_core.targets.names import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.formats import Survey
 from kbnf_core.text.errors import GrammarError, SourceError
@@ -323,8 +323,9 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
     """Return who is asked about a text; what engines say is not kept, since they may change."""
     names = subject.settings.targets or ()
     if subject.has_schemas:
-        known = (*ENGINE_NAMES, *SERVICE_NAMES, ALL)
+        known = (*ENGINE_NAMES, *HOST_NAMES, *SERVICE_NAMES, ALL)
         return tuple(name for name in names if name in known)
+    names = tuple(engines_of(names))
     if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
         return ()
     # For grammars there is a table, too (E502): engines that are not installed are not missed.

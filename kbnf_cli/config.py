@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.lint import TARGETS
-from kbnf_core.targets.names import ALL, ENGINE_NAMES, SERVICE_NAMES
+from kbnf_core.targets.names import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.diagnostics.catalogue import Selection, normalise_selector
 from kbnf_core.text.errors import ConfigError
@@ -247,7 +247,7 @@ def _token_ids(value: Any, _: Path) -> tuple[int, ...]:
     return tuple(value)
 
 
-TARGET_NAMES = (*dict.fromkeys((*ENGINE_NAMES, *TARGETS, *SERVICE_NAMES)), ALL)
+TARGET_NAMES = (*dict.fromkeys((*ENGINE_NAMES, *TARGETS, *HOST_NAMES, *SERVICE_NAMES)), ALL)
 """What `--target` takes."""
 
 

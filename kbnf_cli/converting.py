@@ -29,7 +29,7 @@ from kbnf_core.languages import (
     detect,
 )
 from kbnf_core.lint import TARGETS
-from kbnf_core.targets.names import ENGINE_NAMES
+from kbnf_core.targets.names import ENGINE_NAMES, HOST_NAMES, HOSTS, engines_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
@@ -120,6 +120,14 @@ WITHOUT_RAW = tuple(name for name in TARGETS if name.startswith("kbnf-"))
 """Engines that read KBNF, but no raw patterns."""
 
 
+def _first_engine(
+    context: click.Context, parameter: click.Parameter, name: str | None
+) -> str | None:
+    """Return the engine that a host tries first, and every other name as it is."""
+    del context, parameter
+    return name and next(iter(engines_of((name,))))
+
+
 Convert: TypeAlias = Callable[[str, str], Conversion]
 """Converts a text, with the name of its file."""
 
@@ -165,10 +173,13 @@ conversion_options = together(
         "--for",
         "--target",
         "target",
-        type=click.Choice([*ENGINE_NAMES, *WITHOUT_RAW]),
-        help="The engine that the result is for. Of a JSON Schema, write one that the engine takes:"
-        " it is asked, and what it refuses or does not enforce is rewritten. KBNF for kbnf-0.2 or"
-        " kbnf-0.4 has no raw patterns.",
+        type=click.Choice([*ENGINE_NAMES, *HOST_NAMES, *WITHOUT_RAW]),
+        metavar="ENGINE",
+        callback=_first_engine,
+        help=f"The engine that the result is for: {', '.join((*ENGINE_NAMES, *WITHOUT_RAW))}, or"
+        f" the first one of a host ({', '.join(HOSTS)}). Of a JSON Schema, write one that the"
+        " engine takes: it is asked, and what it refuses or does not enforce is rewritten. KBNF for"
+        " kbnf-0.2 or kbnf-0.4 has no raw patterns.",
     ),
     format_option(["text", "json"], "Format of the report; json contains the result too."),
     click.option("--lossy", is_flag=True, help="Write the result even if something is lost."),

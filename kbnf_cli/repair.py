@@ -91,7 +91,7 @@ def repair(
     by_line: bool,
     format_: str,
 ) -> int:
-    """Repair texts that do not fit a grammar, by the cheapest edits.
+    """Repair texts by the cheapest edits that make them fit.
 
     Writes the nearest text of the language, and on stderr each edit with its place and cost. A text
     that was cut is completed. What neither the text nor the grammar determines, such as a number

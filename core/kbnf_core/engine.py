@@ -113,7 +113,7 @@ class Engine(EngineCore):
     is known that is short enough after it. ``remaining`` tells how many are left. It counts tokens
     only: to end in time, a JSON text may repeat a name.
 
-    ``ahead``: let a thread of the process make the masks that are likely to come next, while the
+    ``ahead``: a background thread makes the masks that are likely to come next, while the
     model computes (``mask.ahead``); an ``Ahead`` counts for several engines. By default engines do
     so whose grammar a ``Compiler`` made, and those of a batch (``fill_bitmasks``); ``KBNF_AHEAD=0``
     in the environment turns it off. Masks are the same.

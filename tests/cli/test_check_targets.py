@@ -158,9 +158,9 @@ def test_services_are_asked_by_their_documents(kbnf: Kbnf, write: Write) -> None
 
 
 def test_what_is_not_known_is_an_error(kbnf: Kbnf, write: Write) -> None:
-    result = kbnf(*CHECK, "llguidance,vllm", write("a.schema.json", GOOD))
+    result = kbnf(*CHECK, "llguidance,nobody", write("a.schema.json", GOOD))
     assert result.status == 2
-    assert "'vllm' is not one of xgrammar" in result.stderr
+    assert "'nobody' is not one of xgrammar" in result.stderr
 
 
 _WITHOUT = """
@@ -184,3 +184,16 @@ def test_what_is_not_installed_is_an_error(write: Write, target: str) -> None:
 def test_settings_name_targets(kbnf: Kbnf, write: Write) -> None:
     write("kbnf.toml", 'target = ["llguidance"]\n')
     assert "E503" in kbnf("check", "--no-cache", write("a.schema.json", SCHEMA)).out
+
+
+def test_a_host_is_asked_by_its_engines(kbnf: Kbnf, write: Write) -> None:
+    file = write("a.schema.json", SCHEMA)
+    for name in ("vllm", "vllm@0.33"):
+        result = kbnf(*CHECK, name, file)
+        assert result.status == 1
+        assert "llguidance" in result.out
+        noted = " ".join(result.stderr.split())
+        assert "vllm@0.33 has 1.7 and tries it after xgrammar" in noted
+    assert kbnf(*CHECK, "vllm@0.1", file).status == 2
+    grammar = write("a.kbnf", "(* kbnf: finish=eos *) start ::= 'a';")
+    assert "llguidance" in kbnf(*CHECK, "vllm", grammar).stderr

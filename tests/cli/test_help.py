@@ -84,3 +84,7 @@ def test_a_terminal_that_is_too_low_gets_the_pager(rows: int, is_paged: bool) ->
     assert isinstance(shown, bytes)
     assert (b"PAGED" in shown) is is_paged
     assert b"\x1b[1m" in shown
+
+
+def test_no_summary_of_a_command_is_cut(kbnf: Kbnf) -> None:
+    assert "..." not in kbnf("--help").out.replace("[ARGS]...", "").replace("WORD...", "")

@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 import kbnf_core
+import kbnf_core.text.errors
 from kbnf_cli.app import app
 from kbnf_cli.help import render_page
 from kbnf_core import Grammar
@@ -226,3 +227,13 @@ def test_the_picture_of_the_first_page_is_current(
     assert Path("order.svg").read_text(encoding="utf-8") == (DOCS / "order.svg").read_text(
         encoding="utf-8"
     )
+
+
+def test_every_public_name_is_on_the_page_of_the_library() -> None:
+    text = (DOCS / "api.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE))
+    errors = vars(kbnf_core.text.errors)
+    for name in kbnf_core.__all__:
+        assert name in errors or name == "__version__" or any(
+            each.endswith(f".{name}") for each in listed
+        ), name  # fmt: skip

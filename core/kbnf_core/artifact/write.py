@@ -103,14 +103,21 @@ def compile_to(
     ``artifact_bytes``. ``key`` is that of a store, for which ``read_artifact`` asks.
     """
     limits = limits or grammar.limits
-    sections, states = _fixed(grammar), StateTable(grammar.tables)
+    sections = _fixed(grammar)
     room = limits.artifact_bytes - _size(sections) - _HEADER
-    masks, made = None, Made()
-    if vocabulary is not None:
-        masks = Masks(states, vocabulary)
-        walks = Precompute(masks, limits.artifact_work, int(_WALKS * room), progress)
-        made = walks.run()
-    known = _known(states, masks, room)
+    share = _WALKS
+    while True:
+        states, masks, made = StateTable(grammar.tables), None, Made()
+        if vocabulary is not None:
+            masks = Masks(states, vocabulary)
+            walks = Precompute(masks, limits.artifact_work, int(share * room), progress)
+            made = walks.run()
+        known = _known(states, masks, room)
+        size = _size(known)
+        if size <= room or made.walks <= _FEWEST_WALKS:
+            break
+        # Item sets of walks are kept in any case: with fewer walks there are fewer of them.
+        share *= max(room, 0) / size * _LESS
     made.states = len(states) - len(known["states"]["pairs.start"]) + 1
     _write(path, grammar, masks, {**sections, **known}, grammar.finish, key)
     return made
@@ -121,6 +128,12 @@ _HEADER = 64 * 2**10
 
 _WALKS = 3 / 4
 """The share of the room that walks and masks may take; states get what is left."""
+
+_LESS = 3 / 4
+"""What is tried of the share that would have fitted, where walks took more than the room."""
+
+_FEWEST_WALKS = 1
+"""Walks that are written in any case, for the first mask."""
 
 
 def write_artifact(

@@ -118,7 +118,7 @@ class Compiler:
     ``limits`` bound the work of a grammar (``Limits.work``), counted, so that the same source is
     always refused alike. ``schema_options`` are those of ``Grammar.from_json_schema`` for schemas
     that come without. Threads may share a compiler. A grammar that is in use stays usable when it
-    is forgotten here. ``ahead``: let a thread of the process make the masks that are likely to
+    is forgotten here. ``ahead``: a background thread makes the masks that are likely to
     come next for the engines of these grammars, while the model computes (``Engine``); what came of
     it is counted in ``ahead``, None where that is off. ``canonical``: let these engines allow
     canonical tokens alone (``Engine``); ``ConfigError`` where the vocabulary has no rule for that.

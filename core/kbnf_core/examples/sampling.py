@@ -1,12 +1,12 @@
 """Random texts of a grammar, by derivation, so that they show what the grammar allows.
 
 A draw expands rules from the start, left to right. Alternatives of one choice are equally likely;
-an optional part comes every other time; a loop goes on with a chance that falls as the draw runs
-out of its allowance. In a regular part the walk chooses among the characters that its automaton
-tells apart, so that the one that closes a string is not drowned by the many that go on. Fixed text
-costs nothing: only choices do. The parts of a sequence share what is left of the allowance, and
-each leaves to those after it what it does not use; a part without any takes its shortest form. So
-the first list of a text does not starve the last.
+an optional part is written with probability 1/2; a loop goes on with a chance that falls as the
+draw runs out of its allowance. In a regular part the walk chooses among the characters that its
+automaton tells apart, so that the one that closes a string is not drowned by the many that go on.
+Fixed text costs nothing: only choices do. The parts of a sequence share what is left of the
+allowance, and each leaves to those after it what it does not use; a part without any takes its
+shortest form. So the first list of a text does not starve the last.
 
 What is derived is then fed to the engine, which ends it where the grammar's finish does, and
 refuses what the vocabulary cannot spell.

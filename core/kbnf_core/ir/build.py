@@ -29,9 +29,10 @@ def sequence(*parts: Node) -> Node:
     """Return the sequence of the parts; adjacent literals are joined."""
     items: list[Node] = []
     for part in parts:
-        inner = _inner(part, part.parts) if isinstance(part, Sequence) else (part,)
-        # Those inside of a sequence are joined.
-        if items and inner and isinstance(items[-1], Literal) and isinstance(inner[0], Literal):
+        inner: tuple[Node, ...] = (part,)
+        if type(part) is Sequence:
+            inner = part.parts if part.span is NOWHERE else _inner(part, part.parts)
+        if items and inner and type(items[-1]) is Literal and type(inner[0]) is Literal:
             items[-1] = Literal(items[-1].data + inner[0].data, NOWHERE)
             inner = inner[1:]
         items += inner

@@ -11,7 +11,7 @@ from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.source import NOWHERE, Source, Span
+from kbnf_core.text.source import NOWHERE, Span
 
 Form = tree.Expression
 EMPTY = tree.Sequence((), NOWHERE)
@@ -136,11 +136,6 @@ def definition(name: str, body: Form, span: Span = NOWHERE) -> tree.Definition:
     """Return ``name ::= body;``."""
     whole = tree.Terminal(_text(""), span) if body is EMPTY else body
     return tree.Definition(tree.Name(name, span), whole, span)
-
-
-def document(definitions: Iterable[tree.Definition]) -> tree.Document:
-    """Return a document of these definitions."""
-    return tree.Document(Source(""), tuple(definitions), ())
 
 
 def _text(value: str) -> tree.Text:

@@ -188,11 +188,21 @@ svg.railroad-diagram rect { stroke: #57606a; stroke-width: 1.5; fill: #dafbe1; }
 svg.railroad-diagram g.non-terminal rect { fill: #ddf4ff; }
 svg.railroad-diagram g.pattern rect { fill: #fff8c5; }
 svg.railroad-diagram a:hover text { text-decoration: underline; }
+@media (prefers-color-scheme: dark) {
+  svg.railroad-diagram path { stroke: #9198a1; }
+  svg.railroad-diagram text { fill: #e6edf3; } svg.railroad-diagram text.comment { fill: #9198a1; }
+  svg.railroad-diagram rect { stroke: #9198a1; fill: #12361f; }
+  svg.railroad-diagram g.non-terminal rect { fill: #0c2d4a; }
+  svg.railroad-diagram g.pattern rect { fill: #3b2e00; }
+}
 """
 
 SHEET_STYLE = """\
 svg.sheet { background: #ffffff; }
 svg.sheet > text { font: bold 15px ui-sans-serif, system-ui, sans-serif; fill: #1f2328; }
+@media (prefers-color-scheme: dark) {
+  svg.sheet { background: #0d1117; } svg.sheet > text { fill: #e6edf3; }
+}
 """
 
 PAGE_STYLE = """\
@@ -209,11 +219,6 @@ section:target h2 { background: #fff8c5; }
 @media (prefers-color-scheme: dark) {
   body { color: #e6edf3; background: #0d1117; } a { color: #58a6ff; } pre { background: #161b22; }
   .used, .start { color: #9198a1; } section:target h2 { background: #3b2e00; }
-  svg.railroad-diagram path { stroke: #9198a1; }
-  svg.railroad-diagram text { fill: #e6edf3; } svg.railroad-diagram text.comment { fill: #9198a1; }
-  svg.railroad-diagram rect { stroke: #9198a1; fill: #12361f; }
-  svg.railroad-diagram g.non-terminal rect { fill: #0c2d4a; }
-  svg.railroad-diagram g.pattern rect { fill: #3b2e00; }
 }
 """
 

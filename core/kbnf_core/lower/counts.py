@@ -6,9 +6,8 @@ repeats, once, with three symbols of its own around it:
 
     begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> after
 
-Texts of at most so many bytes of an automaton (``except!`` with a bound) are such a loop, too, in
-which each byte is what is repeated; it has a head, and a state behind the byte, for each of its
-states.
+Texts of an automaton of at most so many bytes (``except!`` with a bound) are such a loop, too, in
+which each byte is what is repeated; it has a head, and a state behind the byte, for each state.
 
 They are letters like any other while the automaton of the rule is made deterministic and minimal;
 what comes before, within and after the repetition is never mixed. Then ``fold`` takes them out.
@@ -107,9 +106,8 @@ def mark_counts(
         return grammar
     rules: dict[str, Node] = {}
     for name, body in grammar.rules.items():
-        rules[name] = (
-            _Marker(name, rules, analysis, counts_bytes).mark(body) if name in counted else body
-        )
+        marker = _Marker(name, rules, analysis, counts_bytes)
+        rules[name] = marker.mark(body) if name in counted else body
     same = all(rules.get(name) is body for name, body in grammar.rules.items())
     return grammar if same else Grammar(grammar.start, rules)
 

@@ -7,21 +7,24 @@ A target is an engine (``engines``) or a hosted service. ``check_targets`` asks 
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from statistics import median
 from typing import Any
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
 from kbnf_core.languages.json_schema.options import Service
+from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
-from kbnf_core.languages.tools.forms import tools_of
+from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
 from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.grammars import examine_grammar
-from kbnf_core.targets.judges import Json, pointer_to
-from kbnf_core.targets.names import ALL, SERVICE_NAMES
+from kbnf_core.targets.judges import Json, pointer_to, shown
+from kbnf_core.targets.names import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.process import Asked, NotInstalledError, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
@@ -69,34 +72,49 @@ class Checked:
 class Panel:
     """The targets of a run; engines are asked in one process each.
 
-    ``names`` are those of engines and services, and ``all`` for the engines that are installed.
-    Raises ``NotInstalledError`` for an engine that is not, and where ``all`` are none. One that is
+    ``names`` are those of engines, hosts and services, and ``all`` for the engines that are
+    installed. Raises ``NotInstalledError`` for an engine that is not, and where ``all`` are none;
+    of a host's engines those that are installed are enough. One that is
     installed and cannot be loaded is asked no more, and no target any longer: ``failures`` have the
     reasons.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
-        wanted: dict[str, None] = {}
+        wanted: dict[str, str] = {}
         for name in names:
             # Where none is installed, the first one says what to install.
-            found = (installed() or tuple(ENGINES)[:1]) if name == ALL else (name,)
-            wanted |= dict.fromkeys(found)
-        self.targets = tuple(map(_target, wanted))
+            found = engines_of(installed() or tuple(ENGINES)[:1] if name == ALL else (name,))
+            if name in HOST_NAMES:
+                there = installed()
+                found = {each: found[each] for each in found if each in there} or found
+            for each, note in found.items():
+                wanted[each] = "; ".join(filter(None, (wanted.get(each), note)))
+        self.targets = tuple(_target(name, note) for name, note in wanted.items())
         self.failures: list[str] = []
         self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
 
     def results(self, examine: Callable[[Asked], Result | None]) -> list[Result]:
-        """Return what comes of asking each engine."""
-        found = []
-        for asked in list(self._asked.values()):
+        """Return what comes of asking each engine, all of them at the same time."""
+
+        def ask(asked: Asked) -> Result | NotInstalledError | None:
             try:
-                result = examine(asked)
+                return examine(asked)
             except NotInstalledError as error:
+                return error
+
+        engines = list(self._asked.values())
+        if not engines:
+            return []
+        with ThreadPoolExecutor(len(engines)) as threads:
+            answers = list(threads.map(ask, engines))
+        found = []
+        for asked, answer in zip(engines, answers, strict=True):
+            if isinstance(answer, NotInstalledError):
                 del self._asked[asked.name]
                 self.targets = tuple(each for each in self.targets if each.name != asked.name)
-                self.failures.append(str(error))
-            else:
-                found += [] if result is None else [result]
+                self.failures.append(str(answer))
+            elif answer is not None:
+                found.append(answer)
         return found
 
     @property
@@ -110,10 +128,11 @@ class Panel:
             asked.close()
 
 
-def _target(name: str) -> Target:
+def _target(name: str, note: str) -> Target:
     if name in SERVICE_NAMES:
         return Target(name, AS_OF, "as documented then")
-    return Target(name, version_of(name), ENGINES[name].defaults)
+    how = ENGINES[name].defaults
+    return Target(name, version_of(name), f"{how}; {note}" if note else how)
 
 
 HAVE_SCHEMAS = (JSON_SCHEMA, TOOL_LIST)
@@ -159,20 +178,38 @@ def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
         for service in panel.services:
             problems = check_service(schema, service)
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
-            for problem in problems:
-                pointer = prefix + problem.pointer
-                findings.append(
-                    Diagnostic(
-                        problem.code,
-                        f"{pointer or 'the whole schema'}: {problem.message}",
-                        source,
-                        source.locate(pointer),
-                        notes=(f"as {service.value} documented it on {AS_OF}",),
-                        helps=(problem.help,) if problem.help else (),
-                        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
-                    )
-                )
+            findings += [_refused(source, service, each, prefix, tool) for each in problems]
+    if language is TOOL_LIST:
+        findings += _names_refused(source, panel.services)
     return Checked(tuple(_not_ignored(findings, source)), tuple(rows))
+
+
+def _refused(
+    source: Source, service: Service, problem: Problem, prefix: str, tool: str
+) -> Diagnostic:
+    """Return a finding of what a service refuses."""
+    pointer = prefix + problem.pointer
+    return Diagnostic(
+        problem.code,
+        f"{pointer or 'the whole schema'}: {problem.message}",
+        source,
+        source.locate(pointer),
+        notes=(f"as {service.value} documented it on {AS_OF}",),
+        helps=(problem.help,) if problem.help else (),
+        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
+    )
+
+
+def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diagnostic]:
+    """Yield what services refuse in names and outermost schemas, beside those of its form."""
+    try:
+        tools = tools_of(json.loads(source.text)).tools
+    except (ValueError, RecursionError):
+        return
+    for tool, service in product(tools, services):
+        form = OF_SERVICES[service]
+        for problem in refusals(tool, form) if form.title != tool.form.title else ():
+            yield _refused(source, service, problem, "", tool.name)
 
 
 def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
@@ -231,21 +268,21 @@ def diagnostic(
     pointer = prefix + finding.pointer
     engine = f"{finding.engine} {finding.version}"
     notes: tuple[str, ...] = ()
-    shown = _shown(finding.witness or "")
+    document = shown(finding.witness or "")
     what = "the schema" if span is None else "the grammar"
     match finding.fault:
         case Fault.REFUSES:
             of_tool = f" of the tool `{tool}`" if tool else ""
             message = f"{engine} refuses {what}{of_tool}: {finding.words}"
             if span is None:
-                notes = (f"the smallest part that it refuses: {_shown(finding.part)}",)
+                notes = (f"the smallest part that it refuses: {shown(finding.part)}",)
         case Fault.WEAK if span is None:
             keyword = f"`{finding.keyword}`" if finding.keyword else "this"
-            message = f"{engine} does not enforce {keyword}: it accepts {shown}"
+            message = f"{engine} does not enforce {keyword}: it accepts {document}"
         case Fault.WEAK:
-            message = f"{engine} accepts {shown}, which the grammar does not allow"
+            message = f"{engine} accepts {document}, which the grammar does not allow"
         case Fault.REJECTS:
-            message = f"{engine} rejects {shown}, which {what} allows"
+            message = f"{engine} rejects {document}, which {what} allows"
             notes = (finding.words,) if finding.words else ()
         case Fault.COST:
             message = f"{engine} takes {finding.words}"
@@ -281,17 +318,6 @@ def _details(
     given += [] if witness is None else [("witness", witness)]
     given += [("tool", tool)] if tool else []
     return tuple(given)
-
-
-_WIDTH = 100
-
-
-def _shown(text: str) -> str:
-    """Return a document as a message shows it: with its middle left out where it is long."""
-    text = text.replace("`", "'")
-    if len(text) > _WIDTH:
-        text = f"{text[: _WIDTH // 2]} … {text[-_WIDTH // 4 :]}"
-    return f"`{text}`"
 
 
 _IGNORE = re.compile(r"kbnf:\s*ignore\[([\w\s,]*)\]")

@@ -13,6 +13,7 @@ from enum import Enum
 from functools import cached_property
 from math import inf
 from random import Random
+from threading import RLock
 from typing import Any
 
 from kbnf_core.grammar import Grammar
@@ -105,12 +106,17 @@ class Result:
 
 
 class Exam:
-    """What engines are asked about a schema, which is a JSON value."""
+    """What engines are asked about a schema, which is a JSON value.
+
+    Several threads may ask: who wants ``documents`` or ``witnesses`` holds the ``lock``, so that
+    they are made once.
+    """
 
     def __init__(self, schema: Json, text: str | None = None) -> None:
         self.schema = schema
         self.text = json.dumps(schema) if text is None else text
         self.judges = Judges(schema, self.text)
+        self.lock = RLock()
         self._values = Values(self.judges)
 
     @cached_property
@@ -155,7 +161,7 @@ class Exam:
     @cached_property
     def violations(self) -> Violations:
         """The witnesses, from changes of the documents."""
-        until = time.process_time() + _TO_VIOLATE
+        until = time.thread_time() + _TO_VIOLATE
         return Violations(self.judges, self._values, self.documents, until)
 
     @cached_property
@@ -165,9 +171,9 @@ class Exam:
         ours = self.judges.ours
         if ours is None or ours.grammar.tables.state_count > _LARGE:
             return found
-        until = time.process_time() + _TO_DIFFER
+        until = time.thread_time() + _TO_DIFFER
         for pointer, keyword in self.violations.missing():
-            if time.process_time() > until:
+            if time.thread_time() > until:
                 break
             witness = self.violations.by_difference(pointer, keyword, _WORK)
             found += [] if witness is None else [witness]
@@ -198,7 +204,7 @@ class _Examination:
     def __init__(self, exam: Exam, asked: Asked, seconds: float) -> None:
         self._exam = exam
         self._asked = asked
-        self._until = time.process_time() + asked.spent() + seconds
+        self._until = time.thread_time() + asked.spent() + seconds
         self._engine = ENGINES[asked.name]
         self._version = version_of(asked.name) if asked.adapter is None else "test"
         self._found: list[Finding] = []
@@ -214,7 +220,7 @@ class _Examination:
         return Result(self._asked.name, self._version, tuple(self._found), answer, self._stopped)
 
     def _is_over(self) -> bool:
-        spent = time.process_time() + self._asked.spent()
+        spent = time.thread_time() + self._asked.spent()
         over = spent > self._until or len(self._found) >= _MOST_FAULTS
         self._stopped = self._stopped or over
         return over
@@ -247,7 +253,9 @@ class _Examination:
 
     def _weak(self) -> None:
         named: set[tuple[str, str]] = set()
-        for witness in self._exam.witnesses:
+        with self._exam.lock:
+            witnesses = self._exam.witnesses
+        for witness in witnesses:
             if self._is_over():
                 return
             key = witness.pointer, witness.keyword
@@ -283,7 +291,9 @@ class _Examination:
 
     def _rejects(self) -> None:
         explained: list[Callable[[Json], bool]] = []
-        for document in self._exam.documents:
+        with self._exam.lock:
+            documents = self._exam.documents
+        for document in documents:
             if self._is_over() or len(explained) - len(self._found) > _MOST_REPEATED:
                 return
             if self._takes(document) or any(fits(document) for fits in explained):

@@ -27,6 +27,17 @@ def compact(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
+_WIDTH = 100
+
+
+def shown(text: str) -> str:
+    """Return a document as a message shows it: with its middle left out where it is long."""
+    text = text.replace("`", "'")
+    if len(text) > _WIDTH:
+        text = f"{text[: _WIDTH // 2]} … {text[-_WIDTH // 4 :]}"
+    return f"`{text}`"
+
+
 def spellings(value: Json) -> Iterator[str]:
     """Yield the texts of a value that say the same: without blanks and with, escaped where not.
 

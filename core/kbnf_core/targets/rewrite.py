@@ -15,8 +15,10 @@ from typing import Any
 from kbnf_core.diff.comparison import compare
 from kbnf_core.diff.result import Verdict
 from kbnf_core.grammar import Grammar
+from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
-from kbnf_core.targets.judges import Json, at, replaced, steps_of
+from kbnf_core.targets.judges import Json, at, replaced, shown, steps_of
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import resolve
@@ -37,7 +39,7 @@ class Change:
     @property
     def said(self) -> str:
         """The change in words."""
-        kept = "proved equal" if self.lost is None else f"narrower: it loses `{self.lost}`"
+        kept = "proved equal" if self.lost is None else f"narrower: it loses {shown(self.lost)}"
         return f"{self.pointer or 'the whole schema'}: {self.what} ({kept})"
 
 
@@ -168,11 +170,26 @@ def _spellings(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spel
     yield f"`{keyword}`, which says nothing here, left out", less
 
 
+def _formats(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
+    """Yield a format as a pattern; beside a pattern, what both allow."""
+    del root, keyword
+    known = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN).get(str(node.get("format")))
+    if not known:
+        return
+    rest = {key: held for key, held in node.items() if key != "format"}
+    if "pattern" not in node:
+        yield "`format` written as a pattern", {**rest, "pattern": plain_pattern(f"^({known})$")}
+        return
+    expression = _of_automaton(str(node["pattern"]), known)
+    if expression is not None:
+        yield "`format` and `pattern` written as one pattern", {**rest, "pattern": expression}
+
+
 def _patterns(root: Json, node: dict[str, Any], keyword: str) -> Iterator[_Spelling]:
-    del root
     pattern = node[keyword]
     if not isinstance(pattern, str):
         return
+    yield from _formats(root, node, keyword) if "format" in node else ()
     plain = plain_pattern(pattern)
     yield "classes and escapes of the pattern written out", {**node, keyword: plain}
     yield "anchors written", {**node, keyword: _anchored(plain)}
@@ -258,12 +275,15 @@ def _code_point(found: re.Match[str]) -> str:
     return chr(int(found[1], 16))
 
 
-_MOST = 2_000
+_MOST = 12_000
 """Characters of an expression that is made of an automaton."""
 
 
-def _of_automaton(pattern: str) -> str | None:
-    """Return a plain expression for the strings of a pattern, None where that is large."""
+def _of_automaton(pattern: str, beside: str = "") -> str | None:
+    """Return a plain expression for the strings of a pattern, None where that is large.
+
+    They match as a whole what is ``beside`` it, if anything.
+    """
     from kbnf_core.automata.errors import LimitError
     from kbnf_core.automata.operations import difference, intersect
     from kbnf_core.automata.regex import compile_regex
@@ -272,7 +292,8 @@ def _of_automaton(pattern: str) -> str | None:
 
     try:
         whole = None
-        for expression, holds in conditions(pattern):
+        of_format = [(beside, True)] if beside else []
+        for expression, holds in [*conditions(pattern), *of_format]:
             dfa = compile_regex(expression).dfa
             if dfa is None:
                 return None
@@ -419,6 +440,7 @@ def _of_newest_draft(schema: Json, changes: list[Change]) -> Json | None:
 
 _MAKERS: dict[str, Callable[[Json, dict[str, Any], str], Iterator[_Spelling]]] = {
     "pattern": _patterns,
+    "format": _formats,
     **dict.fromkeys(("maxLength", "maxItems", "maxProperties"), _caps),
     **dict.fromkeys(("const", "enum"), _constants),
     "oneOf": _one_of,

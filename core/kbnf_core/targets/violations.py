@@ -90,7 +90,7 @@ class Witness:
 class Violations:
     """Finds the witnesses of a schema among changes of its valid ``documents``.
 
-    The search ends at ``until``, a time of this process.
+    The search ends at ``until``, a time of this thread.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Violations:
     @property
     def is_over(self) -> bool:
         """Whether the search ended before every keyword had its turn."""
-        return self._left < 0 or time.process_time() > self._until
+        return self._left < 0 or time.thread_time() > self._until
 
     def all(self) -> list[Witness]:
         """Return all witnesses, those of a keyword together."""

@@ -13,6 +13,9 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 SPEC = DATA / "spec"
 """Examples of each grammar language, a JSON object a line."""
 
+PATCH = Path(__file__).with_name("apply_patch.lark")
+"""A grammar of patches of our own, as agents send one for LLGuidance, without a mark."""
+
 VARIABLE = "KBNF_DATA"
 
 OUTSIDE = Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None

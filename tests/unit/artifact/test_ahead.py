@@ -145,8 +145,9 @@ def test_what_is_left_is_made_when_it_is_needed(limits: Limits, limit: str, tmp_
     same_masks(grammar, load_artifact(path))
 
 
-def test_a_file_has_the_size_that_it_may_have(tmp_path: Path) -> None:
-    grammar = Grammar((GRAMMARS / "json.kbnf").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("name", ["json", "c_subset"])
+def test_a_file_has_the_size_that_it_may_have(name: str, tmp_path: Path) -> None:
+    grammar = Grammar((GRAMMARS / f"{name}.kbnf").read_text(encoding="utf-8"))
     path, sizes = tmp_path / "a.kbnfc", []
     for room in (80_000, 100_000, 140_000, 2**24):
         made = compile_artifact(grammar, VOCABULARY, path, limits=Limits(artifact_bytes=room))

@@ -142,3 +142,17 @@ def test_members_of_gemma_are_in_the_order_of_their_names() -> None:
     found = Language(grammar("gemma"))
     assert found.has('<c=f>{A:1,b:<|"|>s<|"|>}</c>')
     assert not found.has('<c=f>{b:<|"|>s<|"|>,A:1}</c>')
+
+
+def test_strings_exclude_words_in_gemmas_notation() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {"enum": ["x<end>", "y"]}},
+        "additionalProperties": False,
+    }
+    part = {"type": "json_schema", "json_schema": schema, "style": "gemma", "excludes": ["<end>"]}
+    tag = json.dumps({"type": "structural_tag", "format": part})
+    found = Language(Grammar.from_structural_tag(tag).to_kbnf())
+    assert found.has('{a:<|"|><end<|"|>,b:<|"|>y<|"|>}')
+    assert not found.has('{a:<|"|>x<end>y<|"|>}')
+    assert not found.has('{b:<|"|>x<end><|"|>}')

@@ -288,6 +288,16 @@ LOST: list[tuple[Any, str, str]] = [
         "/format/max_whitespace_cnt: at most 1,024 blanks",
     ),
     (
+        {
+            "type": "json_schema",
+            "json_schema": {"properties": {"s": {"type": "string", "maxLength": 2}}},
+            "style": "gemma",
+            "excludes": ["<x>"],
+        },
+        "W441",
+        "/format/json_schema/properties/s: the length of a string is not bounded",
+    ),
+    (
         {"type": "json_schema", "json_schema": {}, "excludes": ["a"]},
         "W441",
         "/format/excludes: what strings of JSON",

@@ -13,7 +13,15 @@ from kbnf_core.diff.comparison import compare
 from kbnf_core.diff.result import Relation, Verdict
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.process import Asked
-from kbnf_core.targets.rewrite import _merged, _of_automaton, _proof, plain_pattern, rewrite
+from kbnf_core.targets.rewrite import (
+    Change,
+    _formats,
+    _merged,
+    _of_automaton,
+    _proof,
+    plain_pattern,
+    rewrite,
+)
 from kbnf_testing import fake_engine
 from kbnf_testing.samples import examples
 
@@ -145,3 +153,24 @@ def test_tuples_of_older_drafts_are_rewritten(engine: str, named: dict[str, Any]
     assert [each.lost for each in found.changes] == [None]
     newest = {"$schema": "https://json-schema.org/draft/2020-12/schema"} if named else {}
     assert found.schema == {**newest, "type": "array", "prefixItems": pair, "items": False}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"format": "email", "pattern": "^(?!\\.)(?!.*\\.\\.)[A-Za-z.]{1,8}@([a-z]+\\.)+[a-z]{2,}$"},
+        {"format": "date-time", "pattern": "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$"},
+        {"format": "date"},
+    ],
+    ids=["email", "date-time", "date"],
+)
+def test_a_format_and_a_pattern_become_one_pattern(schema: dict[str, Any]) -> None:
+    old = {"type": "string", **schema}
+    spelt = [new for _, new in _formats(old, old, "format")]
+    assert [sorted(new) for new in spelt] == [["pattern", "type"]]
+    assert _proof(old, spelt[0], old, spelt[0]) == ""
+
+
+def test_a_long_loss_is_shortened() -> None:
+    change = Change("/a/maxLength", "`maxLength` made 1,000", "x" * 1_001)
+    assert len(change.said) < 200

@@ -219,11 +219,11 @@ def prune(rules: Rules, keep: Collection[str], alive: Collection[str]) -> None:
     def change(node: Node) -> Node:
         return NOTHING if isinstance(node, Call) and node.name not in alive else node
 
-    for name in [*rules]:
-        if name in alive:
-            rules[name] = rewrite(rules[name], change)
-        else:
-            del rules[name]
+    dead = [name for name in rules if name not in alive]
+    for name in dead:
+        del rules[name]
+    for name in [*rules] if dead else ():
+        rules[name] = rewrite(rules[name], change)
     used = reachable(keep, {name: list(called(body)) for name, body in rules.items()})
     for name in [name for name in rules if name not in used]:
         del rules[name]
@@ -333,18 +333,19 @@ def repeat_nonempty(rules: Rules) -> None:
 
 def eliminate_left_recursion(rules: Rules) -> None:
     """Rewrite ``rules``, in place, so that none can begin with itself."""
-    _split_nullable(rules)
     nonempty = Nonempty(rules)
-    for members in cycles(_first_calls(rules, nonempty.nullable)):
+    found = cycles(_first_calls(rules, nonempty.nullable))
+    recursive = {name for members in found for name in members}
+    if not recursive.isdisjoint(nonempty.nullable):
+        _split_nullable(rules, recursive, nonempty)
+        nonempty = Nonempty(rules)
+        found = cycles(_first_calls(rules, nonempty.nullable))
+    for members in found:
         _solve(rules, members, nonempty)
 
 
-def _split_nullable(rules: Rules) -> None:
+def _split_nullable(rules: Rules, recursive: set[str], nonempty: Nonempty) -> None:
     """Let rules on a cycle that may be empty call each other without the empty text only."""
-    nonempty = Nonempty(rules)
-    recursive = {
-        name for members in cycles(_first_calls(rules, nonempty.nullable)) for name in members
-    }
     split = recursive & nonempty.nullable
     for name in sorted(split):
         nonempty.of(Call(name))

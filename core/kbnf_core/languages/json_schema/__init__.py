@@ -2,7 +2,8 @@
 
 A schema is read into a document (``document``), its positions are named by expressions
 (``expressions``), these are brought into a normal form by type (``normal_form``, from ``schemas``),
-and that is written as rules (``writer``). Everything that a grammar cannot keep is a problem with
+and that is written as rules of the IR (``writer``). A tree that people read is made of these rules
+(``readable``, ``notations``). Everything that a grammar cannot keep is a problem with
 the JSON Pointer of its keyword.
 
 Names are imported when they are first used: every command knows the language, few read a schema.

@@ -1,7 +1,7 @@
 """How automata of strings and numbers are written for people: short lines, named formats.
 
 What is written has the language of the automaton, as an expression where that is short, as rules
-where it grows; ``write_scalars`` says which of these functions is asked for which automaton.
+where it grows. Automata come with a ``Notation`` that says what they were made of.
 """
 
 from collections.abc import Callable, Iterator, Mapping

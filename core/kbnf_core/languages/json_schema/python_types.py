@@ -173,9 +173,13 @@ class LosslessSchema(GenerateJsonSchema):
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         """Write a mapping with the names that its keys are read from."""
         written = super().dict_schema(schema)
+        if "patternProperties" in written:
+            return {**written, "additionalProperties": False}
         keys = schema.get("keys_schema")
         names = _KEYS.get(str(keys["type"])) if keys else None
-        return written if names is None else {**written, "propertyNames": names}
+        if keys is None or names is None:
+            return written
+        return _within_unkept_bounds({**written, "propertyNames": names}, keys)
 
     def set_schema(self, schema: core_schema.SetSchema) -> JsonSchemaValue:
         """Write a set: a text that repeats an item is the same set."""
@@ -227,7 +231,7 @@ def _unkept(written: JsonSchemaValue, what: str) -> JsonSchemaValue:
 
 
 def _within_unkept_bounds(written: JsonSchemaValue, schema: Any) -> JsonSchemaValue:
-    bounds = sorted(schema.keys() & {"gt", "ge", "lt", "le"})
+    bounds = sorted(schema.keys() & {"gt", "ge", "lt", "le", "multiple_of"})
     return _unkept(written, f"{schema['type']} ({', '.join(bounds)})") if bounds else written
 
 

@@ -1,8 +1,8 @@
 """Schemas that only name types, members, items and texts, straight to rules.
 
 Most tools, and many other schemas, say nothing but this. What they allow can be written down as it
-is read: there is nothing to intersect, to complement or to find empty, so there is no normal form
-and no tree of KBNF. A schema with any other keyword is None here, and ``writer`` writes it; of its
+is read: there is nothing to intersect, to complement or to find empty, so there is no normal form.
+A schema with any other keyword is None here, and ``writer`` writes it; of its
 parts those that are simple are written here again.
 
 An object is a rule, named after a digest of all that it says but for annotations. So equal objects

@@ -336,16 +336,19 @@ class Contents:
             self._rules.append(definition(self._known[shape], body))
         return self._known[shape]
 
-    def regex(self, pattern: str, pointer: str) -> str:
-        """Return a regular expression of XGrammar's as ours; ``.`` is any character there."""
+    def regex(self, pattern: str, pointer: str, *, dot_all: bool) -> str:
+        """Return a regular expression of XGrammar's as ours."""
+        # By itself first: it cannot close a group that is put around it.
+        problems = compile_regex(pattern, self._limits).problems
         if "|" in pattern:
             pattern = f"(?:{pattern})"
         else:
             pattern = pattern.removeprefix("^")
             anchored = pattern.endswith("$") and not pattern.endswith("\\$")
             pattern = pattern.removesuffix("$") if anchored else pattern
-        found = f"(?s:{to_whole(f'^{pattern}$')})"
-        for problem in compile_regex(found, self._limits).problems:
+        found = to_whole(f"^{pattern}$")
+        found = f"(?s:{found})" if dot_all else found
+        for problem in problems or compile_regex(found, self._limits).problems:
             message = f"in this regular expression: {problem.message}"
             self.report.error(pointer, message, code=problem.code)
         return found

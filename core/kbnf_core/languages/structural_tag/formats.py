@@ -262,7 +262,11 @@ FORMATS: Mapping[str, Mapping[str, Field]] = {
         "lexing": Field(one_of(LEXINGS), "scannerless"),
         "tool": Field(name, None),
     },
-    "regex": {"pattern": Field(word), "tool": Field(name, None)},
+    "regex": {
+        "pattern": Field(word),
+        "dot_all": Field(flag, True),
+        "tool": Field(name, None),
+    },
     "token": {"token": Field(token)},
     "exclude_token": {"exclude_tokens": Field(tokens, ())},
     "any_tokens": {"exclude_tokens": Field(tokens, ()), "max_tokens": Field(bound, None)},

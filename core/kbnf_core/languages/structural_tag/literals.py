@@ -110,6 +110,8 @@ def _key(notation: Notation, name: str, *, is_inner: bool) -> str:
 class LiteralArguments(NestedArguments):
     """Writes arguments in a notation."""
 
+    takes_excludes = True
+
     def prepare(self) -> None:
         """Make the rule of strings."""
         self._style = self.fields["style"]
@@ -117,6 +119,9 @@ class LiteralArguments(NestedArguments):
         self._outermost: frozenset[str] = frozenset()
         quote = self._notation.quote
         self._words = sorted({quote or "\0", *self.fields["excludes"]})
+        if self.fields["excludes"] and not quote:
+            message = "what strings of JSON may not contain is left out"
+            self.report.loss(f"{self.pointer}/excludes", message)
         self._plain = optional(self.contents.shared("argument", avoiding(self._words)))
 
     def containers(self) -> list[Definition]:
@@ -217,6 +222,8 @@ class LiteralArguments(NestedArguments):
             kind = kind_of(each)
             if listed is not None:
                 for value in listed:
+                    if isinstance(value, str) and any(map(value.count, self.fields["excludes"])):
+                        continue
                     yield text(fold(("inner", value), _parts, self._constant))
             elif each is True or (kind is None and each is not False):
                 yield self._any("any_value", where)

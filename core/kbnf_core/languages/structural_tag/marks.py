@@ -92,14 +92,16 @@ class _MarkedWriter(Writer):
     def _json_schema(self, node: Node) -> Form:
         style, schema = node.fields.get("style", "qwen_xml"), node.fields["json_schema"]
         shapes: tuple[Shape, ...] = ()
-        if style in OF_JSON:
+        if style == "json":
             pointer = f"{node.pointer}/json_schema"
             form = self._contents.schema(True, _ANY_JSON, pointer, "json")
         else:
             form = super()._json_schema(node)
-            if style not in NOTATIONS:
+            if style not in (*NOTATIONS, *OF_JSON):
                 shapes = shapes_of(schema, style, options_in(node.fields, self._options))
         name, tag = node.fields["tool"], self._tag_around(node)
+        if style == "call" and name is None:
+            return self.mark(form)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
         return self.mark(form, Mark("call", name or None, style, shapes))

@@ -133,7 +133,8 @@ class Writer:
         return text(node.fields["value"])
 
     def _regex(self, node: Node) -> Form:
-        return regex(self._contents.regex(node.fields["pattern"], f"{node.pointer}/pattern"))
+        pattern, dot_all = node.fields["pattern"], node.fields["dot_all"]
+        return regex(self._contents.regex(pattern, f"{node.pointer}/pattern", dot_all=dot_all))
 
     def _grammar(self, node: Node) -> Form:
         fields, pointer = node.fields, f"{node.pointer}/grammar"
@@ -398,5 +399,5 @@ def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
             if content is not None and content.kind in _WISHES:
                 found[id(content)] = f"{found[id(node)]}_{_WISHES[content.kind]}"
         elif node.kind in _WISHES and id(node) not in found:
-            found[id(node)] = _WISHES[node.kind]
+            found[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
     return found

@@ -52,6 +52,8 @@ OF_ARRAYS = frozenset({"type", "items", "prefixItems", "minItems", "maxItems"})
 class NestedArguments(ABC):
     """Writes the arguments of a tool in a style."""
 
+    takes_excludes = False
+
     def __init__(
         self, contents: Contents, fields: Mapping[str, Any], options: Options, pointer: str
     ) -> None:
@@ -67,7 +69,7 @@ class NestedArguments(ABC):
 
     def write(self, hint: str) -> Form:
         """Return all arguments, a rule called like ``hint``."""
-        if self.fields["excludes"]:
+        if self.fields["excludes"] and not self.takes_excludes:
             where = f"{self.pointer}/excludes"
             message = f"`excludes` in the style `{self.fields['style']}` is not supported"
             self.report.error(where, message, code=UNSUPPORTED)

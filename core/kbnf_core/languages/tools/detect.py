@@ -1,4 +1,4 @@
-"""Whether a JSON value lists tools, by its content."""
+"""Whether a JSON value lists tools or asks for an answer in some form, by its content."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,7 +20,7 @@ def is_tool_list(value: Any) -> bool:
     """Tell whether a JSON value lists tools, also as a whole request or the answer of a server."""
     listed = entries(value)
     if listed is None:
-        return False
+        return answer(value) is not None
     return any(map(looks_like_tool, listed[0])) or not listed[0]
 
 
@@ -36,6 +36,44 @@ def entries(value: Any) -> tuple[list[Any], str] | None:
     if isinstance(value.get("tools"), list):
         return value["tools"], "/tools"
     return ([value], "") if looks_like_tool(value) else None
+
+
+_ANSWERS = (
+    ("response_format",),
+    ("text", "format"),
+    ("output_format",),
+    ("output_config", "format"),
+    ("generationConfig", "responseJsonSchema"),
+    ("generationConfig", "responseSchema"),
+    ("generation_config", "response_json_schema"),
+    ("generation_config", "response_schema"),
+)
+"""Where requests say what the answer is: OpenAI's two APIs, Anthropic's, and Gemini's."""
+
+
+def answer(value: Any) -> tuple[Any, tuple[str, ...]] | None:
+    """Return what an answer shall be, as a request or the value itself says, and the way there."""
+    if not isinstance(value, Mapping):
+        return None
+    for path in _ANSWERS:
+        found: Any = value
+        for name in path:
+            found = found.get(name) if isinstance(found, Mapping) else None
+        if isinstance(found, Mapping):
+            return found, path
+    kind = value.get("type")
+    is_format = kind == "json_object" or (value.keys() == {"type"} and kind == "text")
+    if is_format or (kind == "json_schema" and isinstance(_inner(value), Mapping)):
+        return value, ()
+    is_named = value.keys() <= _NAMED and isinstance(value.get("name"), str)
+    return (value, ()) if is_named and isinstance(value.get("schema"), Mapping) else None
+
+
+_NAMED = frozenset(("name", "schema", "strict", "description"))
+
+
+def _inner(value: Mapping[str, Any]) -> Any:
+    return value.get("json_schema", value.get("schema"))
 
 
 def looks_like_tool(value: Any) -> bool:

@@ -17,6 +17,7 @@ from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.tools.detect import (
     DECLARATIONS,
     SCHEMAS,
+    answer,
     entries,
     looks_like_tool,
 )
@@ -60,6 +61,12 @@ ANTHROPIC = Form(
     service=Service.ANTHROPIC,
 )
 GEMINI = Form("Gemini", _GEMINI, r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+OF_SERVICES: Mapping[Service, Form] = {
+    Service.OPENAI: CHAT,
+    Service.ANTHROPIC: ANTHROPIC,
+    Service.GEMINI: GEMINI,
+}
+"""The forms whose rules a service has, whatever form a list is in."""
 MCP = Form("MCP", ("inputSchema",), r"[a-zA-Z0-9_.-]{1,128}", needs_schema=True)
 CUSTOM = Form("OpenAI", (), _WORDS, service=Service.OPENAI)
 """Tools whose input is a text, of a grammar or any."""
@@ -99,11 +106,30 @@ class Tool:
         return named if isinstance(named, str) else None
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an answer is: a JSON value of a schema, with its pointer; without one, any text."""
+
+    schema: Json | None
+    pointer: str
+    strict: Service | None = None
+
+    @property
+    def schemas(self) -> Iterator[tuple[Json, str]]:
+        """The schema, if there is one, with its pointer."""
+        if self.schema is not None:
+            yield self.schema, self.pointer
+
+
 @dataclass(slots=True)
 class Listed:
-    """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest."""
+    """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest.
+
+    ``answer`` is what is written where no tool is called, if a request says so.
+    """
 
     tools: list[Tool] = field(default_factory=list)
+    answer: Answer | None = None
     errors: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
@@ -116,6 +142,14 @@ def tools_of(value: Json) -> Listed:
     """Return the tools of a JSON value in any of the forms."""
     found = Listed()
     listed = entries(value)
+    asked = answer(value)
+    if asked is not None:
+        _read_answer(*asked, found)
+    choice = value.get("tool_choice", "auto") if isinstance(value, dict) else "auto"
+    if asked is not None and (listed is None or choice in ("none", {"type": "none"})):
+        return found
+    if choice not in ("auto", {"type": "auto"}):
+        found.answer = None
     if listed is None:
         message = "this is no list of tools: an array of tools, or an object with `tools`, is"
         found.error(message, "")
@@ -133,6 +167,31 @@ def tools_of(value: Json) -> Listed:
             found.error(message, f"{each.pointer}/name", f"the other one is at {where}")
         seen.setdefault(each.name, each.pointer)
     return found
+
+
+def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) -> None:
+    """Read the format of an answer, a ``response_format`` or its like."""
+    pointer = "".join(f"/{each}" for each in path)
+    if path[:1] in (("generationConfig",), ("generation_config",)):
+        if path[1] in ("responseSchema", "response_schema"):
+            from_openapi(form)
+        found.answer = Answer(form, pointer, Service.GEMINI)
+        return
+    kind = form.get("type", "json_schema")
+    if kind in ("text", "json_object"):
+        found.answer = Answer(None if kind == "text" else {"type": "object"}, pointer)
+        return
+    if isinstance(form.get("json_schema"), dict):
+        form, pointer = form["json_schema"], f"{pointer}/json_schema"
+    schema = form.get("schema")
+    if kind == "json_schema" and isinstance(schema, dict):
+        strict = Service.OPENAI if form.get("strict") is True else None
+        found.answer = Answer(schema, f"{pointer}/schema", strict)
+    elif kind == "json_schema":
+        found.error("the format of an answer has no `schema`", pointer)
+    else:
+        message = "the type of an answer's format is `json_schema`, `json_object` or `text`"
+        found.error(message, f"{pointer}/type")
 
 
 def _read(tool: Json, pointer: str, found: Listed) -> None:
@@ -188,7 +247,7 @@ def _read_custom(tool: dict[str, Json], pointer: str, found: Listed) -> None:
         lark = {"type": "grammar", "syntax": "lark", "lexing": "llguidance", "grammar": text}
         _read_as(CUSTOM, entry, pointer, found, lark, f"{where}/definition")
     elif syntax == "regex":
-        regex = {"type": "regex", "pattern": f"(?-s:{text})"}
+        regex = {"type": "regex", "pattern": text, "dot_all": False}
         _read_as(CUSTOM, entry, pointer, found, regex, f"{where}/definition")
     else:
         message = "the `syntax` of a custom tool's grammar is `lark` or `regex`"
@@ -242,9 +301,8 @@ def _read_as(
     found.tools.append(Tool(name, pointer, form, entry, schema, where, strict, text))
 
 
-def refusals(tool: Tool) -> Iterator[Problem]:
-    """Yield what the service of a tool's form refuses in it, whatever its grammar."""
-    form = tool.form
+def refusals(tool: Tool, form: Form) -> Iterator[Problem]:
+    """Yield what the service that reads a form refuses in a tool, whatever its grammar."""
     if re.fullmatch(form.names, tool.name) is None:
         message = f"{form.title} refuses the name `{tool.name}`: it must match `^{form.names}$`"
         yield Problem(REFUSED, message, f"{tool.pointer}/name")
@@ -266,18 +324,18 @@ def refusals(tool: Tool) -> Iterator[Problem]:
                 help_ = "put it into a property"
                 yield Problem(REFUSED, message, f"{pointer}/{keyword}", help_)
     if form.members:
-        yield from _strange_members(tool)
+        yield from _strange_members(tool, form)
 
 
-def _strange_members(tool: Tool) -> Iterator[Problem]:
+def _strange_members(tool: Tool, form: Form) -> Iterator[Problem]:
     pending: list[tuple[Json, str]] = [(tool.schema, tool.schema_pointer)]
     for schema, pointer in pending:
         for steps, inner in subschemas(schema):
             where = "/".join((pointer, *map(escape, steps)))
             pending.append((inner, where))
-            if steps[0] == "properties" and not re.fullmatch(tool.form.members, steps[1]):
-                message = f"{tool.form.title} refuses the name `{steps[1]}` of a property"
-                yield Problem(REFUSED, f"{message}: it must match `^{tool.form.members}$`", where)
+            if steps[0] == "properties" and not re.fullmatch(form.members, steps[1]):
+                message = f"{form.title} refuses the name `{steps[1]}` of a property"
+                yield Problem(REFUSED, f"{message}: it must match `^{form.members}$`", where)
 
 
 _COUNTS = ("minItems", "maxItems", "minLength", "maxLength", "minProperties", "maxProperties")

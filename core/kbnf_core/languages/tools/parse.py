@@ -38,7 +38,16 @@ from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
-from kbnf_core.languages.tools.forms import INVALID, TEXT_MARKERS, Tool, refusals, tools_of
+from kbnf_core.languages.tools.forms import (
+    INVALID,
+    OF_SERVICES,
+    TEXT_MARKERS,
+    Answer,
+    Form,
+    Tool,
+    refusals,
+    tools_of,
+)
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -56,6 +65,7 @@ class _List:
     notes: tuple[Problem, ...]
     options: Options
     errors: tuple[Problem, ...] = ()
+    answer: Answer | None = None
 
 
 def parse_tool_list(source: Source, request: Request) -> Parsed:
@@ -72,7 +82,12 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
     found: Parsed
     texts = tuple(each for each in listed.tools if each.text is not None)
-    if how.tool_calls is None and texts:
+    answer = listed.answer
+    if answer is not None and answer.schema is not None and not listed.tools:
+        options = guided(answer.schema, listed.options)
+        text = SchemaText(source, answer.schema, options, (("", answer.pointer),))
+        return SchemaReading(text, as_tree=request.as_tree)
+    if how.tool_calls is None and (texts or answer is not None):
         found = _Texts(listed, request)
         wrong, remarks = [], listed.notes
     elif how.tool_calls is None:
@@ -88,7 +103,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         # No call of a format has the grammar of a custom tool, which is read nevertheless.
         wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
         remarks = (*listed.notes, *_text_markers(str(how.tool_calls), request))
-        found.losses += tuple(_unkept(texts, source))
+        found.losses += tuple(_unkept(listed, source))
     if _errors_in(wrong):
         return _BrokenList(listed, wrong)
     if not _errors_in(found.diagnostics):
@@ -143,24 +158,37 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
             known = ", ".join(each.name for each in found.tools)
             message = f"there is no tool `{how.tool}`"
             errors.append(Problem(INVALID, message, "", f"there are {known}"))
+    if found.answer is not None and not (how.tool or errors):
+        errors = [*_errors(found.answer, options)]
     strange = _unwritable(tools, how)
     wrong = {id(tool): [*_errors(tool, options), *strange.get(tool.name, ())] for tool in tools}
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
-    notes = (*found.notes, *(each for tool in tools for each in refusals(tool)))
-    return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())))
+    refused = (
+        each
+        for tool in tools
+        for form in {each.title: each for each in (*_asked(options), tool.form)}.values()
+        for each in refusals(tool, form)
+    )
+    notes = (*found.notes, *refused)
+    return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())), found.answer)
+
+
+def _asked(options: Options) -> tuple[Form, ...]:
+    """Return the form of the service whose strict mode is asked for."""
+    return () if options.strict is None else (OF_SERVICES[options.strict],)
 
 
 def _is_in(pointer: str, tool: Tool) -> bool:
     return pointer == tool.pointer or pointer.startswith(f"{tool.pointer}/")
 
 
-def _errors(tool: Tool, options: Options) -> Iterator[Problem]:
-    """Yield what is wrong with the form of a tool's schema."""
-    strict = options.strict or tool.strict
-    for schema, pointer in tool.schemas:
+def _errors(found: Tool | Answer, options: Options) -> Iterator[Problem]:
+    """Yield what is wrong with the form of a tool's schema, or of an answer's."""
+    for number, (schema, pointer) in enumerate(found.schemas):
         try:
-            is_input = pointer == tool.schema_pointer
-            own = replace(options, strict=strict if is_input else None)
+            # No service reads the schema of a result.
+            strict = None if number else options.strict or found.strict
+            own = replace(options, strict=strict)
             checked(schema, constant(schema).text, own)
         except ProblemError as error:
             yield from (_moved(each, pointer) for each in error.problems)
@@ -183,8 +211,9 @@ def _moved(problem: Problem, pointer: str) -> Problem:
 
 def _suspicious(listed: _List) -> Iterator[Diagnostic]:
     """Yield what is suspicious in the tools of a list, each read alone."""
-    for tool in listed.tools:
-        for schema, pointer in tool.schemas:
+    every: Sequence[Tool | Answer] = listed.tools
+    for each in every if listed.answer is None else (*every, listed.answer):
+        for schema, pointer in each.schemas:
             options = guided(schema, listed.options)
             found = contradictions(schemas_of(schema, options))
             for problem in (*oddities(schema, options), *found):
@@ -316,17 +345,26 @@ def _parameters(tool: Tool) -> Json:
     }
 
 
-def _unkept(tools: Iterable[Tool], source: Source) -> Iterator[Loss]:
-    """Yield a loss for each grammar of a custom tool, which no string of arguments can keep."""
-    for tool in tools:
-        if tool.text is not None and tool.text["type"] == "grammar":
-            message = "in calls of this format the input of a custom tool is any text"
-            found = diagnostic(Problem(IN_PART, message, tool.schema_pointer), source)
-            yield Loss(found.code, found.message, found.span)
+def _unkept(listed: _List, source: Source) -> Iterator[Loss]:
+    """Yield what a format of calls does not keep: grammars in strings, and what answers are."""
+    message = "in calls of this format the input of a custom tool is any text"
+    places = [
+        (each.schema_pointer, message)
+        for each in listed.tools
+        if each.text is not None and each.text["type"] == "grammar"
+    ]
+    if listed.answer is not None and listed.answer.schema is not None:
+        places.append((listed.answer.pointer, "around calls of this format is any text"))
+    for pointer, message in places:
+        found = diagnostic(Problem(IN_PART, message, pointer), source)
+        yield Loss(found.code, found.message, found.span)
 
 
 class _Texts(TagReading):
-    """The calls of some tools, of which custom ones are their texts, the others JSON objects."""
+    """The calls of some tools, of which custom ones are their texts, the others JSON objects.
+
+    Where a request says so, there is also an answer without a call.
+    """
 
     def __init__(self, listed: _List, request: Request) -> None:
         elements: list[Any] = []
@@ -340,6 +378,11 @@ class _Texts(TagReading):
                 places |= {f"{pointer}/json_schema{here}": there for here, there in whole.moved}
             elements.append({**part, "tool": tool.name})
             places[pointer] = tool.pointer
+        if listed.answer is not None:
+            schema = listed.answer.schema
+            places[f"/format/elements/{len(elements)}/json_schema"] = listed.answer.pointer
+            answered = {"type": "json_schema", "json_schema": schema, "style": "call"}
+            elements.append({"type": "any_text"} if schema is None else answered)
         tag = {"type": "structural_tag", "format": {"type": "or", "elements": elements}}
         report = _Report(listed.source, places)
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)

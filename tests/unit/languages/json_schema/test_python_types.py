@@ -59,7 +59,7 @@ TYPES = [
     Annotated[str, pydantic.StringConstraints(strip_whitespace=True, to_lower=True, min_length=2)],
     Annotated[bytes, Field(min_length=1, max_length=4)],
     dict[int, str], dict[float, int], dict[bool, int], dict[dt.date, int], dict[_Color, int],
-    dict[Decimal, int], set[int], frozenset[_Color], typing.Sequence[Decimal],
+    dict[Decimal, int], dict[Annotated[str, Field(pattern="^x")], int], set[int], frozenset[_Color], typing.Sequence[Decimal],
     pydantic.Base64Str, pydantic.Base64UrlStr, pydantic.UUID4,
     _Point, _Sizes,
     *_named(

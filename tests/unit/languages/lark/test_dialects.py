@@ -8,32 +8,12 @@ import pytest
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, check
 from kbnf_core.convert import from_lark
 from kbnf_core.languages import LARK
+from kbnf_testing.data import PATCH
 from kbnf_testing.membership import Language
 
-TEXT = """\
-start: begin_patch hunk+ end_patch
-begin_patch: "*** Begin Patch" LF
-end_patch: "*** End Patch" LF?
-
-hunk: add_hunk | delete_hunk | update_hunk
-add_hunk: "*** Add File: " filename LF add_line+
-delete_hunk: "*** Delete File: " filename LF
-update_hunk: "*** Update File: " filename LF change_move? change?
-
-filename: /(.+)/
-add_line: "+" /(.*)/ LF -> line
-
-change_move: "*** Move to: " filename LF
-change: (change_context | change_line)+ eof_line?
-change_context: ("@@" | "@@ " /(.+)/) LF
-change_line: ("+" | "-" | " ") /(.*)/ LF
-eof_line: "*** End of File" LF
-
-%import common.LF
-"""
-"""A grammar of patches, as for LLGuidance: what Codex calls `apply_patch` has one like it."""
-ADDED = "*** Begin Patch\n*** Add File: a.py\n+x\n+\n*** End Patch\n"
-CHANGED = "*** Begin Patch\n*** Update File: a.py\n@@ def f\n-x\n y\n+\n*** End Patch"
+TEXT = PATCH.read_text("utf-8")
+ADDED = "*** Begin Patch\n*** Make: a.py\n+x\n+\n*** End Patch\n"
+CHANGED = "*** Begin Patch\n*** Edit: a.py\n@@ def f\n-x\n y\n+\n*** End Patch"
 
 
 def test_a_file_that_lark_refuses_and_llguidance_reads_is_llguidances() -> None:

@@ -1,0 +1,35 @@
+"""KBNF in Pygments, and so in mkdocs, Sphinx and ``pygmentize -l kbnf``."""
+
+from pygments.lexer import RegexLexer, bygroups
+from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String
+
+__all__ = ["KbnfLexer"]
+
+
+class KbnfLexer(RegexLexer):
+    """Colours KBNF: names that are defined, texts, regular expressions, tokens and comments."""
+
+    name = "KBNF"
+    aliases = ("kbnf",)
+    filenames = ("*.kbnf",)
+    url = "https://pypi.org/project/kbnf-toolkit"
+    version_added = ""
+
+    tokens = {  # noqa: RUF012 - as Pygments has it
+        "root": [
+            (r"\s+", Punctuation),
+            (r"\(\*\s*kbnf:[\s\S]*?\*\)", Comment.Special),
+            (r"\(\*[\s\S]*?\*\)", Comment.Multiline),
+            (r"([A-Za-z_][\w-]*)(\s*)(::=|=)", bygroups(Name.Function, Punctuation, Operator)),
+            (r"(#r)(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')", bygroups(String.Affix, String.Regex)),
+            (r"#(?:b|ex|e|substrs)?(?=[\"'])", String.Affix, "regex"),
+            (r"except!", Keyword),
+            (r"#token|#\[", Keyword),
+            (r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', String),
+            (r"[A-Za-z_][\w-]*", Name.Variable),
+            (r"[0-9]+", Number.Integer),
+            (r"[|?*+^-]", Operator),
+            (r"[(){}\[\];,:#]", Punctuation),
+        ],
+        "regex": [(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', String.Regex, "#pop")],
+    }

@@ -1,0 +1,235 @@
+"""Custom tools, whose input is a text, and what requests say of answers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kbnf_core import Grammar
+from kbnf_core.convert import convert
+from kbnf_core.languages import TOOL_LIST, detect
+from kbnf_core.lint.check import check
+from kbnf_core.targets.check import Panel, check_targets
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.source import Source
+from kbnf_testing.data import PATCH as FILE
+from kbnf_testing.membership import Language
+
+PATCH = FILE.read_text("utf-8")
+EDIT = "*** Begin Patch\n*** Edit: a.py\n@@ def f\n-x\n y\n+\n*** End Patch"
+CLOSED = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"],
+          "additionalProperties": False}  # fmt: skip
+NOW = {"type": "function", "function": {"name": "now"}}
+ANSWER = {"type": "json_schema", "json_schema": {"name": "a", "strict": True, "schema": CLOSED}}
+CALL = '{"name": "now", "arguments": {}}'
+
+
+def custom(definition: str, syntax: str = "lark", *, of_chat: bool = False) -> dict[str, Any]:
+    """Return a custom tool in the form of either API."""
+    grammar = {"syntax": syntax, "definition": definition}
+    if of_chat:
+        form = {"type": "grammar", "grammar": grammar}
+        return {"type": "custom", "custom": {"name": "patch", "format": form}}
+    return {"type": "custom", "name": "patch", "format": {"type": "grammar", **grammar}}
+
+
+def found(value: Any, **options: Any) -> list[tuple[str, str | None]]:
+    text = json.dumps(value)
+    assert detect(text, "request.json") is TOOL_LIST
+    every = check(text, language=TOOL_LIST, language_options=options)
+    return [(each.code, each.pointer) for each in every]
+
+
+@pytest.mark.parametrize("of_chat", [True, False])
+def test_the_input_of_a_custom_tool_is_constrained_and_read_back(of_chat: bool) -> None:
+    tools = [custom(PATCH, of_chat=of_chat), NOW]
+    assert found(tools) == []
+    grammar = Grammar.from_tools(tools)
+    language = Language(grammar.to_kbnf())
+    assert language.has(EDIT)
+    assert language.has(CALL)
+    assert not language.has(EDIT.replace("@@", "@"))
+    assert grammar.read_value(EDIT) == [{"name": "patch", "arguments": {"input": EDIT}}]
+    assert grammar.read_value(CALL) == [{"name": "now", "arguments": {}}]
+    alone = Grammar.from_tools(tools, tool="patch")
+    assert not Language(alone.to_kbnf()).has(CALL)
+
+
+def test_the_input_of_a_custom_tool_streams() -> None:
+    reader = Grammar.from_tools([custom('start: "GO " /[^x]+/'), NOW]).value_reader()
+    deltas = []
+    for byte in 'GO é"\n'.encode():
+        reader.feed(bytes([byte]))
+        deltas += reader.deltas()
+    reader.finish()
+    deltas += reader.deltas()
+    assert deltas[0].text == "patch"
+    written = "".join(each.text for each in deltas if each.kind == "arguments")
+    assert json.loads(written) == reader.value[0]["arguments"] == {"input": 'GO é"\n'}
+    assert len(deltas) > 4
+
+
+def test_a_regular_expression_is_the_whole_input() -> None:
+    language = Language(Grammar.from_tools([custom("a.c|d", "regex")]).to_kbnf())
+    assert [language.has(each) for each in ("abc", "d", "a\nc", "xabc", "dd")] == [
+        True, True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_a_tool_without_a_grammar_takes_any_text() -> None:
+    for tool in ({"type": "custom", "name": "say"}, {"type": "custom", "custom": {"name": "say"}}):
+        grammar = Grammar.from_tools([tool])
+        assert grammar.read_value("a\nb") == [{"name": "say", "arguments": {"input": "a\nb"}}]
+
+
+def test_in_a_format_of_calls_a_grammar_is_a_loss_and_a_regex_a_pattern() -> None:
+    lark = json.dumps([custom(PATCH)])
+    written = convert(lark, TOOL_LIST, options={"tool_calls": "qwen_3"}, lossy=True)
+    assert [each.code for each in written.losses] == ["W441"]
+    grammar = Grammar.from_tools(
+        [custom("a+", "regex")], tool_calls="qwen_3", tool_choice="required"
+    )
+    language = Language(grammar.to_kbnf())
+    call = '<tool_call>\n{"name": "patch", "arguments": {"input": "aa"}}\n</tool_call>'
+    assert language.has(call)
+    assert not language.has(call.replace("aa", "b"))
+
+
+@pytest.mark.parametrize("options", [{}, {"tool_calls": "qwen_3"}])
+@pytest.mark.parametrize(
+    ("tool", "code", "pointer"),
+    [
+        (custom("start: b"), "E101", "/0/format/definition"),
+        (custom("start: b", of_chat=True), "E101", "/0/custom/format/grammar/definition"),
+        (custom("(a", "regex"), "E201", "/0/format/definition"),
+        (custom("a", "bnf"), "E824", "/0/format/syntax"),
+        (custom(""), "E824", "/0/format"),
+        ({"type": "custom", "name": "patch", "format": 3}, "E824", "/0/format"),
+        ({"type": "custom", "custom": []}, "E824", "/0/custom"),
+        ({"type": "custom"}, "E824", "/0"),
+        # Hostile ones meet the limits of grammars.
+        (custom("start: " + "(" * 10_000 + '"a"' + ")" * 10_000), "E012", "/0/format/definition"),
+        (custom("start: /((a{1,999}){1,999}){1,999}/"), "E203", "/0/format/definition"),
+        (custom('start: "a"~1..1000000000'), "E013", "/0/format/definition"),
+        (custom("%import ..secret.x\nstart: x"), "E101", "/0/format/definition"),
+        (custom("start: start"), "E105", "/0/format/definition"),
+        (custom("(" * 10_000 + "a" + ")" * 10_000, "regex"), "E201", "/0/format/definition"),
+        (custom("((a{1,999}){1,999}){1,999}", "regex"), "E203", "/0/format/definition"),
+        (custom("a)|(?:b", "regex"), "E201", "/0/format/definition"),
+        (custom(r"(a)\1", "regex"), "E202", "/0/format/definition"),
+    ],
+)
+def test_what_is_wrong_with_a_custom_tool_is_at_its_pointer(
+    tool: dict[str, Any], code: str, pointer: str, options: dict[str, str]
+) -> None:
+    assert (code, pointer) in found([tool], **options)
+    with pytest.raises(GrammarError):
+        Grammar.from_tools([tool], tool_calls=options.get("tool_calls"))
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ANSWER,
+        ANSWER["json_schema"],
+        {"model": "m", "response_format": ANSWER},
+        {"text": {"format": {"type": "json_schema", "name": "a", "schema": CLOSED}}},
+        {"output_format": {"type": "json_schema", "schema": CLOSED}},
+        {"output_config": {"format": {"type": "json_schema", "schema": CLOSED}}},
+        {"generationConfig": {"responseJsonSchema": CLOSED}},
+        {"tools": [NOW], "tool_choice": "none", "response_format": ANSWER},
+    ],
+)  # fmt: skip
+def test_the_format_of_an_answer_is_its_schema(request_: Any) -> None:
+    assert found(request_) == []
+    assert (
+        Grammar.from_tools(request_).to_kbnf().split("start ::=")[1]
+        == (Grammar.from_json_schema(CLOSED).to_kbnf().split("start ::=")[1])
+    )
+
+
+def test_an_answer_of_gemini_is_of_openapi() -> None:
+    schema = {"type": "OBJECT", "properties": {"a": {"type": "INTEGER", "nullable": True}}}
+    language = Language(
+        Grammar.from_tools({"generationConfig": {"responseSchema": schema}}).to_kbnf()
+    )
+    assert language.has('{"a": null}')
+    assert not language.has('{"a": "x"}')
+
+
+def test_any_json_and_any_text() -> None:
+    json_, text = (Language(Grammar.from_tools({"type": each}).to_kbnf())
+                   for each in ("json_object", "text"))  # fmt: skip
+    assert json_.has('{"x": [1]}')
+    assert not json_.has("[1]")
+    assert text.has("[1")
+
+
+@pytest.mark.parametrize(
+    ("choice", "calls", "answers"),
+    [("auto", True, True), ("none", False, True), ("required", True, False)],
+)
+def test_a_request_has_calls_and_answers(choice: str, calls: bool, answers: bool) -> None:
+    asked = {"tools": [NOW], "tool_choice": choice, "response_format": ANSWER}
+    grammar = Grammar.from_tools(asked)
+    language = Language(grammar.to_kbnf())
+    assert language.has(CALL) == calls
+    assert language.has('{"a": 1}') == answers
+    if choice == "auto":
+        assert grammar.read_value('{"a": 1}') == ['{"a": 1}']
+        assert grammar.read_value(CALL) == [{"name": "now", "arguments": {}}]
+
+
+@pytest.mark.parametrize(
+    ("form", "code", "pointer"),
+    [
+        ({"type": "xml"}, "E824", "/response_format/type"),
+        ({"type": []}, "E824", "/response_format/type"),
+        ({"type": "json_schema", "json_schema": {"name": "a"}}, "E824",
+         "/response_format/json_schema"),
+        ({"type": "json_schema", "schema": {"type": "wrong"}}, "E802",
+         "/response_format/schema/type"),
+        ({"type": "json_schema", "strict": True, "schema": {"type": "object"}}, "E809",
+         "/response_format/schema"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_an_answer_is_at_its_pointer(
+    form: dict[str, Any], code: str, pointer: str
+) -> None:
+    every = found({"response_format": form})
+    assert code in {each for each, _ in every}
+    assert any(where is not None and where.startswith(pointer) for _, where in every)
+
+
+def test_the_schema_of_a_result_is_checked() -> None:
+    tool: dict[str, Any] = {"name": "now", "inputSchema": CLOSED}
+    assert found([{**tool, "outputSchema": CLOSED}]) == []
+    wrong = {**tool, "outputSchema": {"type": "object", "properties": {"x": {"type": "wrong"}}}}
+    assert found([wrong]) == [("E802", "/0/outputSchema/properties/x/type")]
+    assert found([{**tool, "outputSchema": 3}]) == [("E824", "/0/outputSchema")]
+
+
+def test_a_service_has_its_rules_whatever_the_form_of_the_list() -> None:
+    tool = {"name": "21st_magic", "inputSchema": CLOSED}
+    assert found([tool]) == []
+    assert ("W825", "/0/name") in found([tool], strict="gemini")
+
+
+@pytest.mark.parametrize("name", ["gemini", "openai", "anthropic"])
+def test_a_service_that_is_a_target_has_its_rules(name: str) -> None:
+    text = json.dumps([{"name": "21st.magic", "inputSchema": CLOSED}], indent=1)
+    panel = Panel([name])
+    found_ = check_targets(Source(text, is_json=True), TOOL_LIST, panel).findings
+    assert [each.message.split(":")[0] for each in found_ if each.code == "W825"] == ["/0/name"]
+
+
+def test_the_file_of_the_grammar_is_ours_to_read(tmp_path: Path) -> None:
+    # What a request says is not read from the folder that it is in.
+    (tmp_path / "secret.lark").write_text('x: "a"\n', "utf-8")
+    with pytest.raises(GrammarError, match="`x`"):
+        Grammar.read(
+            json.dumps([custom("%import .secret.x\nstart: x")]),
+            TOOL_LIST,
+            path=str(tmp_path / "a.json"),
+        )
