@@ -114,8 +114,6 @@ cdef class Inclusion:
     cdef int32_t count
     # By position: that after most characters of the machine.
     cdef unordered_map[int32_t, After] afterwards
-    # The last one of an automaton that most characters lead back to; 0 without one.
-    cdef int32_t model
     # By pair of a position and a state of the machine. Those of the tables are in an array, of
     # which only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
@@ -383,11 +381,7 @@ cdef class Inclusion:
         cdef After* known = &self.afterwards[position]
         if known.position == 0:
             if position >= 0 or self._reads_on(~position):
-                known.position = self._find_at_once(position, known)
-                if known.position == 0:
-                    known.position = self._find_after_character(position, False, known)
-                if known.position == position < 0:
-                    self.model = position
+                known.position = self._find_after_character(position, False, known)
             else:
                 known.position = _SEVERAL if self._has_calls(position) else _NONE
             if known.position == _SEVERAL:
@@ -396,43 +390,6 @@ cdef class Inclusion:
                 if position < 0:
                     known.position = self._after_call(~position)
         return known
-
-    cdef int32_t _find_at_once(self, int32_t position, After* found) except? 0:
-        """Return where most characters lead if their first bytes tell, else 0.
-
-        They do where too few characters can come to be of use, and where most go as from the model:
-        of the positions in names that are left out, each differs by a few letters.
-        """
-        cdef ItemSets items = self.explorer.items
-        cdef Characters taken = Characters(0, 0), refused = taken, unsure = taken
-        cdef vector[Pair]* moves = &self.moves[1]
-        cdef const int32_t* row
-        cdef const int32_t* like
-        cdef int32_t byte_class, differing = 0
-        cdef size_t j
-        if position >= 0 or items.has_calls(~position):
-            return 0
-        row = like = items.targets_of(~position)
-        if self.model:
-            like, unsure = items.targets_of(~self.model), self.afterwards[self.model].unsure
-        for j in range(moves.size()):
-            byte_class = moves[0][j].first
-            if row[byte_class] == DEAD:
-                _add_to(&refused, self.beginning[j])
-            else:
-                _add_to(&taken, self.beginning[j])
-            if row[byte_class] != like[byte_class]:
-                differing += 1
-                if row[byte_class] != DEAD:
-                    _add_to(&unsure, self.beginning[j])
-        if _is_any(taken) and _size(taken) < _LEAST_TAKEN:
-            return _SEVERAL
-        if self.model == 0 or differing > _FEW:
-            return 0
-        # Those that share a number may differ.
-        _add_to(&unsure, Characters(taken.low & refused.low, taken.high & refused.high))
-        found.refused, found.unsure = refused, unsure
-        return self.model
 
     cdef int32_t _find_after_character(
         self, int32_t position, bint is_called, After* found_out
@@ -563,13 +520,6 @@ cdef class Inclusion:
             return DEAD
         row = items.row_of(state)
         return ~state if items.edge_start[row] == items.edge_start[row + 1] else DEAD
-
-    cdef bint covers(
-        self, int32_t place, int32_t reading, int32_t wanted, Py_ssize_t nodes
-    ) except -1:
-        """Tell whether inclusion holds for ``wanted`` bytes; search as long as ``nodes`` cost."""
-        cdef int32_t pairs = min(_MOST_PAIRS, nodes // _NODES_PER_PAIR)
-        return self._length(place, reading, wanted, pairs) >= wanted
 
     cdef int32_t _length(
         self, int32_t place, int32_t reading, int32_t wanted, int32_t pairs

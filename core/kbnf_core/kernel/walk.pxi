@@ -5,9 +5,6 @@ ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, n
 cdef enum:
     # The least number of tokens below a node for which an inclusion check pays.
     _LEAST_BELOW = 8
-    # Nodes of a subtree that is too large to be looked at in their order; how deep such may begin.
-    _WIDE = 256
-    _DEEPEST = 64
 
 
 cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogil:
@@ -129,7 +126,9 @@ cdef class Walker:
             for i in range(count):
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
-                    self._walk_below(self.whole, None, roots[i], 0)
+                    self._walk_range(
+                        self.whole, None, roots[i] + 1, self.whole.skip[roots[i]], 0
+                    )
                     self._take_ranges(self.whole)
                     continue
                 several = several or len(self.parts.slices) > 1
@@ -208,7 +207,7 @@ cdef class Walker:
             return False
         is_free = self.loop.length == _FREE
         self.places[0] = self.explorer.place_above(self.explorer.items._intern(items))
-        self._walk_below(tails, None, 0, 0)
+        self._walk_range(tails, None, 1, tails.skip[0], 0)
         for i in range(self.ranges.size()):
             for k in range(self.ranges[i].first, self.ranges[i].second):
                 if is_free and tails.only_token[k] >= 0:
@@ -253,30 +252,11 @@ cdef class Walker:
         self.taken[part.number].block = block + 1
         self.taken[part.number].without = without
 
-    cdef int _walk_below(
-        self, _Part part, Inclusion inclusion, int32_t node, int32_t within
-    ) except -1:
-        """Walk below a node, whose place is known, without a look at children that are dead.
-
-        They lie far apart, their bytes side by side.
-        """
-        cdef LazyTable explorer = self.explorer
-        cdef const uint8_t* classes = explorer.classes
-        cdef int32_t place = self.places[part.depth[node]]
-        cdef int32_t child
-        cdef int32_t i
-        for i in range(part.child_start[node], part.child_start[node + 1]):
-            if explorer.row(place)[classes[part.child_byte[i]]] != DEAD:
-                child = part.child[i]
-                self._walk_range(part, inclusion, child, part.skip[child], within)
-        return 0
-
     cdef int _walk_range(
         self, _Part part, Inclusion inclusion, int32_t node, int32_t end, int32_t within
     ) except -1:
         """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it.
 
-        Small subtrees are looked at in the order of their nodes, others by ``_walk_below``.
         Tokens of at most ``within`` bytes are found already: where all are such, nothing is walked.
         What the loop reads is in local variables: it is where all the time goes.
         """
@@ -295,7 +275,6 @@ cdef class Walker:
         cdef Characters unsure = self.unsure
         cdef bint is_unsure = _is_any(unsure)
         cdef Characters refused
-        cdef bint is_covered
         cdef uint8_t kind
         cdef long long visited = 0
         while node < end:
@@ -327,21 +306,12 @@ cdef class Walker:
             places[depth[node]] = after
             if inclusion is not None and token_start[skip[node]] - token_start[node] > _LEAST_BELOW:
                 if part.reading[node] == 1 and inclusion.loops(after, &refused):
-                    is_covered = not part.has_below(node, &refused)
-                else:
-                    is_covered = inclusion.covers(
-                        after, part.reading[node], part.height[node], skip[node] - node
-                    )
-                if is_covered:
-                    self._take(token_start[node], token_start[skip[node]])
-                    node = skip[node]
-                    continue
+                    if not part.has_below(node, &refused):
+                        self._take(token_start[node], token_start[skip[node]])
+                        node = skip[node]
+                        continue
             if token_start[node] < token_start[node + 1]:
                 self._take(token_start[node], token_start[node + 1])
-            if skip[node] - node > _WIDE and depth[node] < _DEEPEST:
-                self._walk_below(part, inclusion, node, within)
-                node = skip[node]
-                continue
             node += 1
         self.visited += visited
         return 0
