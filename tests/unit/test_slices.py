@@ -241,7 +241,7 @@ def test_stored_slices_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch)
     assert all(np.array_equal(again[name], arrays[name]) for name in arrays)
     for name, array in arrays.items():
         damaged = [array.astype(np.float64), np.append(array.ravel(), array.ravel()[:1])]
-        if name.endswith((".nodes", ".token_ids", ".parent")):
+        if name.endswith((".nodes", ".below", ".reading", ".token_ids", ".parent")):
             damaged.append(np.full_like(array, np.iinfo(array.dtype).max))
         for each in damaged if array.size else ():
             with pytest.raises((ValueError, VocabularyError)):

@@ -210,6 +210,17 @@ cdef class Inclusion:
                     found = together
         return found
 
+    cdef bint loops(self, int32_t place, Characters* refused) except -1:
+        """Tell whether any character leads back to a place, but those that are refused."""
+        cdef int32_t position = self._only_position(place)
+        cdef After* after
+        if position >= 0:
+            return False
+        after = self._after_character(position)
+        refused[0] = after.refused
+        _add_to(refused, after.unsure)
+        return after.position == position
+
     cdef bint find_loop(
         self, int32_t place, vector[int64_t]& items, Loop* common
     ) except -1:

@@ -37,9 +37,13 @@ cdef class _Part:
     cdef const int32_t[::1] token_ids
     # Whether a machine reads it: then where inclusion holds, a subtree is admitted at once.
     cdef bint reads
-    # By node: its number in the whole trie, the height of its subtree.
+    # By node: its number in the whole trie, the state of the machine, the height of its subtree.
     cdef const int32_t[::1] nodes
+    cdef const uint8_t[::1] reading
     cdef const uint16_t[::1] height
+    # Sets of characters, and by node the one with those below.
+    cdef const uint64_t[:, ::1] sets
+    cdef const uint16_t[::1] below
     # The number of the character that begins with each byte.
     cdef object numbers
     # By node: the characters before or below.
@@ -75,6 +79,11 @@ cdef class _Part:
             _add_byte(&self.first, self.child_byte[i])
         return 0
 
+    cdef inline bint has_below(self, int32_t node, const Characters* these) noexcept:
+        """Whether some of these characters may be below a node."""
+        cdef const uint64_t* found = &self.sets[self.below[node], 0]
+        return found[0] & these.low or found[1] & these.high
+
     cdef inline bint has_around(self, int32_t node, const Characters* these) noexcept:
         """Whether some of these characters are on the way to a node or below it."""
         cdef const uint64_t* found = &self.around[node, 0]
@@ -109,6 +118,8 @@ cdef class _Part:
                 _add_byte(&self.read_first, byte)
         self.reads = True
         self.machine = each.machine
+        self.reading = each.reading
+        self.sets, self.below = each.sets, each.below
         self.numbers, self.having = each.number, each.having
         return 0
 

@@ -2,6 +2,11 @@
 
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 
+cdef enum:
+    # The least number of tokens below a node for which an inclusion check pays.
+    _LEAST_BELOW = 8
+
+
 cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogil:
     """How many bytes two sets have in common."""
     cdef uint64_t bits
@@ -121,7 +126,9 @@ cdef class Walker:
             for i in range(count):
                 if roots[i]:
                     self.places[self.whole.depth[roots[i]]] = self.places[0]
-                    self._walk_range(self.whole, roots[i] + 1, self.whole.skip[roots[i]], 0)
+                    self._walk_range(
+                        self.whole, None, roots[i] + 1, self.whole.skip[roots[i]], 0
+                    )
                     self._take_ranges(self.whole)
                     continue
                 several = several or len(self.parts.slices) > 1
@@ -179,7 +186,7 @@ cdef class Walker:
         elif inclusion is None and self._walk_tails():
             within, unsure = self.loop.length, self.loop.unsure
         self.unsure = unsure
-        self._walk_children(part, within)
+        self._walk_children(part, inclusion, within)
         self._take_ranges(part)
         return 0
 
@@ -200,7 +207,7 @@ cdef class Walker:
             return False
         is_free = self.loop.length == _FREE
         self.places[0] = self.explorer.place_above(self.explorer.items._intern(items))
-        self._walk_range(tails, 1, tails.skip[0], 0)
+        self._walk_range(tails, None, 1, tails.skip[0], 0)
         for i in range(self.ranges.size()):
             for k in range(self.ranges[i].first, self.ranges[i].second):
                 if is_free and tails.only_token[k] >= 0:
@@ -226,7 +233,9 @@ cdef class Walker:
         cdef const uint64_t* before = &self.parts.tails.before[k, 0]
         return before[0] & self.loop.without.low or before[1] & self.loop.without.high
 
-    cdef int _walk_children(self, _Part part, int32_t within) except -1:
+    cdef int _walk_children(
+        self, _Part part, Inclusion inclusion, int32_t within
+    ) except -1:
         cdef uint64_t bits
         cdef int32_t child
         cdef int i
@@ -234,7 +243,7 @@ cdef class Walker:
             bits = self.alive.bits[i] & part.first.bits[i]
             while bits:
                 child = part.first_child[64 * i + _lowest(bits)]
-                self._walk_range(part, child, part.skip[child], within)
+                self._walk_range(part, inclusion, child, part.skip[child], within)
                 bits &= bits - 1
         return 0
 
@@ -244,7 +253,7 @@ cdef class Walker:
         self.taken[part.number].without = without
 
     cdef int _walk_range(
-        self, _Part part, int32_t node, int32_t end, int32_t within
+        self, _Part part, Inclusion inclusion, int32_t node, int32_t end, int32_t within
     ) except -1:
         """Walk the subtrees of siblings: down to ``node + 1`` while alive, else past it.
 
@@ -253,6 +262,9 @@ cdef class Walker:
         """
         cdef LazyTable explorer = self.explorer
         cdef ItemSets items = explorer.items
+        if within >= _ENOUGH and not _is_any(self.unsure):
+            # Behind a long way that is proved, little is left.
+            inclusion = None
         cdef const uint8_t* classes = explorer.classes
         cdef const uint8_t* byte = &part.byte[0]
         cdef const int32_t* skip = &part.skip[0]
@@ -262,6 +274,7 @@ cdef class Walker:
         cdef int32_t after
         cdef Characters unsure = self.unsure
         cdef bint is_unsure = _is_any(unsure)
+        cdef Characters refused
         cdef uint8_t kind
         cdef long long visited = 0
         while node < end:
@@ -291,6 +304,12 @@ cdef class Walker:
                 node = skip[node]
                 continue
             places[depth[node]] = after
+            if inclusion is not None and token_start[skip[node]] - token_start[node] > _LEAST_BELOW:
+                if part.reading[node] == 1 and inclusion.loops(after, &refused):
+                    if not part.has_below(node, &refused):
+                        self._take(token_start[node], token_start[skip[node]])
+                        node = skip[node]
+                        continue
             if token_start[node] < token_start[node + 1]:
                 self._take(token_start[node], token_start[node + 1])
             node += 1

@@ -3,12 +3,12 @@ r"""Slices: token subsets admitted as a block where the state accepts the slice'
 Where free text is expected nearly all tokens are viable, and walking them all to find that out
 dominates the cost of a cold mask. So the tokens accepted by one small automaton (say, characters
 special in no format) form a *slice*, with a trie of its own. Where everything that the automaton
-accepts is viable at the beginning of a walk for as many bytes as the longest token has, all its
-tokens are admitted at once. A string of any length then costs one inclusion check; one with a bound
-or a pattern costs what differs, in characters: where any n characters are viable, the tokens of so
-many are admitted, and the longer ones walked; where some characters are refused, the tokens without
-them; and where of several bytes only some are (``\s``, ``.``), tokens with such a first byte are
-walked. The check itself is in ``kernel``.
+accepts is viable for as many bytes as the longest token below a trie node has, a walk admits all
+tokens below the node at once: they are a range in the order of the trie. A string of any length
+then costs one inclusion check; one with a bound or a pattern costs what differs, in characters:
+where any n characters are viable, the tokens of so many are admitted, and the longer ones walked;
+where some characters are refused, the tokens without them; and where of several bytes only some
+are (``\s``, ``.``), tokens with such a first byte are walked. The check itself is in ``kernel``.
 
 Each token is in one slice; the last one has the tokens that no automaton accepts, and is walked.
 Most of these are some text and then a quote, a backslash or a control character: a *tail*. Where
@@ -57,6 +57,10 @@ _FIRST_BYTES = (0xC2, 0xC3, 0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xEF, 0xF0)
 leave out, begin with 0xC2, 0xE1, 0xE2, 0xE3 and 0xEF, separators of lines with 0xE2."""
 
 
+LEAST_BELOW = 8
+"""Tokens below a node for which the characters there are worth a look."""
+
+
 class Slice(NamedTuple):
     """``part``: the trie of some tokens.
 
@@ -64,12 +68,14 @@ class Slice(NamedTuple):
     0, 1, .. ``MOST_SHORT`` characters, and of all of them. A character is what the machine reads
     until it is at its start again. ``number``: uint8[256], that of the character that begins with
     a byte, ``NO_NUMBER`` without one; those of several bytes share numbers by their first.
-    ``having``: uint32[c, words], the tokens that have each character, by its number. ``around``:
-    uint64[n, 2], the characters on the way to each node or below it, a bit for each by its number.
-    Without a machine there are none of the others.
+    ``having``: uint32[c, words], the tokens that have each character, by its number. ``sets``:
+    uint64[k, 2], sets of characters, a bit for each by its number, and ``below``: uint16[n], the
+    one with those below each node; set 0 has all, and stands for any other where few tokens are.
+    ``around``: uint64[n, 2], those on the way to each node or below it. Without a machine there are
+    none of the others.
 
-    ``machine`` reads them, None where none does. ``height``: uint16[n], bytes from each node to the
-    deepest one below it.
+    ``machine`` reads them, None where none does. ``reading``: uint8[n], its state at each node.
+    ``height``: uint16[n], bytes from each node to the deepest one below it.
 
     Without a machine there are ``around``, the characters before tails, and ``height``, which is
     ``ENDLESS`` where some token at the node or below it has no tail.
@@ -79,8 +85,11 @@ class Slice(NamedTuple):
     blocks: Bitmask
     number: npt.NDArray[np.uint8]
     having: Bitmask
+    sets: npt.NDArray[np.uint64]
+    below: npt.NDArray[np.uint16]
     around: npt.NDArray[np.uint64]
     machine: Machine | None
+    reading: npt.NDArray[np.uint8]
     height: npt.NDArray[np.uint16]
 
 
@@ -180,13 +189,17 @@ def _from_arrays(
     trie, nodes = checked_trie(arrays, vocabulary.size, f"{place}.trie"), arrays[f"{place}.nodes"]
     found = {name: arrays[f"{place}.{name}"] for name in _STORED}
     count, words = trie.node_count, word_count(vocabulary.size)
+    read = 0 if machine is None else count
     numbers = numbers_of(machine) if machine is not None else np.full(256, NO_NUMBER, np.uint8)
     rows = _count(numbers)
     expected: dict[str, tuple[type[np.generic], tuple[int | None, ...]]] = {
         "blocks": (np.uint32, (None, words)),
         "number": (np.uint8, (256,)),
         "having": (np.uint32, (rows, words if rows else 0)),
+        "sets": (np.uint64, (None, 2)),
+        "below": (np.uint16, (read,)),
         "around": (np.uint64, (count, 2)),
+        "reading": (np.uint8, (read,)),
         "height": (np.uint16, (count,)),
     }
     fits = nodes.dtype == np.int32 and nodes.shape == (count,)
@@ -196,6 +209,8 @@ def _from_arrays(
         fits &= array.dtype == kind and all(b is None or a == b for a, b in lengths)
     fits &= _are_nodes(nodes, vocabulary)
     if machine is not None:
+        fits &= bool(found["below"].max(initial=0) < len(found["sets"]))
+        fits &= bool(found["reading"].max(initial=0) < len(machine))
         fits &= len(found["blocks"]) > 1 and bool((found["number"] == numbers).all())
     if not fits:
         raise ValueError("stored slices are damaged")
@@ -221,7 +236,7 @@ def _slice(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_], machine: M
     reading = _reading(part.trie, machine)
     blocks = _blocks(part.trie, reading, size)
     found = _characters(part.trie, machine, size)
-    return Slice(part, blocks, *found, machine, _heights(part.trie))
+    return Slice(part, blocks, *found, machine, reading, _heights(part.trie))
 
 
 def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Slice, Tails]:
@@ -239,13 +254,13 @@ def _rest(trie: TokenTrie, size: int, chosen: npt.NDArray[np.bool_]) -> tuple[Sl
     has_others = (
         others_before[small.token_start[small.skip]] > others_before[small.token_start[:-1]]
     )
+    characters = _Characters.none()._replace(around=way | under)
     slice_ = Slice(
         part,
         np.zeros((0, word_count(size)), np.uint32),
-        np.full(256, NO_NUMBER, np.uint8),
-        np.zeros((0, 0), np.uint32),
-        way | under,
+        *characters,
         None,
+        np.zeros(0, np.uint8),
         np.where(has_others, np.uint16(ENDLESS), _heights(small)),
     )
     ends = np.flatnonzero(behind)
@@ -259,6 +274,21 @@ def _spelled(trie: TokenTrie, behind: npt.NDArray[np.bool_]) -> list[bytes]:
     for node in np.flatnonzero(behind).tolist():
         found[node] = found.get(int(trie.parent[node]), b"") + bytes([trie.byte[node]])
     return list(found.values())
+
+
+class _Characters(NamedTuple):
+    """See ``Slice``."""
+
+    number: npt.NDArray[np.uint8]
+    having: Bitmask
+    sets: npt.NDArray[np.uint64]
+    below: npt.NDArray[np.uint16]
+    around: npt.NDArray[np.uint64]
+
+    @classmethod
+    def none(cls) -> "_Characters":
+        rows, sets = np.zeros((0, 0), np.uint32), np.zeros((0, 2), np.uint64)
+        return cls(np.full(256, NO_NUMBER, np.uint8), rows, sets, np.zeros(0, np.uint16), sets)
 
 
 def _blocks(trie: TokenTrie, reading: npt.NDArray[np.uint8], size: int) -> Bitmask:
@@ -291,21 +321,38 @@ def _count(number: npt.NDArray[np.uint8]) -> int:
     return len(set(number.tolist()) - {NO_NUMBER})
 
 
-def _characters(
-    trie: TokenTrie, machine: Machine, size: int
-) -> tuple[npt.NDArray[np.uint8], Bitmask, npt.NDArray[np.uint64]]:
-    """Return ``number``, ``having`` and ``around`` of a slice."""
+def _characters(trie: TokenTrie, machine: Machine, size: int) -> _Characters:
+    """Return the characters of tokens and nodes: from the root down, and from the leaves up."""
     number = numbers_of(machine)
-    way, under = unite_down_and_up(trie.parent, _own(trie, number))
+    own = _own(trie, number)
+    way, under = unite_down_and_up(trie.parent, own)
+    large = np.flatnonzero(trie.token_start[trie.skip] - trie.token_start[:-1] >= LEAST_BELOW)
+    sets, which = _distinct(under[large])
+    below = np.zeros(trie.node_count, np.uint16)
+    # So many sets are not met; the others stand for all characters.
+    below[large] = np.where(which < 2**16 - 1, which + 1, 0)
     having = np.zeros((_count(number), word_count(size)), np.uint32)
     mark_tokens(np.repeat(way, np.diff(trie.token_start), axis=0), trie.token_ids, having)
-    return number, having, way | under
+    sets = np.concatenate((np.full((1, 2), ~np.uint64(0)), sets))
+    return _Characters(number, having, sets, below, way | under)
 
 
 def _own(trie: TokenTrie, number: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint64]:
     """Return the character that begins at each node, as a set: uint64[n, 2]."""
     own: npt.NDArray[np.uint64] = np.stack([_bits(number, first) for first in (0, 64)], axis=1)
     return own[trie.byte]
+
+
+def _distinct(
+    sets: npt.NDArray[np.uint64],
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
+    """Return the sets that differ, and which one each is."""
+    order = np.lexsort(sets.T)
+    ordered = sets[order]
+    is_new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(ordered)]
+    which = np.empty(len(sets), np.int64)
+    which[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], which
 
 
 def _bits(number: npt.NDArray[np.uint8], first: int) -> npt.NDArray[np.uint64]:
@@ -364,5 +411,5 @@ _ENDING = _ending(_TEXT)
 MACHINES = (_word(), _TEXT)
 """The narrower one first: its tokens are left out of the other's slice."""
 
-_STORED = ("blocks", "number", "having", "around", "height")
+_STORED = ("blocks", "number", "having", "sets", "below", "around", "reading", "height")
 """The arrays of a slice beside those of its trie."""
