@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_cli.escaped import write_typed
-from kbnf_cli.play.looking import explanation, find_token, find_what, number, typed_bytes
+from kbnf_cli.play.explain import explanation
+from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
 from kbnf_cli.play.recording import BREAKS, play_again, read_saved, recorded
 from kbnf_cli.play.render import ending, listed, note, position, row, tokens_line
 from kbnf_cli.play.session import (

@@ -149,7 +149,7 @@ def _position_lines(session: Session, world: World, typed: "Sequence[What]") -> 
         *row("status", _status_line(session), Role.STATE),
     ]
     if session.settings.show_stacks:
-        from kbnf_cli.play.looking import stack_rows
+        from kbnf_cli.play.explain import stack_rows
 
         shown += stack_rows(session, world.columns)
     return shown
