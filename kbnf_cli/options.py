@@ -21,11 +21,6 @@ _Value = TypeVar("_Value", bound="DataclassInstance")
 
 FROM_XGRAMMAR = "xgrammar:"
 
-_TOKENIZER_CONFIG = "tokenizer_config.json"
-
-LARGEST_TEMPLATE = 1 << 24
-"""Bytes of a chat template, or of the configuration of a tokenizer, at most."""
-
 FINISHES = ("eager", "token", "eos")
 
 
@@ -43,26 +38,12 @@ class CallFormat(click.ParamType[str]):
 
                 return json.dumps(from_xgrammar(value.removeprefix(FROM_XGRAMMAR)))
             if path.suffix or path.is_dir():
-                return _format_of_template(path)
+                from kbnf_core.languages.response_template.parse import format_of_file
+
+                return format_of_file(path)
         except (KbnfError, UnicodeDecodeError) as error:
             self.fail(f"{value}: {error}", param, ctx)
         return str(value)
-
-
-def _format_of_template(path: Path) -> str:
-    """Return the format of a template, with the tokens of the configuration beside it."""
-    from kbnf_core.languages.response_template.parse import format_of_model
-    from kbnf_core.text.files import read_file
-
-    def read(file: Path) -> str:
-        return read_file(file, LARGEST_TEMPLATE).decode()
-
-    if path.is_dir():
-        template = path / "chat_template.jinja"
-        path = template if template.is_file() else path / _TOKENIZER_CONFIG
-    config = path.with_name(_TOKENIZER_CONFIG)
-    is_alone = path == config or not config.is_file()
-    return format_of_model(read(path), None if is_alone else read(config))
 
 
 def as_value(kind: type[_Value]) -> Callable[[Callable[..., int]], Callable[..., int]]:

@@ -113,7 +113,10 @@ ALLOWED: dict[str, set[str]] = {
     "compiler": BASE
     | {"config", "frontend", "grammar", "languages", "lower", "mask", "processes", "vocab"},
     "device": BASE | ENGINE | {"artifact", "container", "kernel", "recognise"},
-    "integrations": BASE | (ENGINE - {"config"}) | {"batch", "compiler", "device"},
+    "integrations": BASE
+    | (ENGINE - {"config"})
+    | {"batch", "compiler", "device", "parse"}
+    | {f"languages.{each}" for each in ("response_template", "structural_tag")},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
     "examples": BASE
     | (RULES - {"lower"})

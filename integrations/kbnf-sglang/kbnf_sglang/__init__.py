@@ -1,13 +1,16 @@
-"""The grammar backend ``kbnf`` of SGLang: ``--grammar-backend kbnf``.
+"""The grammar backend ``kbnf`` of SGLang, ``--grammar-backend kbnf``, and a parser of tool calls.
 
-SGLang calls ``register`` in each of its processes. It adds a name, and does nothing in a version
-that this one was not tested with; it raises nothing, so it stops no server.
+SGLang calls ``register`` in each of its processes. It adds a name, and where the environment names
+a format of calls (``KBNF_TOOL_CALLS``) that of the parser, ``--tool-call-parser kbnf``. It does
+nothing in a version that this one was not tested with; it raises nothing, so it stops no server.
 """
 
 import logging
+import os
 from importlib.metadata import PackageNotFoundError, version
 
 KNOWN_VERSIONS = frozenset({"0.5.23"})
+OF_CALLS = "KBNF_TOOL_CALLS"
 
 _logger = logging.getLogger(__name__)
 
@@ -32,3 +35,16 @@ def register() -> None:
         return
     register_grammar_backend("kbnf", create)
     add_grammar_backend_choices(["kbnf"])
+    if os.environ.get(OF_CALLS):
+        _add_detector()
+
+
+def _add_detector() -> None:
+    try:
+        from sglang.srt.function_call.function_call_parser import FunctionCallParser
+
+        from kbnf_sglang.detector import KbnfDetector
+    except ImportError:
+        _logger.exception("the parser of tool calls of kbnf-sglang cannot be added")
+        return
+    FunctionCallParser.ToolCallParserEnum["kbnf"] = KbnfDetector

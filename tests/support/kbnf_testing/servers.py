@@ -4,6 +4,7 @@ A stand-in has as much of a module as our adapters and the servers' own files us
 ``tests/serving/hosts.py`` has fetched those files, ``REAL`` take the place of the stand-ins.
 """
 
+import ast
 import enum
 import importlib.util
 import logging
@@ -12,7 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
+
+from pydantic import BaseModel
 
 from kbnf_testing.hosts import put
 
@@ -118,6 +121,45 @@ class Batch(NamedTuple):
     moved: Any
 
 
+class Reply(SimpleNamespace):
+    """A part of an answer: vLLM's deltas and calls, SGLang's results and calls."""
+
+    id = "call_1"
+    content = normal_text = None
+    name = arguments = None
+    tool_calls: Any = ()
+    calls: Any = ()
+
+
+class Parsers:
+    """vLLM's ``ToolParserManager``, SGLang's ``FunctionCallParser``: parsers by their names."""
+
+    lazy_parsers: ClassVar[dict[str, tuple[str, str]]] = {}
+    ToolCallParserEnum: ClassVar[dict[str, Any]] = {}
+
+    @classmethod
+    def register_lazy_module(cls, name: str, module_path: str, class_name: str) -> None:
+        """Note where a parser is."""
+        cls.lazy_parsers[name] = module_path, class_name
+
+
+class Parser:
+    """vLLM's ``ToolParser``, SGLang's ``BaseFormatDetector``."""
+
+    def __init__(self, *settings: Any) -> None:
+        self.settings = settings
+        self.prev_tool_call_arr: list[dict[str, Any]] = []
+        self.streamed_args_for_tool: list[str] = []
+        self.current_tool_id = -1
+
+    def adjust_request(self, request: Any) -> Any:
+        """Leave a request as it is."""
+        return request
+
+    def _get_tool_indices(self, tools: list[Any]) -> dict[str, int]:
+        return {tool.function.name: number for number, tool in enumerate(tools)}
+
+
 def _buffer(name: str, mask: Any, rows: int) -> Any:
     assert (len(mask), bool(name)) == (rows, True)
     return mask
@@ -171,7 +213,18 @@ TOKENIZERS: list[Any] = []
 
 LOGGER = logging.getLogger("server")
 
+_REPLIES = (
+    "DeltaFunctionCall", "DeltaMessage", "DeltaToolCall", "ExtractedToolCallInformation",
+    "FunctionCall", "ToolCall", "StreamingParseResult", "ToolCallItem",
+)  # fmt: skip
+
 STANDINS: dict[str, dict[str, Any]] = {
+    "orjson": {},
+    "partial_json_parser.core.exceptions": {"MalformedJSON": ValueError},
+    "partial_json_parser.core.options": {"Allow": None},
+    "sglang.srt.function_call.base_format_detector": {"BaseFormatDetector": Parser},
+    "sglang.srt.function_call.core_types": dict.fromkeys(_REPLIES, Reply),
+    "sglang.srt.function_call.function_call_parser": {"FunctionCallParser": Parsers},
     "sglang.srt.arg_groups.choices": {
         "add_grammar_backend_choices": CHOICES.extend, "GRAMMAR_BACKEND_CHOICES": CHOICES,
     },
@@ -189,6 +242,7 @@ STANDINS: dict[str, dict[str, Any]] = {
         "envs": _settings(
             SGLANG_MAX_THINK_TOKENS=-1, SGLANG_GRAMMAR_POLL_INTERVAL=0.02, SGLANG_PLUGINS=None,
             SGLANG_GRAMMAR_MAX_POLL_ITERATIONS=500, SGLANG_PLATFORM=None,
+            SGLANG_TOOL_STRICT_LEVEL=0,
         ),
     },
     "sglang.srt.parser.reasoning_parser": {
@@ -209,6 +263,17 @@ STANDINS: dict[str, dict[str, Any]] = {
     "sglang.srt.utils": {},
     "vllm": {"SamplingParams": object},
     "vllm.config": {"VllmConfig": object},
+    "vllm.entrypoints.generate.base.protocol": dict.fromkeys(_REPLIES, Reply),
+    "vllm.entrypoints.serve.engine.protocol": {"OpenAIBaseModel": BaseModel},
+    "vllm.envs": {"VLLM_MAX_STOP_STRINGS": 16, "VLLM_ENFORCE_STRICT_TOOL_CALLING": False},
+    "vllm.renderers.chat_utils": {"make_tool_call_id": lambda: "call_1"},
+    "vllm.tool_parsers.abstract_tool_parser": {
+        "ToolParser": Parser, "ToolParserManager": Parsers,
+    },
+    "vllm.tool_parsers.tool_strict_level": {"ToolStrictLevel": SimpleNamespace(AUTO=0)},
+    "vllm.tool_parsers.utils": {
+        "Tool": object, "get_json_schema_from_tools": lambda **settings: settings and None,
+    },
     "vllm.exceptions": {"VLLMValidationError": ValidationError},
     "vllm.logger": {"init_logger": lambda _: LOGGER},
     "vllm.logits_process": {"LogitsProcessor": object},
@@ -245,12 +310,27 @@ REAL = (
     "sglang.srt.constrained.reasoner_grammar_backend",
     "sglang.srt.constrained.grammar_manager",
     "sglang.srt.plugins",
+    "sglang.srt.function_call.core_types",
+    "sglang.srt.function_call.base_format_detector",
+    "sglang.srt.function_call.function_call_parser",
+    "vllm.entrypoints.generate.base.protocol",
+    "vllm.tool_parsers.abstract_tool_parser",
     "vllm.v1.structured_output.backend_types",
     "vllm.v1.structured_output",
     "vllm.v1.sample.logits_processor",
     "vllm.v1.worker.gpu.sample.logits_processor",
 )
 """In an order in which each finds what it imports."""
+
+
+def _stand_in(file: Path, program: str) -> None:
+    """Put classes in the place of what a file imports of its program and nobody stands in for."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == program:
+            held = put(str(node.module))
+            for each in node.names:
+                if not hasattr(held, each.name):
+                    setattr(held, each.name, type(each.name, (BaseModel,), {}))
 
 
 def _load(name: str) -> None:
@@ -267,6 +347,7 @@ def _load(name: str) -> None:
     assert spec.loader is not None
     put(name)
     holder, _, last = name.rpartition(".")
+    _stand_in(file, name.partition(".")[0])
     module = importlib.util.module_from_spec(spec)
     vars(module).update(submodules)
     sys.modules[name] = module
@@ -274,9 +355,12 @@ def _load(name: str) -> None:
     spec.loader.exec_module(module)
 
 
+_PROGRAMS = ("vllm", "sglang", "kbnf_vllm", "kbnf_sglang", "orjson", "partial_json_parser")
+
+
 def _forget() -> None:
     for name in list(sys.modules):
-        if name.split(".")[0] in ("vllm", "sglang", "kbnf_vllm", "kbnf_sglang"):
+        if name.split(".")[0] in _PROGRAMS:
             del sys.modules[name]
 
 

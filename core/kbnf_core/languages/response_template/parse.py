@@ -7,6 +7,7 @@ that renders for an answer and for calls reads back as what was rendered, or the
 
 import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from kbnf_core.kbnf.parsed import Marked, Parsed, Request
@@ -27,7 +28,13 @@ from kbnf_core.languages.tools.chat_template import MEMORY, SECONDS, derived_for
 from kbnf_core.processes import Process, ProcessError, StartError
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError, MessageError
+from kbnf_core.text.files import read_file
 from kbnf_core.text.source import Source
+
+_TOKENIZER_CONFIG = "tokenizer_config.json"
+
+LARGEST_TEMPLATE = 1 << 24
+"""Bytes of a chat template, or of the configuration of a tokenizer, at most."""
 
 
 def format_of_model(text: str, config: str | None = None) -> str:
@@ -50,6 +57,24 @@ def format_of_model(text: str, config: str | None = None) -> str:
                 raise GrammarError(report.errors)
             return json.dumps(found, ensure_ascii=False)
     return derived_format(text, config)
+
+
+def format_of_file(path: Path) -> str:
+    """Return the format of calls of a model's folder, or of a template or configuration in one.
+
+    A chat template in a file of its own has the tokens of the configuration beside it. Raises
+    ``ConfigError``, and what ``format_of_model`` and reading a file raise.
+    """
+
+    def read(file: Path) -> str:
+        return read_file(file, LARGEST_TEMPLATE).decode()
+
+    if path.is_dir():
+        template = path / "chat_template.jinja"
+        path = template if template.is_file() else path / _TOKENIZER_CONFIG
+    config = path.with_name(_TOKENIZER_CONFIG)
+    is_alone = path == config or not config.is_file()
+    return format_of_model(read(path), None if is_alone else read(config))
 
 
 def parse_response_template(source: Source, request: Request) -> Parsed:

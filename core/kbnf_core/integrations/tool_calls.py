@@ -1,0 +1,152 @@
+"""Calls of tools in what models write, for the parsers of servers: whole, or while a text comes.
+
+The format of the calls is a name of ``structural_tag.models``, or a path: the folder of a model, a
+chat template, a configuration with a response template. Servers' plugins read it from the
+environment (``VARIABLE``). What fits no format is text, and so is what follows it.
+"""
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from kbnf_core.grammar import Grammar
+from kbnf_core.languages.response_template.parse import format_of_file
+from kbnf_core.languages.structural_tag.models import format_named
+from kbnf_core.parse.calls import Delta
+from kbnf_core.text.errors import ConfigError, GrammarError, ParseError
+
+VARIABLE = "KBNF_TOOL_CALLS"
+"""What names the format in the environment of a server."""
+
+KEPT = 64
+"""Grammars that are kept for requests with the same tools."""
+
+_logger = logging.getLogger(__name__)
+
+
+@lru_cache(maxsize=8)
+def call_format(name: str) -> str:
+    """Return a format by its name or path. Raises ``KbnfError`` or ``OSError``."""
+    path = Path(name)
+    found = format_of_file(path) if path.suffix or path.is_dir() else name
+    format_named(found)
+    return found
+
+
+def wanted_format() -> str:
+    """Return the format that the environment names. Raises as ``call_format`` does."""
+    name = os.environ.get(VARIABLE)
+    if not name:
+        raise ConfigError(f"{VARIABLE} names no format of tool calls")
+    return call_format(name)
+
+
+def may_have_calls(format_: str, text: str) -> bool:
+    """Tell whether a text has what begins calls, which a text without calls has not."""
+    return any(each in text for each in _triggers(format_))
+
+
+@lru_cache(maxsize=8)
+def _triggers(format_: str) -> tuple[str, ...]:
+    found = format_named(format_)
+    pending: list[Any] = [found["templates"]["none disabled"]]
+    triggers: list[str] = []
+    for value in pending:
+        if isinstance(value, dict) and "shared" in value:
+            pending.append(found["shared"][value["shared"]])
+        elif isinstance(value, dict):
+            triggers += value.get("excludes", [])
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+    return tuple(triggers)
+
+
+class ToolCalls:
+    """Reads one message: ``feed`` and ``finish`` return what is new, ``calls`` are those so far.
+
+    A call is ``{"name", "arguments"}``, with arguments as a text of JSON. Where the schemas of the
+    tools cannot be used, calls are read by their names alone; the log says so.
+    """
+
+    def __init__(self, format_: str, tools: Iterable[Mapping[str, Any]]) -> None:
+        grammar = _grammar(format_, json.dumps([*tools]))
+        self._reader = None if grammar is None else grammar.value_reader()
+        self.calls: list[dict[str, str]] = []
+        self._fed: list[str] = []
+        self._sent = 0
+
+    def whole(self, text: str) -> tuple[str, list[dict[str, str]]]:
+        """Return the text around the calls in a whole text, and these; one that is cut is none."""
+        found = [*self.feed(text), *self.finish()]
+        calls = [each for each in self.calls if _is_json(each["arguments"])]
+        around = "".join(each.text for each in found if each.kind == "text")
+        return (around, calls) if calls else (text, [])
+
+    def feed(self, text: str) -> list[Delta]:
+        """Return what is certain after the next piece of the text."""
+        if self._reader is None:
+            return [Delta("text", text)] if text else []
+        self._fed.append(text)
+        try:
+            self._reader.feed(text)
+        except ParseError:
+            return self._given_up(text)
+        return self._new()
+
+    def finish(self) -> list[Delta]:
+        """Return what was held back as the beginning of a call, at the end of the text."""
+        if self._reader is None:
+            return []
+        try:
+            self._reader.finish()
+        except ParseError:
+            return self._given_up("")
+        return self._new()
+
+    def _new(self) -> list[Delta]:
+        found = [] if self._reader is None else [*self._reader.deltas()]
+        for each in found:
+            if each.kind == "name":
+                self.calls.append({"name": each.text, "arguments": ""})
+            elif each.kind == "arguments" and each.call is not None:
+                self.calls[each.call]["arguments"] += each.text
+            else:
+                self._sent += len(each.text)
+        return found
+
+    def _given_up(self, text: str) -> list[Delta]:
+        """Return as text what is no call: all that was held back, or after calls the last piece."""
+        self._reader = None
+        left = text if self.calls else "".join(self._fed)[self._sent :]
+        return [Delta("text", left)] if left else []
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+@lru_cache(maxsize=KEPT)
+def _grammar(format_: str, tools: str) -> Grammar | None:
+    """Return the grammar of calls of tools, None where there are none that can be called."""
+    listed = json.loads(tools)
+    if not listed:
+        return None
+    by_name = [
+        {"name": each.get("function", each).get("name"), "parameters": {"type": "object"}}
+        for each in listed
+    ]
+    for each in (listed, by_name):
+        try:
+            return Grammar.from_tools(each, tool_calls=format_, lossy=True, closed=False)
+        except GrammarError as error:
+            _logger.warning("tools are not read by their schemas: %s", error)
+    return None
