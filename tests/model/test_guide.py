@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,34 @@ def test_examples_are_those_of_the_guide() -> None:
         each.name: each.read_text(encoding="utf-8") for each in (ROOT / "examples").glob("*.py")
     }
     assert files == PROGRAMS
+
+
+@pytest.mark.model
+def test_an_answer_from_a_fresh_checkout_and_environment(tmp_path: Path) -> None:
+    """What the guide says, word for word; how long it takes is printed (``-s``)."""
+    install, _ = (each.text for each in blocks(GUIDE) if each.language == "sh")
+    (expected,) = (each.text for each in blocks(GUIDE) if each.text.startswith("free:"))
+    environment = {name: each for name, each in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(["git", "clone", "-q", str(ROOT), str(tmp_path / "kbnf")], check=True)
+    seconds, printed = [], ""
+    for command in (*install.splitlines(), "cd examples && ../.venv/bin/python answer.py"):
+        begun = time.monotonic()
+        done = subprocess.run(  # noqa: S602 - lines of the guide
+            command,
+            shell=True,
+            cwd=tmp_path / "kbnf",
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        seconds.append(time.monotonic() - begun)
+        printed = done.stdout
+    told = " + ".join(f"{each:.0f}" for each in seconds)
+    sys.stderr.write(
+        f"an answer after {told} = {sum(seconds):.0f} s, load {os.getloadavg()[0]:.1f}\n"
+    )
+    assert printed == expected
 
 
 @pytest.mark.model
