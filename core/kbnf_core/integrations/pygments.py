@@ -1,7 +1,11 @@
 """KBNF in Pygments, and so in mkdocs, Sphinx and ``pygmentize -l kbnf``."""
 
+from collections.abc import Callable
+
 from pygments.lexer import RegexLexer, bygroups
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String
+
+_groups: Callable[..., object] = bygroups
 
 __all__ = ["KbnfLexer"]
 
@@ -20,8 +24,8 @@ class KbnfLexer(RegexLexer):
             (r"\s+", Punctuation),
             (r"\(\*\s*kbnf:[\s\S]*?\*\)", Comment.Special),
             (r"\(\*[\s\S]*?\*\)", Comment.Multiline),
-            (r"([A-Za-z_][\w-]*)(\s*)(::=|=)", bygroups(Name.Function, Punctuation, Operator)),
-            (r"(#r)(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')", bygroups(String.Affix, String.Regex)),
+            (r"([A-Za-z_][\w-]*)(\s*)(::=|=)", _groups(Name.Function, Punctuation, Operator)),
+            (r"(#r)(\"(?:[^\"]|\"\")*\"|'(?:[^']|'')*')", _groups(String.Affix, String.Regex)),
             (r"#(?:b|ex|e|substrs)?(?=[\"'])", String.Affix, "regex"),
             (r"except!", Keyword),
             (r"#token|#\[", Keyword),

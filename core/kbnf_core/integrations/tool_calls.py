@@ -16,7 +16,7 @@ from typing import Any
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages.response_template.parse import format_of_file
 from kbnf_core.languages.structural_tag.models import format_named
-from kbnf_core.parse.calls import Delta
+from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_core.text.errors import ConfigError, GrammarError, ParseError
 
 VARIABLE = "KBNF_TOOL_CALLS"
@@ -75,7 +75,8 @@ class ToolCalls:
 
     def __init__(self, format_: str, tools: Iterable[Mapping[str, Any]]) -> None:
         grammar = _grammar(format_, json.dumps([*tools]))
-        self._reader = None if grammar is None else grammar.value_reader()
+        reader = None if grammar is None else grammar.value_reader()
+        self._reader = reader if isinstance(reader, CallReader) else None
         self.calls: list[dict[str, str]] = []
         self._fed: list[str] = []
         self._sent = 0

@@ -301,8 +301,7 @@ class _Writer:
         if anchor.pattern is None:
             return [_or([_const(each) for each in anchor.texts])]
         tree = anchor.pattern.tree
-        is_one = isinstance(tree, Named) or not isinstance(tree, InOrder)
-        nodes = (tree,) if is_one else tree.parts
+        nodes = (tree,) if isinstance(tree, Named) or not isinstance(tree, InOrder) else tree.parts
         found: list[Format] = []
         for node in nodes:
             if isinstance(node, Named) and node.name == group and group:

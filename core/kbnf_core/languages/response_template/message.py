@@ -97,7 +97,7 @@ def _regions(template: Template, text: str, budget: Budget) -> Iterator[tuple[Fi
     while start < len(text):
         budget.spend(len(openings))
         # Of those that begin at one place the longest, openings ahead of what closes.
-        found = [
+        found: list[tuple[tuple[int, ...], Match, Field | None]] = [
             ((match.start, -match.end, 0, number), match, field)
             for number, (field, search) in enumerate(openings)
             if (match := search.after(start)) is not None
