@@ -313,23 +313,24 @@ class _ToolParser:
         self.prev_tool_call_arr: list[dict[str, Any]] = []
         self.streamed_args_for_tool: list[str] = []
 
+    def adjust_request(self, request: Any) -> Any:
+        """Leave a request as it is."""
+        return request
 
-def _message(**fields: Any) -> Any:
-    return SimpleNamespace(**{"content": None, "tool_calls": [], **fields})
 
+class _Message(SimpleNamespace):
+    """A part of an answer."""
 
-def _registered(name: str) -> Callable[[Any], Any]:
-    assert name.startswith("kbnf_")
-    return lambda kind: kind
+    id, content = "call_1", None
+    tool_calls: Any = ()
 
 
 def _tool_parsers() -> None:
-    manager = SimpleNamespace(register_module=_registered)
-    put("vllm.tool_parsers.abstract_tool_parser", ToolParser=_ToolParser, ToolParserManager=manager)
+    put("vllm.tool_parsers.abstract_tool_parser", ToolParser=_ToolParser)
     messages = ("DeltaMessage", "DeltaToolCall", "ExtractedToolCallInformation", "FunctionCall")
     put(
-        "vllm.entrypoints.openai.engine.protocol",
-        **dict.fromkeys((*messages, "ToolCall", "DeltaFunctionCall"), _message),
+        "vllm.entrypoints.generate.base.protocol",
+        **dict.fromkeys((*messages, "ToolCall", "DeltaFunctionCall"), _Message),
     )
 
 
