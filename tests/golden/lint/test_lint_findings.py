@@ -31,7 +31,7 @@ _SYNTAX = HERE.parent / "syntax"
 # I506 what engines say that are asked: all have tests beside what
 # finds them.
 _ELSEWHERE = {"E009", "E017", "I309", "W401", "W403", "W404", "W421", "W424", "E901", "E902"}
-_ELSEWHERE |= {"E441", "E442", "W441", "W442"}
+_ELSEWHERE |= {"E441", "E442", "E443", "W441", "W442", "W443"}
 _ELSEWHERE |= {"E503", "W504", "W505", "I506"}
 _ELSEWHERE |= {code for code in CATALOGUE if code[1] == "8"}
 

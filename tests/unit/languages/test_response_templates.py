@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from kbnf_core.languages import RESPONSE_TEMPLATE, TOOL_LIST, detect
 from kbnf_core.languages.response_template.message import message_of
 from kbnf_core.languages.response_template.parse import format_of_model
 from kbnf_core.languages.response_template.template import template_of
+from kbnf_core.text.diagnostics import CATALOGUE
+from kbnf_core.text.diagnostics.catalogue import read_page
 from kbnf_core.text.errors import ConfigError, MessageError, WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_testing.response_templates import TEMPLATES, TOOLS
@@ -81,6 +84,14 @@ def test_a_region_that_cannot_close_or_open_is_noted(value: Any, message: str) -
     assert detect(text, "x.json") is RESPONSE_TEMPLATE
     found = [each for each in check(text, language=RESPONSE_TEMPLATE) if each.code == "W443"]
     assert message in found[0].message
+
+
+@pytest.mark.parametrize("code", ["E443", "W443"])
+def test_page_examples(code: str) -> None:
+    page = read_page(CATALOGUE[code])
+    wrong, right = re.findall(r"^```json\n(.*?)\n```$", page, re.MULTILINE | re.DOTALL)
+    assert code in [each.code for each in check(wrong, language=RESPONSE_TEMPLATE)]
+    assert check(right, language=RESPONSE_TEMPLATE) == []
 
 
 CHAT = (
