@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import Grammar
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.integrations.tool_calls import ToolCalls, call_format, may_have_calls
+from kbnf_core.languages.response_template.parse import format_of_model
+from kbnf_core.languages.structural_tag.models import table
 from kbnf_testing import servers
 from kbnf_testing.response_templates import TEMPLATES
 
@@ -141,7 +143,7 @@ def test_sglang_reads_calls_whole_and_in_pieces(
     assert (found.normal_text or "", read) == (around, calls)
     places = [["get_weather", "noop"].index(each.name) for each in found.calls]
     assert [each.tool_index for each in found.calls] == places
-    assert detector.has_tool_call(text) == bool(calls) or "<tool_call>" in text
+    assert detector.has_tool_call(text) or not calls
     results = [
         detector.parse_streaming_increment(text[at : at + size], tools)
         for at in range(0, len(text), size)
@@ -190,6 +192,16 @@ def test_without_the_variable_no_parser_is_added(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setattr(package, "version", lambda _, known=known: known)
         package.register()
     assert "kbnf" not in manager.lazy_parsers
+
+
+@pytest.mark.parametrize("name", [*table(), *TEMPLATES])
+def test_a_call_has_what_begins_calls_and_text_has_not(name: str) -> None:
+    format_ = format_of_model(json.dumps(TEMPLATES[name])) if name in TEMPLATES else name
+    grammar = Grammar.from_tools(TOOLS, tool_calls=format_, tool_choice="noop")
+    text = Engine(grammar, Vocabulary.bytes(), finish="eos").shortest_completion().data
+    assert text is not None
+    assert may_have_calls(format_, text.decode())
+    assert not may_have_calls(format_, "<think>a</think> text, <b>, [c] and {}")
 
 
 def test_formats_are_named_or_those_of_a_model(tmp_path: Path) -> None:

@@ -8,14 +8,15 @@ environment (``VARIABLE``). What fits no format is text, and so is what follows 
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages.response_template.parse import format_of_file
-from kbnf_core.languages.structural_tag.models import format_named
+from kbnf_core.languages.structural_tag.call_texts import NAME
+from kbnf_core.languages.structural_tag.models import filled, format_named
 from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_core.text.errors import ConfigError, GrammarError, ParseError
 
@@ -52,18 +53,37 @@ def may_have_calls(format_: str, text: str) -> bool:
 
 @lru_cache(maxsize=8)
 def _triggers(format_: str) -> tuple[str, ...]:
-    found = format_named(format_)
-    pending: list[Any] = [found["templates"]["none disabled"]]
-    triggers: list[str] = []
+    """Return what begins calls: the triggers of a format, else the first text around a name."""
+    tag = filled(format_named(format_), "auto disabled", [{"name": NAME}])
+    triggers = [each for value in _objects(tag) for each in value.get("triggers", ())]
+    return tuple(dict.fromkeys(triggers or _openings(tag, "")))
+
+
+def _objects(tag: Any) -> Iterator[dict[str, Any]]:
+    pending = [tag]
     for value in pending:
-        if isinstance(value, dict) and "shared" in value:
-            pending.append(found["shared"][value["shared"]])
-        elif isinstance(value, dict):
-            triggers += value.get("excludes", [])
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return tuple(triggers)
+        if isinstance(value, dict):
+            yield value
+        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _openings(value: Any, opened: str) -> Iterator[str]:
+    """Yield what begins the calls in a format, ``opened`` where something is ahead of it."""
+    text = value.get("begin", value.get("value", ""))
+    text = text if isinstance(text, str) else ""
+    before, is_named, _ = text.partition(NAME)
+    opened = opened or before.strip()
+    if is_named and opened:
+        yield opened
+    for each in (value.get("content"), *value.get("elements", ()), *value.get("tags", ())):
+        if isinstance(each, dict):
+            yield from _openings(each, opened)
+            if each.get("type") == "const_string":
+                opened = opened or each["value"].partition(NAME)[0].strip()
 
 
 class ToolCalls:

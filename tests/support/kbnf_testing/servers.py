@@ -303,6 +303,15 @@ STANDINS: dict[str, dict[str, Any]] = {
     "vllm.v1.structured_output.utils": {"strip_speculative_padding": _without_padding},
     "vllm.v1.worker.gpu.sample.logits_processor": {"LogitsProcessor": OnDevice},
 }  # fmt: skip
+_OF_CALLS = (
+    "sglang.srt.function_call.core_types",
+    "sglang.srt.function_call.base_format_detector",
+    "sglang.srt.function_call.function_call_parser",
+    "vllm.entrypoints.generate.base.protocol",
+    "vllm.tool_parsers.abstract_tool_parser",
+)
+"""Files that import most of their server, for which empty classes stand in."""
+
 REAL = (
     "sglang.srt.arg_groups.choices",
     "sglang.srt.utils.token_sequence_matcher",
@@ -310,15 +319,11 @@ REAL = (
     "sglang.srt.constrained.reasoner_grammar_backend",
     "sglang.srt.constrained.grammar_manager",
     "sglang.srt.plugins",
-    "sglang.srt.function_call.core_types",
-    "sglang.srt.function_call.base_format_detector",
-    "sglang.srt.function_call.function_call_parser",
-    "vllm.entrypoints.generate.base.protocol",
-    "vllm.tool_parsers.abstract_tool_parser",
     "vllm.v1.structured_output.backend_types",
     "vllm.v1.structured_output",
     "vllm.v1.sample.logits_processor",
     "vllm.v1.worker.gpu.sample.logits_processor",
+    *_OF_CALLS,
 )
 """In an order in which each finds what it imports."""
 
@@ -347,7 +352,8 @@ def _load(name: str) -> None:
     assert spec.loader is not None
     put(name)
     holder, _, last = name.rpartition(".")
-    _stand_in(file, name.partition(".")[0])
+    if name in _OF_CALLS:
+        _stand_in(file, name.partition(".")[0])
     module = importlib.util.module_from_spec(spec)
     vars(module).update(submodules)
     sys.modules[name] = module
