@@ -58,7 +58,7 @@ _ABOUT = {
     "KBNF": "the language of this toolkit",
     "GBNF": "llama.cpp's grammars",
     "BNF": "bnf_sampler's <start>::=...",
-    "Lark": "Lark and LLGuidance's, JSON lists",
+    "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
     "Structural tag": "XGrammar's structural tags",
     "Response template": "messages of transformers",
@@ -86,7 +86,7 @@ FORMATS = (
         )
         for each in LANGUAGES
     ),
-    Format(MODEL, "module:Class", "pydantic models, dataclasses, ..."),
+    Format(MODEL, "module:Class", "pydantic models, dataclasses"),
 )
 
 READ = tuple(each.name for each in FORMATS if each.name != MODEL)
