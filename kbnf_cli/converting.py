@@ -24,6 +24,7 @@ from kbnf_core.languages import (
     KBNF,
     LANGUAGES,
     LARK,
+    RESPONSE_TEMPLATE,
     TOOL_LIST,
     Language,
     detect,
@@ -56,17 +57,18 @@ class Format:
 _ABOUT = {
     "KBNF": "the language of this toolkit",
     "GBNF": "llama.cpp's grammars",
-    "BNF": "bnf_sampler's older <start>::=...",
-    "Lark": "Lark, LLGuidance's too, JSON lists",
+    "BNF": "bnf_sampler's <start>::=...",
+    "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
     "Structural tag": "XGrammar's structural tags",
+    "Response template": "messages of transformers",
     "JSON Schema": "JSON Schema",
-    "Tool list": "the tools of a request, or of MCP",
+    "Tool list": "tools of a request or of MCP",
     "regex": "a regular expression",
     "choice": "a JSON list of texts",
 }
 
-_FILES = {JSON_SCHEMA: "*.json", TOOL_LIST: "*.json"}
+_FILES = dict.fromkeys((JSON_SCHEMA, RESPONSE_TEMPLATE, TOOL_LIST), "*.json")
 
 
 def _files_of(language: Language) -> str:
@@ -84,7 +86,7 @@ FORMATS = (
         )
         for each in LANGUAGES
     ),
-    Format(MODEL, "module:Class", "a pydantic model, a dataclass, ..."),
+    Format(MODEL, "module:Class", "pydantic models, dataclasses"),
 )
 
 READ = tuple(each.name for each in FORMATS if each.name != MODEL)

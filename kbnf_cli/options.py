@@ -180,6 +180,7 @@ _READ = (
     "abnf",
     "json-schema",
     "structural-tag",
+    "response-template",
     "tool-list",
     "regex",
 )

@@ -18,6 +18,7 @@ from kbnf_core.languages import (
     JSON_SCHEMA,
     KBNF,
     LARK,
+    RESPONSE_TEMPLATE,
     STRUCTURAL_TAG,
     is_structural_tag,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "from_gbnf",
     "from_json_schema",
     "from_lark",
+    "from_response_template",
     "from_structural_tag",
     "is_structural_tag",
     "to_gbnf",
@@ -149,6 +151,16 @@ def from_lark(
     return convert(
         source, LARK, path=path, start=start, imports=imports, limits=limits, options=options
     )
+
+
+def from_response_template(
+    source: str, *, path: str | None = None, limits: Limits = DEFAULT_LIMITS
+) -> Conversion:
+    """Return the KBNF for the texts that a response template of transformers, a JSON text, reads.
+
+    Each finding begins with the JSON Pointer of its place.
+    """
+    return convert(source, RESPONSE_TEMPLATE, path=path, limits=limits)
 
 
 def from_structural_tag(

@@ -186,6 +186,7 @@ def test_settings_name_targets(kbnf: Kbnf, write: Write) -> None:
     assert "E503" in kbnf("check", "--no-cache", write("a.schema.json", SCHEMA)).out
 
 
+@pytest.mark.slow
 def test_a_host_is_asked_by_its_engines(kbnf: Kbnf, write: Write) -> None:
     file = write("a.schema.json", SCHEMA)
     for name in ("vllm", "vllm@0.33"):

@@ -28,6 +28,7 @@ def peers() -> Iterator[dict[str, Peer]]:
         yield {peer.version: peer for peer in (seed, newest)}
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark all tests of this folder: each needs a peer."""
     for item in items:

@@ -14,6 +14,7 @@ from kbnf_core.languages import (
     KBNF,
     LARK,
     REGEX,
+    RESPONSE_TEMPLATE,
     STRUCTURAL_TAG,
     TOOL_LIST,
     Language,
@@ -231,6 +232,18 @@ def _lark(random: Random) -> str:
     return "\n".join([*rules, "A: /a+/", 'B: "b" | "ab"', ignored]) + "\n"
 
 
+def _response_template(random: Random) -> str:
+    words = random.sample(("<a>", "</a>", "<b>", "</b>", "\n\n", "ab"), 4)
+    fields = {
+        "first": {"open": words[0], "close": words[1], "repeats": random.random() < 0.5},
+        "second": {"open_pattern": "<x+>|y", "close": words[2:4]},
+        "content": {"close": "<end>"} if random.random() < 0.5 else {},
+    }
+    names = random.sample([*fields], random.randint(1, 3))
+    chosen = {name: fields[name] for name in {*names, "content"}}
+    return json.dumps({"start_anchor": "<bot>", "fields": chosen}, sort_keys=True)
+
+
 SOURCES: Mapping[Language, Callable[[Random], str]] = {
     KBNF: _kbnf,
     GBNF: lambda random: _rules(random, SYNTAXES[GBNF]),
@@ -240,6 +253,7 @@ SOURCES: Mapping[Language, Callable[[Random], str]] = {
     STRUCTURAL_TAG: lambda random: json.dumps(
         {"type": "structural_tag", "format": _format(random)}
     ),
+    RESPONSE_TEMPLATE: _response_template,
     JSON_SCHEMA: lambda random: json.dumps(_schema(random)),
     TOOL_LIST: _tools,
     REGEX: lambda random: _regex(random, 3),

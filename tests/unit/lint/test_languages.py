@@ -21,6 +21,9 @@ TEXTS = {
 
 TEXTS["JSON Schema"] = '{"type": "strng"}'
 TEXTS["Tool list"] = '[{"name": "f", "parameters": {"type": "strng"}}]'
+TEXTS["Response template"] = """
+{"start_anchor": "<", "fields": {"a": {"open": "<a>"}, "content": {}}}
+"""
 TEXTS["regex"] = "(a"
 TEXTS["choice"] = "[1]"
 TEXTS["Structural tag"] = """{"type": "structural_tag", "format": {"type": "or", "elements": [
