@@ -6,14 +6,17 @@ the other, and in transformers, also by outlines, in batches.
 
 import json
 from functools import lru_cache
+from importlib.resources import as_file, files
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from sentencepiece import SentencePieceProcessor
 
-from kbnf_core import Engine, Grammar, Vocabulary, load_vocabulary
-from kbnf_core.trace import read_log, trace
+from kbnf_core import ConfigError, Engine, Grammar, Vocabulary, load_vocabulary
+from kbnf_core.trace import advise, read_log, trace
 from kbnf_testing.canonical import judge
 from kbnf_testing.small_model import (
     chat,
@@ -130,12 +133,12 @@ def test_llama_cpp_python(name: str) -> None:
     for number, prompt in enumerate(PROMPTS):
         answer = llm(
             chat(prompt),
-            max_tokens=LIMIT,
+            max_tokens=LIMIT + 1,
             seed=number,
             logits_processor=LogitsProcessorList([processor]),
         )
         choice = answer["choices"][0]
-        # A budget closes each text in time.
+        # A budget closes each text in time, and the end that llama.cpp waits for is one more.
         assert choice["finish_reason"] == "stop"
         assert is_valid(grammar, choice["text"]), choice["text"]
         check(grammar, vocabulary, vocabulary.encode(choice["text"]), is_over=True)
@@ -160,7 +163,7 @@ def test_transformers(name: str) -> None:
     inputs = tokenizer(prompts, return_tensors="pt", padding=True, return_token_type_ids=False)
     torch.manual_seed(len(name))
     processor = KbnfLogitsProcessor(grammar, vocabulary, budget=LIMIT, canonical="e" in name)
-    settings = {"max_new_tokens": LIMIT, "do_sample": True}
+    settings = {"max_new_tokens": LIMIT + 1, "do_sample": True}
     rows = model.generate(**inputs, logits_processor=[processor], **settings)
     for row in rows[:, inputs["input_ids"].shape[1] :].tolist():
         end = next(place for place, each in enumerate(row) if each in vocabulary.eos_token_ids)
@@ -183,8 +186,8 @@ def test_a_loop_in_transformers(name: str) -> None:
         output = model.generate(
             **inputs, custom_generate=loop, max_new_tokens=LIMIT, do_sample=True
         )
-        *tokens, end = output[0, begin:].tolist()
-        assert end in vocabulary.eos_token_ids
+        written = output[0, begin:].tolist()
+        tokens = [each for each in written if each not in vocabulary.eos_token_ids]
         assert loop.passes <= len(tokens) + 1
         check(grammar, vocabulary, tokens, is_over=True)
 
@@ -235,3 +238,87 @@ def test_gguf_vocabularies_are_encoded_and_canonical_masks_agree() -> None:
     assert vocabulary.encode("Hello 42") == Vocabulary.of(cyllama_model()._model).encode("Hello 42")
     found = judge(vocabulary, vocabulary.encode, 500, seed=Random(5).randrange(99))
     assert len(found.different) <= 1, found.different
+
+
+def test_odd_inputs_of_cyllama_are_refused_or_harmless() -> None:
+    from kbnf_core.integrations.cyllama import KbnfModel
+
+    model, grammar = cyllama_model(), GRAMMARS["choice"]
+    for prompt, limit in (("", 9), ("x " * 1000, 100)):
+        with pytest.raises(ConfigError):
+            model.write(prompt, grammar, limit=limit)
+    with pytest.raises(ConfigError):
+        KbnfModel(model_path(), context=0)
+    assert model.write(chat("?"), grammar, limit=0).tokens == []
+
+    def cancelled(logits: Any) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.write(chat("?"), grammar, choose=cancelled)
+    # What was begun and cancelled leaves nothing behind.
+    answers = {model.write(chat("?"), grammar).text for _ in range(2)}
+    assert len(answers) == 1
+    assert is_valid(grammar, answers.pop())
+
+
+def test_what_to_change_is_what_the_log_of_the_model_shows() -> None:
+    """Beside brute force: texts that the model would have begun with a word."""
+    model, grammar = cyllama_model(), GRAMMARS["person"]
+    engine = Engine(grammar, model.vocabulary)
+    engine.compute_allowed_token_ids()
+    allowed = set(engine.get_allowed_token_ids_from_last_computation())
+    lines, begun = [], 0
+    for prompt in PROMPTS[10:16]:
+        answer = model.write(chat(prompt), grammar, limit=4, top=20, forced=False)
+        lines.append(json.dumps({"choices": [{"logprobs": {"content": answer.log}}]}))
+        best = max(answer.log[0]["top_logprobs"], key=lambda each: each["logprob"])["token_id"]
+        word = model.vocabulary.decode((best,)).decode("utf-8", "replace").strip()
+        begun += best not in allowed and word[:1].isalpha()
+    advice = {each.kind: each for each in advise(trace(engine, read_log(lines, model.vocabulary)))}
+    assert begun >= 2
+    assert advice["think"].count == begun
+
+
+def test_sentencepiece_in_gguf_is_cut_by_cyllama_as_by_sentencepiece(tmp_path: Path) -> None:
+    """A model of one layer of noise, with the tokens of a real one."""
+    for name in ("mistral_common", "cyllama"):
+        pytest.importorskip(name)
+    gguf = pytest.importorskip("gguf")
+    with as_file(files("mistral_common") / "data" / "tokenizer.model.v1") as path:
+        processor: Any = SentencePieceProcessor(model_file=str(path))
+    file, ids, width = tmp_path / "model.gguf", range(processor.vocab_size()), 32
+    writer = gguf.GGUFWriter(str(file), "llama")
+    writer.add_block_count(1)
+    writer.add_context_length(64)
+    writer.add_embedding_length(width)
+    writer.add_feed_forward_length(width)
+    writer.add_head_count(1)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(width)
+    writer.add_tokenizer_model("llama")
+    writer.add_tokenizer_pre("default")
+    writer.add_token_list([*map(processor.id_to_piece, ids)])
+    writer.add_token_scores([*map(processor.get_score, ids)])
+    kinds = (processor.is_unknown, processor.is_control, processor.is_byte)
+    writer.add_token_types(
+        [next((n for is_one, n in zip(kinds, (2, 3, 6), strict=True) if is_one(i)), 1) for i in ids]
+    )
+    writer.add_bos_token_id(processor.bos_id())
+    writer.add_eos_token_id(processor.eos_id())
+    noise = np.random.default_rng(0)
+    names = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_down", "ffn_up")
+    shapes: dict[str, tuple[int, ...]] = {f"blk.0.{each}": (width, width) for each in names}
+    shapes |= dict.fromkeys(("output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"), (width,))
+    shapes["token_embd"] = len(ids), width
+    for name, shape in shapes.items():
+        writer.add_tensor(f"{name}.weight", noise.normal(size=shape).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    vocabulary = load_vocabulary(file)
+    for text in ("Hello 42", " x", "", "\n", "你好 😀 ꙮ", "<s>", "a  b\tc"):
+        assert vocabulary.encode(text) == processor.encode(text)
+    found = judge(vocabulary, lambda words: processor.encode("\n" + words)[2:], 100)
+    assert not found.different

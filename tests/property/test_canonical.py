@@ -88,8 +88,8 @@ def test_a_character_of_three_tokens_is_read_with_what_is_before_it() -> None:
 
 def test_a_blank_of_three_tokens_is_cut_off_where_something_follows() -> None:
     vocabulary, _ = trained()
-    parts: list[int | bytes] = [vocabulary.token_ids(each)[0] for each in (b" \xe2\x80", b"\x81")]
-    row = rows_of(vocabulary).row_after(parts, 2)
+    parts = [vocabulary.token_ids(each)[0] for each in (b" \xe2\x80", b"\x81")]
+    row = rows_of(vocabulary).row_after([*parts], 2)
     following = vocabulary.token_ids(b"]")[0]
     assert not int(row[following // 32]) >> following % 32 & 1
 

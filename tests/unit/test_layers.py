@@ -76,7 +76,10 @@ ALLOWED: dict[str, set[str]] = {
     | {"automata", "processes"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag", "tools")},
     # The list of languages, above them all.
-    "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
+    "languages": BASE
+    | READING
+    | {"conversion"}
+    | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},
     "lint": BASE
     | READING
@@ -96,7 +99,7 @@ ALLOWED: dict[str, set[str]] = {
     "grammar": BASE
     | READING
     | {"config", "ir", "languages", "lower", "mask", "parse", "repair"}
-    | {f"languages.{each}" for each in ("response_template", "structural_tag")}
+    | {f"languages.{each}" for each in ("json_schema", "response_template", "structural_tag")}
     | {"shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},

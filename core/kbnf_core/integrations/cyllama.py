@@ -57,10 +57,12 @@ class KbnfModel:
     """A model in a GGUF file, and one context, which each text begins anew.
 
     ``context``: the tokens of a prompt and its text, at most. ``threads``: of llama.cpp. Raises
-    what ``load_vocabulary`` raises.
+    ``ConfigError`` for less than one, and what ``load_vocabulary`` raises.
     """
 
     def __init__(self, path: str | Path, *, context: int = 4096, threads: int = 1) -> None:
+        if context < 1 or threads < 1:
+            raise ConfigError("`context` and `threads` are at least 1")
         llama_cpp.disable_logging()
         llama_cpp.ggml_backend_load_all()
         settings = llama_cpp.LlamaModelParams()
@@ -95,9 +97,11 @@ class KbnfModel:
         ``canonical``: those of ``Engine``; ``forced``, ``limit``, ``choose``: those of
         ``loop.write``, by default the most likely token. ``top``: the most likely tokens, before
         the mask, of each record in the log; none by default. Raises ``ConfigError`` for a prompt
-        that leaves no room, and what ``Engine`` raises.
+        that is empty or leaves no room, and what ``Engine`` raises.
         """
         tokens = self._tokenizer.tokenize(prompt, True, True)
+        if not tokens:
+            raise ConfigError("a prompt of no tokens: the model has nothing to go on from")
         if len(tokens) + limit > self._room:
             raise ConfigError(
                 f"a prompt of {len(tokens)} tokens and {limit} more are too many for a context of"

@@ -192,7 +192,9 @@ class WaitingAutomaton(TokenAutomaton):
         after = self._token if self._awaited is None else self._awaited.text.decode()
         if not self.is_bounded(position):
             return ((0, 255),), f"all is free until {after!r} has come"
-        reason = f"{self._most:,} tokens came before {after!r}: only what brings it nearer can come"
+        reason = (
+            f"{self._most:,} tokens came before {after!r}: only tokens that lead to it can come"
+        )
         if self._awaited is None:
             return (), reason
         come = (position - WAITING) % self._stride
