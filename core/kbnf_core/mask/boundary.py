@@ -193,7 +193,7 @@ class WaitingAutomaton(TokenAutomaton):
         if not self.is_bounded(position):
             return ((0, 255),), f"all is free until {after!r} has come"
         reason = (
-            f"{self._most:,} tokens came before {after!r}: only tokens that lead to it can come"
+            f"{self._most:,} tokens came before {after!r}: only tokens that lead to it are allowed"
         )
         if self._awaited is None:
             return (), reason

@@ -75,7 +75,7 @@ def test_why_says_what_is_missing() -> None:
     refused = engine.why("x")
     assert not refused.allowed
     assert refused.reason == (
-        "1 tokens came before '</think>': only tokens that lead to it can come"
+        "1 tokens came before '</think>': only tokens that lead to it are allowed"
     )
     assert refused.expected == ((ord("<"), ord("<")),)
     assert engine.why(300).allowed
