@@ -317,6 +317,8 @@ class _Verdicts:
         here, cuts = len(seen), self._cut(seen + text)
         if is_owed and here - 1 not in cuts:
             return _CUT
+        if cuts and cuts[-1] == here and cuts[:-1] == known:
+            return _APART
         if cuts == known and seen:
             is_blank = len(text) == 1 and text.isspace()
             return _OWED if is_blank and self._may_end(seen, text) else _JOINED
