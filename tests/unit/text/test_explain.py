@@ -46,7 +46,7 @@ _SCHEMAS = {"E801", "E802", "E803", "E804", "E805", "W806", "W807", "W808", "E80
 _SCHEMAS |= {"W821", "W822", "I823", "E824", "W825", "I826", "W827", "I828", "W829", "I830"}
 
 # Of texts without an extension of their own, see tests/unit/languages/test_response_templates.py.
-_BY_CONTENT = {"E443"}
+_BY_CONTENT = {"E443", "W443"}
 
 # Found by engines that are asked only, see tests/unit/targets.
 _OF_ENGINES = {"E503", "W504", "W505", "I506"}
