@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pygments.lexer import RegexLexer, bygroups
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String
 
+# The stubs of Pygments leave its signature out.
 _groups: Callable[..., object] = bygroups
 
 __all__ = ["KbnfLexer"]

@@ -81,7 +81,7 @@ class LosslessSchema(GenerateJsonSchema):
     """Pydantic's generator of JSON Schemas, for the texts that the type's validator takes."""
 
     # No warning where a default is no JSON: the schema is not shown.
-    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as pydantic has it
 
     def generate_inner(self, schema: Any) -> JsonSchemaValue:
         """Write the schema of a type, and what its validators in Python ask for."""
