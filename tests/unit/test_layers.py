@@ -56,7 +56,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
-    | {"automata", "config", "ir", "conversion", "lower", "mask", "recognise", "vocab"},
+    | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
     "languages.gbnf": BASE | READING | RULES | {"conversion", "vocab"},
     "languages.json_schema": BASE | READING | RULES | {"config"},
     "languages.lark": BASE
@@ -76,10 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"automata", "processes"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag", "tools")},
     # The list of languages, above them all.
-    "languages": BASE
-    | READING
-    | {"conversion"}
-    | {f"languages.{language}" for language in LANGUAGES},
+    "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},
     "lint": BASE
     | READING
