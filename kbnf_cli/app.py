@@ -4,7 +4,7 @@ from importlib import import_module
 
 import click
 
-from kbnf_cli.commands import COMMANDS, GROUPS
+from kbnf_cli.commands import COMMANDS, GROUPS, RENAMED
 from kbnf_cli.console import Console
 from kbnf_cli.options import common_options, examples
 
@@ -62,8 +62,23 @@ class LazyGroup(click.Group):
         if name is not None and command is not None:
             from kbnf_cli.config import command_defaults
 
+            rest = _renamed(ctx.ensure_object(Console), name, rest)
             ctx.default_map = {name: command_defaults(name, command, rest)}
         return name, command, rest
+
+
+def _renamed(console: Console, command: str, arguments: list[str]) -> list[str]:
+    """Return the arguments of a command with the present names of options, and note the others."""
+    found = []
+    for number, argument in enumerate(arguments):
+        if argument == "--":
+            return [*found, *arguments[number:]]
+        former, sign, value = argument.partition("=")
+        present = RENAMED.get((command, former))
+        if present is not None:
+            console.note(f"`{former}` of `kbnf {command}` is called `{present}` now")
+        found.append(argument if present is None else f"{present}{sign}{value}")
+    return found
 
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -34,3 +34,10 @@ GROUPS = {
     "Help": ("help", "rule", "lsp"),
 }
 """The commands by what they are for; a command of none is listed after them."""
+
+_CONVERT = ("convert", "convert-abnf", "convert-bnf", "convert-gbnf", "convert-json-schema")
+RENAMED = {
+    **{(name, "--target"): "--for" for name in (*_CONVERT, "convert-lark")},
+    ("match", "--why"): "--tree",
+}
+"""Names that options of commands had, which are still accepted, with those that they have now."""

@@ -173,7 +173,6 @@ conversion_options = together(
     stdin_option,
     click.option(
         "--for",
-        "--target",
         "target",
         type=click.Choice([*ENGINE_NAMES, *HOST_NAMES, *WITHOUT_RAW]),
         metavar="ENGINE",

@@ -4,6 +4,7 @@ import click
 import pytest
 
 from kbnf_cli.app import app
+from kbnf_cli.commands import RENAMED
 from kbnf_cli.config import KEYS, key_of, keys_of
 from kbnf_cli.options import TOPICS, SharedOption
 from kbnf_testing.command import Kbnf
@@ -50,7 +51,7 @@ def test_a_name_has_one_form() -> None:
     assert {name: found for name, found in forms.items() if len(found) > 1} == {}
 
 
-_SEVERAL = ("vocab",)
+_SEVERAL = ("text", "vocab")
 """Options that some commands take several times, each in the meaning of the others."""
 
 
@@ -78,6 +79,18 @@ def test_shared_options_are_described_once(topic: str, kbnf: Kbnf) -> None:
     }
     assert len(shared) > 3
     assert all(f"    {option}" in page for option in shared)
+
+
+def test_former_names_are_accepted_and_noted(kbnf: Kbnf) -> None:
+    shown = kbnf("match", "json", "--text", '{"a": x}', "--tree")
+    former = kbnf("match", "json", "--text", '{"a": x}', "--why")
+    assert former.out == shown.out
+    assert "`--why` of `kbnf match` is called `--tree` now" in former.stderr
+    assert kbnf("match", "json", "--text=1", "--", "--why").stderr.count("is called") == 0
+    for command, name in RENAMED:
+        assert name not in {
+            spelling for each in _options(COMMANDS[command]) for spelling in each.opts
+        }
 
 
 if __name__ == "__main__":
