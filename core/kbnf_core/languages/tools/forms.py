@@ -14,6 +14,7 @@ from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
+from kbnf_core.languages.tools.choice import ANY_CHOICE, NONE, Choice, choice_of
 from kbnf_core.languages.tools.detect import (
     DECLARATIONS,
     SCHEMAS,
@@ -125,11 +126,13 @@ class Answer:
 class Listed:
     """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest.
 
-    ``answer`` is what is written where no tool is called, if a request says so.
+    ``answer`` is what is written where no tool is called, if a request says so, ``choice`` which
+    tools are.
     """
 
     tools: list[Tool] = field(default_factory=list)
     answer: Answer | None = None
+    choice: Choice = ANY_CHOICE
     errors: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
@@ -140,16 +143,15 @@ class Listed:
 
 def tools_of(value: Json) -> Listed:
     """Return the tools of a JSON value in any of the forms."""
-    found = Listed()
+    found = Listed(choice=choice_of(value))
     listed = entries(value)
     asked = answer(value)
     if asked is not None:
         _read_answer(*asked, found)
-    choice = value.get("tool_choice", "auto") if isinstance(value, dict) else "auto"
-    if asked is not None and (listed is None or choice in ("none", {"type": "none"})):
+    if found.choice.error:
+        found.error(found.choice.error, found.choice.pointer)
+    if listed is None and asked is not None:
         return found
-    if choice not in ("auto", {"type": "auto"}):
-        found.answer = None
     if listed is None:
         message = "this is no list of tools: an array of tools, or an object with `tools`, is"
         found.error(message, "")
@@ -157,7 +159,7 @@ def tools_of(value: Json) -> Listed:
     tools, pointer = listed
     for number, tool in enumerate(tools):
         _read(tool, f"{pointer}/{number}" if tool is not value else "", found)
-    if not tools:
+    if not tools and found.choice.mode != NONE:
         found.error("the list has no tools", pointer)
     seen: dict[str, str] = {}
     for each in found.tools:
