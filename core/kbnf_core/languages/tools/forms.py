@@ -109,11 +109,15 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an answer is: a JSON value of a schema, with its pointer; without one, any text."""
+    """What an answer is: a JSON value of a schema, with its pointer; without one, any text.
+
+    With a structural ``tag``, whose pointer it is, that says all that is written.
+    """
 
     schema: Json | None
     pointer: str
     strict: Service | None = None
+    tag: Json | None = None
 
     @property
     def schemas(self) -> Iterator[tuple[Json, str]]:
@@ -180,6 +184,9 @@ def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) ->
         found.answer = Answer(form, pointer, Service.GEMINI)
         return
     kind = form.get("type", "json_schema")
+    if kind == "structural_tag":
+        found.answer = Answer(None, pointer, tag=form)
+        return
     if kind in ("text", "json_object"):
         found.answer = Answer(None if kind == "text" else {"type": "object"}, pointer)
         return
@@ -192,7 +199,10 @@ def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) ->
     elif kind == "json_schema":
         found.error("the format of an answer has no `schema`", pointer)
     else:
-        message = "the type of an answer's format is `json_schema`, `json_object` or `text`"
+        message = (
+            "the type of an answer's format is `json_schema`, `json_object`, `text` or"
+            " `structural_tag`"
+        )
         found.error(message, f"{pointer}/type")
 
 

@@ -42,6 +42,7 @@ from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
 from kbnf_core.languages.tools.choice import ANY_CHOICE, AUTO, NONE, REQUIRED, Choice
 from kbnf_core.languages.tools.forms import (
     INVALID,
+    LEFT_OUT,
     OF_SERVICES,
     TEXT_MARKERS,
     Answer,
@@ -89,15 +90,21 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
     found: Parsed
+    wrong: list[Diagnostic] = []
     texts = tuple(each for each in listed.tools if each.text is not None)
     answer = listed.answer
     if answer is not None and answer.schema is not None and not listed.tools:
         options = guided(answer.schema, listed.options)
         text = SchemaText(source, answer.schema, options, (("", answer.pointer),))
         return SchemaReading(text, as_tree=request.as_tree)
-    if how.tool_calls is None and (texts or answer is not None):
+    if answer is not None and answer.tag is not None:
+        report = _Report(source, {"": answer.pointer})
+        nodes = read_value(answer.tag, report, request.limits)
+        found = TagReading(nodes, report, request, options)
+        remarks = listed.notes
+    elif how.tool_calls is None and (texts or answer is not None):
         found = _Texts(listed, request)
-        wrong, remarks = [], listed.notes
+        remarks = listed.notes
     elif how.tool_calls is None:
         try:
             found = _Objects(listed, as_tree=request.as_tree)
@@ -166,6 +173,10 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
     answer = found.answer if choice.mode == AUTO else None
     if choice.mode == NONE:
         tools, answer = [], found.answer or Answer(None, choice.pointer)
+    if answer is not None and answer.tag is not None and tools:
+        message = "the structural tag says all that is written, and these tools are not in it"
+        found.notes.append(Problem(LEFT_OUT, message, "/tools"))
+        tools = []
     if answer is not None and not errors:
         errors = [*_errors(answer, options)]
     strange = _unwritable(tools, how)
@@ -467,12 +478,10 @@ class _Report(Report):
     def place(self, pointer: str) -> str:
         """Return where the part of the tag at ``pointer`` is in the list."""
         rest = ""
-        while pointer not in self._places:
+        while pointer and pointer not in self._places:
             pointer, _, step = pointer.rpartition("/")
             rest = f"/{step}{rest}"
-            if not pointer:
-                return ""
-        return self._places[pointer] + rest
+        return self._places[pointer] + rest if pointer in self._places else ""
 
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:

@@ -185,7 +185,7 @@ def test_a_request_has_calls_and_answers(choice: str, calls: bool, answers: bool
 
 def of_services() -> dict[str, list[Any]]:
     """Return two tools in the forms of four APIs."""
-    functions = [{"name": "a", "parameters": CLOSED}, {"name": "b"}]
+    functions: list[dict[str, Any]] = [{"name": "a", "parameters": CLOSED}, {"name": "b"}]
     return {
         "chat": [{"type": "function", "function": each} for each in functions],
         "responses": [{"type": "function", **each} for each in functions],
@@ -246,8 +246,8 @@ def test_a_request_says_which_tools_are_called(api: str, says: Any, wanted: str)
 )
 def test_without_calls_an_answer_is_text(api: str, says: Any) -> None:
     asked = {"tools": of_services()[api], **says}
-    for options in ({}, {"tool_calls": "qwen_3"}):
-        grammar = Grammar.from_tools(asked, **options)
+    for name in (None, "qwen_3"):
+        grammar = Grammar.from_tools(asked, tool_calls=name)
         assert grammar.read_value("some text") == ["some text"]
     # An option is asked for instead of what the request says.
     grammar = Grammar.from_tools(asked, tool_calls="qwen_3", tool_choice="required")
@@ -298,9 +298,42 @@ def test_an_answer_is_open_as_its_schema_is() -> None:
         assert "I823" in {code for code, _ in found(asked)}
 
 
+TAGGED = {"begin": "<f=a>", "end": "</f>"}
+TAG = {
+    "type": "structural_tag",
+    "format": {
+        "type": "triggered_tags",
+        "triggers": ["<f="],
+        "tags": [{**TAGGED, "content": {"type": "json_schema", "json_schema": CLOSED}}],
+    },
+}
+OLDER_TAG = {
+    "type": "structural_tag",
+    "structures": [{**TAGGED, "schema": CLOSED}],
+    "triggers": ["<f="],
+}
+
+
+@pytest.mark.parametrize("tag", [TAG, OLDER_TAG])
+def test_the_format_of_an_answer_may_be_a_structural_tag(tag: Any) -> None:
+    text = 'hi <f=a>{"a": 1}</f>'
+    for tools in ({}, {"tools": [NOW]}):
+        asked = {"model": "m", "response_format": tag, **tools}
+        assert found(asked) == [("I826", "/tools")] * len(tools)
+        grammar = Grammar.from_tools(asked)
+        assert grammar.read_value(text) == ["hi ", {"name": "a", "arguments": {"a": 1}}]
+        assert not Language(grammar.to_kbnf()).has(text.replace("1", "x"))
+    required = Grammar.from_tools({**asked, "tool_choice": "required"})
+    assert [Language(required.to_kbnf()).has(each) for each in (text, CALL)] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("form", "code", "pointer"),
     [
+        ({"type": "structural_tag"}, "E441", "/response_format"),
+        ({"type": "structural_tag", "format": {"type": "tag"}}, "E441", "/response_format/format"),
+        ({"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"type": 1}}},
+         "E802", "/response_format/format/json_schema/type"),
         ({"type": "xml"}, "E824", "/response_format/type"),
         ({"type": []}, "E824", "/response_format/type"),
         ({"type": "json_schema", "json_schema": {"name": "a"}}, "E824",
