@@ -140,7 +140,7 @@ class ToolCalls:
         return self._new(self._reader)
 
     def _given_up(self, stopped: CallReader) -> list[Delta]:
-        """Return what is certain where the text stops to fit, or a whole text before, and the rest."""
+        """Return what is certain, or whole, ahead of what does not fit, and the rest as text."""
         data, self._reader = bytes(self._fed), None
         fitting, end = stopped.extent(data)
         reader = stopped.again()
