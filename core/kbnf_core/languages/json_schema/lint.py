@@ -23,9 +23,8 @@ from dataclasses import replace
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar, Node
-from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
-from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.expressions import Expression, Ref, constant
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
     APPLICATORS,
@@ -58,7 +57,7 @@ from kbnf_core.languages.json_schema.schemas import (
     is_unsatisfiable,
     schemas_of,
 )
-from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.json_schema.type_keywords import pointer_to
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget

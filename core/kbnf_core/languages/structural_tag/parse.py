@@ -6,9 +6,8 @@ from dataclasses import replace
 from kbnf_core.conversion.rewrite import at, placed
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
-from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.options import Options, options_of
-from kbnf_core.languages.json_schema.parse import diagnostic
+from kbnf_core.languages.json_schema.parse import diagnostic, guided
 from kbnf_core.languages.structural_tag.contents import options_in
 from kbnf_core.languages.structural_tag.marks import marked
 from kbnf_core.languages.structural_tag.read import Node, Report, read_tag

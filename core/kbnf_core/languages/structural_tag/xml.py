@@ -33,10 +33,10 @@ from kbnf_core.kbnf.build import (
     text,
 )
 from kbnf_core.kbnf.tree import Definition
+from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.prelude import gap_of
 from kbnf_core.languages.json_schema.problems import NARROWED
-from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.contents import Contents, avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.schemas import (

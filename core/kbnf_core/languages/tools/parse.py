@@ -15,7 +15,7 @@ from typing import Any
 from kbnf_core.ir import Grammar, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
 from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.parse import (
@@ -25,6 +25,7 @@ from kbnf_core.languages.json_schema.parse import (
     broken,
     checked,
     diagnostic,
+    guided,
     untold,
 )
 from kbnf_core.languages.json_schema.problems import (
@@ -34,7 +35,6 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import schemas_of
-from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.call_texts import CHOICES
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.parse import TagReading
