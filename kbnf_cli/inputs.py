@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from kbnf_core.text.source import Source
 
 
+_WITHOUT_RULES = ("JSON Schema", "Tool list")
+"""Languages whose texts have no rules to be shown, and are written as KBNF."""
+
 UNNAMED = "<stdin>"
 """What stdin is called where nobody named it."""
 
@@ -199,46 +202,15 @@ def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Langu
         raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
 
 
-_WITHOUT_RULES = ("JSON Schema", "Tool list")
-"""Languages whose texts have no rules to be shown, and are written as KBNF."""
+def open_written(path: Path, name: str, start: str | None, from_: str | None = None) -> Readable:
+    """Return the text of a grammar as it is written, and its language; an artifact's own text.
 
-
-def open_text(
-    path: Path,
-    name: str,
-    start: str | None,
-    schema: Mapping[str, Any] = NO_OPTIONS,
-    from_: str | None = None,
-) -> Readable:
-    """Return the text of a grammar and its language; of an artifact, what it was made of.
-
-    A schema has no rules to be shown, so it is written as KBNF. Raises what ``open_any_grammar``
-    raises.
+    Raises what ``open_any_grammar`` raises.
     """
-    from kbnf_core.languages import KBNF
-    from kbnf_core.text.source import Source
-
-    written = open_written(path, name, start, schema, from_)
-    if written.language.name not in _WITHOUT_RULES:
-        return written
-    grammar = open_any_grammar(path, name, start, None, schema=schema, from_=from_)
-    return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
-
-
-def open_written(
-    path: Path,
-    name: str,
-    start: str | None,
-    schema: Mapping[str, Any] = NO_OPTIONS,
-    from_: str | None = None,
-) -> Readable:
-    """Return the text of a grammar as it is written, also of a schema; else as ``open_text``."""
     if is_artifact(path):
         return _text_inside(_open_artifact(path, start, None))
     source = read_text(path, name)
-    language = language_for(source.text, name, from_)
-    refuse_schema_options(schema, name, language)
-    return Readable(source, language)
+    return Readable(source, language_for(source.text, name, from_))
 
 
 def _text_inside(grammar: "Grammar") -> Readable:
@@ -335,6 +307,11 @@ class FileInputs:
             _from_here(self.extend_exclude),
         )
 
+    def options_for(self, file: Path, language: "Language") -> Mapping[str, Any]:
+        """Return the options that are configured for a file, of those that its language has."""
+        settings = settings_source(self.config_file, self.isolated)(file)
+        return own_options(settings.options or {}, language)
+
     @property
     def file_settings(self) -> Settings:
         """What the options set rather than a configuration file."""
@@ -374,25 +351,53 @@ class Inputs:
         self, path: Path, vocabulary: "Vocabulary | None", *, lossy: bool = True
     ) -> "Grammar":
         """Return the grammar in a file; takes and raises what ``open_any_grammar`` does."""
-        named = self._named(path)
-        found = open_any_grammar(path, *named, vocabulary, self.schema, self.from_, lossy=lossy)
+        name, settings = self.name_of(path), self._settings(path)
+        found = open_any_grammar(
+            path,
+            name.as_posix(),
+            self.start,
+            self.finish,
+            settings.defaults,
+            vocabulary,
+            self.schema_for(path),
+            self._from(path),
+            lossy=lossy,
+        )
         if not self.reads_several:
             refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
         return found
 
     def text(self, path: Path) -> Readable:
-        """Return the text of the grammar in a file; raises what ``open_text`` raises."""
-        name = self.name_of(path).as_posix()
-        return open_text(path, name, self.start, self.schema, self.from_)
+        """Return the text of the grammar in a file; of a schema, which has no rules, its KBNF.
+
+        Raises what ``open_any_grammar`` raises.
+        """
+        from kbnf_core.languages import KBNF
+        from kbnf_core.text.source import Source
+
+        written = self.written(path)
+        if written.language.name not in _WITHOUT_RULES:
+            return written
+        grammar = self.grammar(path, None)
+        name = f"{self.name_of(path).as_posix()} (as KBNF)"
+        return Readable(Source(grammar.to_kbnf(), name), KBNF, grammar.losses)
 
     def written(self, path: Path) -> Readable:
         """Return the text of the grammar in a file as it is written, also of a schema."""
         name = self.name_of(path).as_posix()
-        return open_written(path, name, self.start, self.schema, self.from_)
+        found = open_written(path, name, self.start, self._from(path))
+        refuse_schema_options(self.schema, name, found.language)
+        return found
 
-    def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
-        name = self.name_of(path)
-        return name.as_posix(), self.start, self.finish, self.settings_source()(name).defaults
+    def schema_for(self, path: Path) -> Mapping[str, Any]:
+        """Return the options of languages for a file: those given, then those configured."""
+        return {**(self._settings(path).options or {}), **self.schema}
+
+    def _settings(self, path: Path) -> Settings:
+        return self.settings_source()(self.name_of(path))
+
+    def _from(self, path: Path) -> str | None:
+        return self.from_ or self._settings(path).from_
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""

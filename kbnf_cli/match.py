@@ -90,7 +90,7 @@ class Verdict:
     epilog=examples(
         "kbnf match json answer.json",
         """kbnf match json --text '{"a": 1}'""",
-        """kbnf match json --text '{"a": x}' --why""",
+        """kbnf match json --text '{"a": x}' --tree""",
         "kbnf match g.kbnf --lines < answers.txt",
         "kbnf sample g.kbnf | kbnf match g.kbnf --lines",
     )
@@ -100,7 +100,8 @@ class Verdict:
 @click.option("--text", "given", metavar="TEXT", multiple=True, help="A text itself; repeatable.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
 @click.option(
-    "--why",
+    "--tree",
+    "with_tree",
     is_flag=True,
     help="Show the tree of what was read before the place where a text does not fit.",
 )
@@ -117,7 +118,7 @@ def match(
     files: tuple[Path, ...],
     given: tuple[str, ...],
     by_line: bool,
-    why: bool,
+    with_tree: bool,
     format_: str,
 ) -> int:
     """Test whether texts fit a grammar.
@@ -137,7 +138,7 @@ def match(
     for text in (*texts_given(given), *read_texts(console, files, by_line)):
         verdict = judge(engine, text)
         verdicts.append(verdict)
-        tree = _read_before(engine, verdict) if why else None
+        tree = _read_before(engine, verdict) if with_tree else None
         if format_ == "json":
             values.append(_value(verdict, tree))
             continue

@@ -202,7 +202,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
         lossy=options.lossy,
         defaults=inputs.settings_source()(inputs.name_of(path)).defaults,
         imports=ANYWHERE,
-        **own_options(inputs.schema, language),
+        **own_options(inputs.schema_for(path), language),
     )
     work = {} if options.work is None else {"work": options.work}
     return replace(recipe, limits=replace(recipe.limits, **work, **options.ahead))

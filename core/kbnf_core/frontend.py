@@ -19,6 +19,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.collecting import without_collecting
 from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
+from kbnf_core.text.imports import Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -75,6 +76,11 @@ class Language(ABC):
         if not isinstance(source, str):
             raise ConfigError(f"{self.name} is read from a text, not from {source!r}"[:200])
         return source
+
+    def self_contained(self, text: str, path: str | None, imports: Imports) -> str:
+        """Return a text with the files that it refers to, as far as it can have them in it."""
+        del path, imports
+        return text
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for what a program gives: ``options``, and what holds without them."""

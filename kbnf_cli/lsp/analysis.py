@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.escaped import byte_ranges
+from kbnf_cli.inputs import own_options
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.kbnf.outline import NOTHING, Outline
 from kbnf_core.kbnf.parsed import Request as ReadRequest
@@ -90,7 +91,11 @@ def analyse(request: Request) -> Iterator[Analysis]:
         )
 
     wanted = ReadRequest(
-        limits=LIMITS, imports=_imports(request), defaults=settings.defaults, lossy=True
+        limits=LIMITS,
+        imports=_imports(request),
+        defaults=settings.defaults,
+        lossy=True,
+        options=own_options(settings.options or {}, language),
     )
     reading = read_grammar(source, language, wanted)
     outline = language.outline(source, LIMITS)

@@ -94,9 +94,12 @@ class World:
         from_: str | None = None,
     ) -> "Grammar":
         """Open a grammar; raises ``KbnfError``."""
-        defaults = self._settings_for(path).defaults
-        name = shown_path(path).as_posix()
-        return open_any_grammar(path, name, start, finish, defaults, vocabulary, from_=from_)
+        settings = self._settings_for(path)
+        name, from_ = shown_path(path).as_posix(), from_ or settings.from_
+        own = settings.options or {}
+        return open_any_grammar(
+            path, name, start, finish, settings.defaults, vocabulary, own, from_=from_
+        )
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""

@@ -144,10 +144,12 @@ def test_no_line_about_a_place_is_wider_than_the_terminal(
 
 def test_why_shows_the_tree_of_what_was_read(kbnf: Kbnf, write: Write) -> None:
     grammar = write("g.kbnf", LIST)
-    result = kbnf("match", grammar, "--why", "--text", "ab,;", "--text", "a")
+    result = kbnf("match", grammar, "--tree", "--text", "ab,;", "--text", "a")
     assert result.out.endswith(
         '  start 0-...\n    item 0-2 "ab"\n    item 3-... ""\n<text>: fits\n'
     )
-    value = checked("match", kbnf("match", grammar, "--why", "--text", ";", "--format", "json").out)
+    value = checked(
+        "match", kbnf("match", grammar, "--tree", "--text", ";", "--format", "json").out
+    )
     (only,) = value["texts"]
     assert only["tree"]["children"][0]["rule"] == "item"

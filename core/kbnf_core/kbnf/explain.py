@@ -154,9 +154,13 @@ def class_around(source: Source, span: Span) -> Diagnostic | None:
     return _class(source, Span(match.start(), match.end()))
 
 
+_BRACKET = re.compile(r"(?s)(\\.)|\[(?!:)")
+
+
 def class_fix(written: str, span: Span) -> Fix:
-    """Return the fix that makes a pattern of a character class."""
-    pattern = '#"' + written.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """Return the fix that makes a pattern of a character class, in which `[` is the sign itself."""
+    inside = _BRACKET.sub(lambda found: found[1] or r"\[", written[1:])
+    pattern = '#"[' + inside.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return Fix(f"write `{pattern}`", (Edit(span, pattern),))
 
 

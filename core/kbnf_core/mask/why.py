@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kbnf_core.config import Finish
-from kbnf_core.lower.build import PlainTables
+from kbnf_core.lower.positions import Positions
 from kbnf_core.mask.boundary import WaitingAutomaton
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
@@ -38,27 +38,27 @@ class Explanation:
 
 
 class Why:
-    """Explains positions of one grammar over one vocabulary, by replaying them on plain tables.
+    """Explains positions of one grammar over one vocabulary, by replaying them on its positions.
 
     It has a table of its own, which is reset when it is full, as those of engines are.
     """
 
     def __init__(
         self,
-        plain: PlainTables,
+        positions: Positions,
         vocabulary: Vocabulary,
         finish: Finish,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        self._plain = plain
+        self._positions = positions.without_tail_calls()
         self._finish = finish
         self._vocabulary = vocabulary
         self._limits = limits
         self._begin()
 
     def _begin(self) -> None:
-        self._states = StateTable(self._plain.tables)
-        self._explainer = Explainer(self._plain, self._states)
+        self._states = StateTable(self._positions.tables)
+        self._explainer = Explainer(self._positions, self._states)
         masks = Masks(self._states, self._vocabulary, self._limits)
         self._automaton = TokenAutomaton(masks, self._finish, self._limits)
 
@@ -170,7 +170,7 @@ class Why:
 
 
 class RuleFollower:
-    """Follows one text on plain tables, and names the rule in which it is."""
+    """Follows one text, and names the rule in which it is."""
 
     def __init__(self, why: Why) -> None:
         self._why = why

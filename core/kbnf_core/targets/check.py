@@ -28,6 +28,7 @@ from kbnf_core.targets.names import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.process import Asked, NotInstalledError, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.source import Source, Span
 
 CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
@@ -161,11 +162,16 @@ def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
     return checked, panel.targets
 
 
-def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
-    """Ask the targets of a panel about each schema of a text that ``is_json``."""
+def check_targets(
+    source: Source, language: Language, panel: Panel, imports: Imports = BELOW
+) -> Checked:
+    """Ask the targets of a panel about each schema of a text that ``is_json``.
+
+    ``imports`` says which files it may refer to.
+    """
     findings: list[Diagnostic] = []
     rows: list[Row] = []
-    for tool, prefix, schema in schemas_of(source, language):
+    for tool, prefix, schema in schemas_of(source, language, imports):
         exam = Exam(schema)
         results = panel.results(partial(examine, exam))
         for result in results:
@@ -223,10 +229,12 @@ def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
     return Checked(tuple(findings), tuple(rows))
 
 
-def schemas_of(source: Source, language: Language) -> Iterator[tuple[str, str, Json]]:
+def schemas_of(
+    source: Source, language: Language, imports: Imports = BELOW
+) -> Iterator[tuple[str, str, Json]]:
     """Yield the schemas of a text: the tool's name where it is one's, the pointer, the schema."""
     try:
-        value = json.loads(source.text)
+        value = json.loads(language.self_contained(source.text, source.path, imports))
     except (ValueError, RecursionError):
         return
     if language is TOOL_LIST:
@@ -291,17 +299,10 @@ def diagnostic(
         CODES[finding.fault],
         message,
         source,
-        source.locate(nearest(source, pointer)) if span is None else span,
+        source.locate(pointer) if span is None else span,
         notes=notes,
         details=_details(*said, finding.witness, tool),
     )
-
-
-def nearest(source: Source, pointer: str) -> str:
-    """Return the nearest place there is: a keyword that is missing has none."""
-    while pointer and pointer not in source.places:
-        pointer = pointer.rpartition("/")[0]
-    return pointer
 
 
 def _details(

@@ -346,7 +346,7 @@ class Document:
 
     @property
     def _is_old(self) -> bool:
-        return self.by_draft and self.dialect in _REFERENCES_STAND_ALONE
+        return self.by_draft and is_old(self.dialect)
 
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
@@ -400,7 +400,8 @@ class Document:
                     UNRESOLVED,
                     f"`{reference}` leads nowhere in this document",
                     f"{place.pointer}/{escape(keyword)}",
-                    "references to other documents are never fetched; put them under `$defs`",
+                    "put what it means under `$defs`: nothing is fetched, and files are read from"
+                    " the schema's own folder, where the schema is in a file",
                 )
             ) from None
         contents = found.contents
@@ -621,6 +622,11 @@ def dialect_of(value: Json) -> str:
     """Return the name of the draft that a schema names, the newest without a known one."""
     named = value.get("$schema") if isinstance(value, dict) else None
     return _DRAFTS.get(named.rstrip("#") if isinstance(named, str) else "", "draft2020-12")
+
+
+def is_old(dialect: str) -> bool:
+    """Tell whether nothing beside a reference counts in a draft."""
+    return dialect in _REFERENCES_STAND_ALONE
 
 
 def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:

@@ -16,7 +16,6 @@ Emptiness is decided as for ``oneOf``: what is told is certain, but not everythi
 it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
@@ -98,7 +97,9 @@ _OF_OTHERS = frozenset(
 )  # fmt: skip
 """What draft 3, OpenAPI and makers of forms know, though some are near to a keyword."""
 
+_KNOWN = KEYWORDS | _OF_OTHERS
 _OWN = ("x-", "_")
+_SEPARATORS = dict.fromkeys(map(ord, "$_- \t\n"))
 """How names begin that are somebody's own, or that were taken out on purpose."""
 
 _SHORT = 5
@@ -222,7 +223,7 @@ def warn_of_misspelt(schema: Json) -> None:
 def _misspelt(schema: Json) -> Iterator[Problem]:
     left = COMPARISONS
     for pointer, value in _places(schema):
-        strange = [name for name in value if name not in KEYWORDS | _OF_OTHERS]
+        strange = [name for name in value if name not in _KNOWN]
         left -= len(strange) * len(KEYWORDS)
         if left < 0:
             return
@@ -269,7 +270,7 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     """Return a name as it is compared: ``max_length`` is ``maxLength``, ``ref`` is ``$ref``."""
-    return re.sub(r"[$_\-\s]", "", name).casefold()
+    return name.translate(_SEPARATORS).casefold()
 
 
 def _of_older_drafts(schema: Json) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.atoms import Length, Matching
+from kbnf_core.languages.json_schema.bundle import bundled
 from kbnf_core.languages.json_schema.document import (
     SharedDocument,
     check_schema,
@@ -36,6 +37,7 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
 from kbnf_core.languages.json_schema.value_sets import Restricted
+from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
@@ -128,12 +130,14 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     Raises ``ConfigError`` for options that are none.
     """
     options = options_of({**request.options, "lossy": request.lossy})
+    text = SchemaText(source, True, options)
     try:
-        value = read_json(source.text)
-        text = SchemaText(source, value, checked(value, source.text, options))
+        whole = bundled(read_json(source.text), source.path, request.imports)
+        text = text._replace(value=whole.value, moved=(*text.moved, *whole.moved))
+        written = constant(whole.value).text if whole.moved else source.text
+        text = text._replace(options=checked(whole.value, written, options))
     except ProblemError as error:
-        found = tuple(diagnostic(problem, source) for problem in error.problems)
-        return Parsed(broken(source), found)
+        return Parsed(broken(source), tuple(map(text.diagnostic, error.problems)))
     return SchemaReading(text, as_tree=request.as_tree)
 
 

@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from kbnf_core.automata import operations
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.conversion.build_tree import escaped
 from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
     call,
     definition,
+    escaped,
     optional,
     regex,
     repeated,
@@ -262,7 +262,7 @@ class Arguments:
     ) -> tuple[dict[str, Form], frozenset[str]]:
         """Return the elements of the properties, and the names of those that must be there."""
         listed, needed = self._schemas.members(schema, pointer)
-        elements = {}
+        elements: dict[str, Form] = {}
         for name, (each, where) in listed.items():
             if self._style.ends and (self._style.ends in name or name != name.strip()):
                 message = f"the style `{self._name}` cannot write a property called {name!r}"
