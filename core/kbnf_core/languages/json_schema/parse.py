@@ -31,7 +31,7 @@ from kbnf_core.languages.json_schema.document import (
     escape,
     read_json,
 )
-from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
+from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref, constant
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import (
@@ -55,7 +55,6 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
 from kbnf_core.languages.json_schema.value_sets import Restricted
-from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
