@@ -363,6 +363,10 @@ class Inputs:
             self._from(path),
             lossy=lossy,
         )
+        if self.start is not None and found.language.name in _WITHOUT_RULES:
+            raise ConfigError(
+                f"--start is for grammars with rules; {name} is {found.language.name}"
+            )
         if not self.reads_several:
             refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
         return found
