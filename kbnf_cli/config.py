@@ -90,7 +90,7 @@ class Settings:
     or a path, relative paths being taken from the configuration file's directory.
     ``per_file_ignores`` are patterns of a name, or of a path from that directory, with prefixes
     of codes. ``targets``, ``max_states`` and ``max_mask_work`` are those of ``lint.options``.
-    ``extend`` is the file whose settings hold where this one says nothing.
+    ``extend`` is the file whose settings apply where this one says nothing.
     ``start`` and ``finish`` are for grammars in KBNF that set none. ``exclude``, ``extend_exclude``
     and ``include`` choose among the entries of directories, ``force_exclude`` among named files.
     ``options`` are those of languages and of the console, by the names of their parameters, and

@@ -1,4 +1,4 @@
-"""``kbnf store`` and ``kbnf compile --store``: stores of artifacts looked after, and filled."""
+"""``kbnf store`` and ``kbnf compile --store``: stores of artifacts managed, and filled."""
 
 import json
 from contextlib import ExitStack
@@ -38,7 +38,7 @@ _SCHEMA = "kbnf.compile/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Filling:
-    """The options of ``compile`` that are for stores, and those that hold everywhere."""
+    """The options of ``compile`` that are for stores, and those of all cases."""
 
     store: str | None
     executor: str | None

@@ -374,9 +374,9 @@ def test(
     """Run the examples of grammars.
 
     PATH is a grammar in any language that is read, a directory to search (schemas as *.schema.json,
-    *.tools.json), or `-` for stdin; without one, the current directory is searched. Examples of GRAMMAR.kbnf are in
-    GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text" *) in it, and in
-    plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
+    *.tools.json), or `-` for stdin; without one, the current directory is searched. Examples of
+    GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text"
+    *) in it, and in plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
     """
     paths = paths or (Path(),)
     run = partial(_run, console, inputs, format_, coverage)

@@ -36,7 +36,7 @@ _OF_XGRAMMAR = (
 def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
     """Return an identifier of KBNF for each name of another language, each different.
 
-    ``fixed`` holds those that are settled. Other names stay as they are where they can.
+    ``fixed`` contains those that are settled. Other names stay as they are where they can.
     """
     spell = partial(_spelled, bad=_NO_IDENTIFIER, joint="_")
     return distinct(names, fixed, spell, "_")
@@ -194,12 +194,12 @@ def repeat(body: tree.Expression, low: int, high: int | None, span: Span) -> tre
 
 
 def is_empty_text(node: tree.Expression) -> bool:
-    """Tell whether ``node`` is the empty text, as written."""
+    """Return whether ``node`` is the empty text, as written."""
     return isinstance(node, tree.Terminal) and not node.text.value
 
 
 def is_written(candidate: str, dfa: Dfa) -> bool:
-    """Tell whether the regular expression ``candidate`` has the language of ``dfa``."""
+    """Return whether the regular expression ``candidate`` has the language of ``dfa``."""
     compiled = compile_regex(candidate).dfa
     return compiled is not None and operations.is_equal(compiled, dfa)
 

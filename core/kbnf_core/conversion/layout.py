@@ -26,7 +26,7 @@ class Written:
     """A definition in its new language: its name, and the text of each of its branches.
 
     ``places`` are the spans of the branches in the original, as many; ``span`` is that of the
-    whole. ``remark`` is to be said of a definition that nobody wrote.
+    whole. ``remark`` is a comment on a definition that nobody wrote.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Written:
 
 
 def lines_of(remark: str) -> list[str]:
-    """Return the lines of a remark, with room for the marks of a comment."""
+    """Return the lines of a note, with room for the marks of a comment."""
     return wrap(remark, WIDTH - 6)
 
 
@@ -45,7 +45,7 @@ def lines_of(remark: str) -> list[str]:
 class Style:
     """How a language writes definitions.
 
-    ``comment`` writes the text of a comment, ``end`` closes a definition. ``bar_first`` tells
+    ``comment`` writes the text of a comment, ``end`` closes a definition. ``bar_first`` says
     whether the bar of a broken alternation leads its line or ends the one before.
     """
 

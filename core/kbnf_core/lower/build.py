@@ -27,7 +27,7 @@ MANY_EDGES = 100_000
 
 
 class PlainTables(NamedTuple):
-    """Tables without inlining or merging, and for each state the source of what may come.
+    """Tables without inlining or merging, and for each state the source of what may occur.
 
     No call is a tail call, so that the nonterminals above a state are known.
     """

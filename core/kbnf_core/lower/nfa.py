@@ -43,7 +43,7 @@ Bounds: TypeAlias = tuple[int, int | None]
 
 
 class Place(NamedTuple):
-    """A symbol of the source that may come, ``offset`` bytes of which are read.
+    """A symbol of the source that may occur, ``offset`` bytes of which are read.
 
     ``called`` is the nonterminal that it calls, empty for a terminal.
     """
@@ -98,8 +98,8 @@ class Nfa:
     """A growing automaton: states 0 (start) and 1 (accepting) and more, edges in columns.
 
     An edge goes from ``sources[i]`` over ``symbols[i]`` to ``targets[i]``, a free one from
-    ``free_sources[i]`` to ``free_targets[i]``. ``blocks`` holds more edges, whole automata of them:
-    columns one above the other, int32[3, n].
+    ``free_sources[i]`` to ``free_targets[i]``. ``blocks`` contains more edges, whole automata of
+    them: columns one above the other, int32[3, n].
     """
 
     START = 0
@@ -149,7 +149,7 @@ class Nfa:
 class PlacedNfa(Nfa):
     """An automaton that knows what its states wait for.
 
-    ``places[s]`` are the symbols that may come at s.
+    ``places[s]`` are the symbols that may occur at s.
     """
 
     def __init__(self) -> None:

@@ -2,7 +2,7 @@
 
 The tables of recognition forget rules on purpose (nonterminals are inlined, automata merged and
 minimised). These keep every occurrence of a symbol apart, as Glushkov's construction does ("The
-abstract theory of automata", 1961): a state is an occurrence that comes next, and what may come
+abstract theory of automata", 1961): a state is an occurrence that comes next, and what may occur
 after it is a list in *order of preference*. Alternatives are in written order, and a repetition
 prefers one more round to its end. A regular expression is one occurrence, with the states of its
 automaton inside; it prefers to go on.

@@ -1,6 +1,6 @@
 """The restrictions that keywords put on strings and on numbers, each a set of values.
 
-Every atom can tell whether a value is in it and can be an automaton: over the characters of a
+Every atom can return whether a value is in it and can be an automaton: over the characters of a
 string, or over the decimal texts of a number (see ``automata.decimals``).
 """
 
@@ -24,7 +24,7 @@ class Atom(Protocol):
     """A set of strings or of numbers."""
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
 
     def dfa(self) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""
@@ -41,7 +41,7 @@ class OneOf(Generic[V]):
         return frozenset(self.values)
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         return value in self._members
 
     def dfa(self) -> Dfa:
@@ -67,7 +67,7 @@ class Matching:
     regex: str
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set; of names of members it is asked again and again."""
+        """Return whether a value is in the set; of names of members it is asked again and again."""
         text = str(value)
         known = self._known.get(text)
         if known is None:
@@ -100,7 +100,7 @@ class Length:
     high: int | None
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         count = len(str(value))
         return self.low <= count and (self.high is None or count <= self.high)
 
@@ -125,7 +125,7 @@ class Compared:
     wanted: int
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         number = cast(Decimal, value)
         found = LESS if number < self.bound else GREATER if number > self.bound else EQUAL
         return bool(found & self.wanted)
@@ -142,7 +142,7 @@ class Multiple:
     divisor: Decimal
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         top, bottom = cast(Decimal, value).as_integer_ratio()
         over, under = self.divisor.as_integer_ratio()
         return top * under % (bottom * over) == 0

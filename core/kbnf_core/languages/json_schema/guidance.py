@@ -34,7 +34,7 @@ _MAY_BE_NULL = frozenset({"whitespace_pattern", "json_allowed_escapes"})
 
 
 def guided(schema: Json, options: Options) -> Options:
-    """Return ``options`` with everything said. Raises ProblemError for what cannot be said."""
+    """Return ``options`` with everything said. Raises ProblemError for what cannot be."""
     said = _hints(schema)
     return _with(options, said) if said else _by_default(options)
 

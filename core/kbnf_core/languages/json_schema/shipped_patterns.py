@@ -1,7 +1,7 @@
 """Automata of the patterns that every process would compile, as data: of JSON's texts and formats.
 
 They are in ``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. A pattern that is
-not there is compiled. Each is a text: the automaton's classes, a byte for each state that tells
+not there is compiled. Each is a text: the automaton's classes, a byte for each state that says
 whether it accepts, and its rows as integers of 16 bits, compressed.
 """
 

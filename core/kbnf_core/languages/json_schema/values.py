@@ -1,4 +1,4 @@
-"""JSON values as hashable data: what ``const`` and ``enum`` hold."""
+"""JSON values as hashable data: what ``const`` and ``enum`` contain."""
 
 import json
 from collections.abc import Hashable, Iterator
