@@ -150,7 +150,7 @@ class FileCheck:
             return None
 
     def end(self) -> None:
-        """Leave the cache behind with the size that it may have."""
+        """Leave the cache with the size that it may have."""
         if self._results is not None:
             self._results.make_room()
         for panel in self._panels.values():

@@ -177,7 +177,7 @@ class Console:
         return self._bar(description, "TimeElapsedColumn")
 
     def progress(self, description: str) -> AbstractContextManager[Callable[[int, int], None]]:
-        """Give a function that is told how much is done of how much, for a bar on a terminal."""
+        """Give a function to call with how much is done of how much, for a bar on a terminal."""
         return self._bar(description, "MofNCompleteColumn")
 
     @contextmanager
@@ -203,7 +203,7 @@ class Console:
         return track(items, description, console=self._rich(sys.stderr), transient=True)
 
     def is_coloured(self, stream: TextIO) -> bool:
-        """Tell whether to colour: ``--color`` first, then NO_COLOR, FORCE_COLOR, the terminal."""
+        """Return whether to colour: ``--color`` first, then NO_COLOR, FORCE_COLOR, the terminal."""
         if self.colour is not Colour.AUTO:
             return self.colour is Colour.ALWAYS
         if os.environ.get("NO_COLOR"):

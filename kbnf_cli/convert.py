@@ -291,7 +291,8 @@ _DETAILS = {
 
         FILE is a file with rules such as `<start>::=...`, a directory to search for *.bnf, or
         `-` for stdin. `<any!>` and `<except!(..)>` take the text of one token, by whatever tokens
-        it is spelled, so they need the vocabulary of the model. Exits with 1, and writes nothing,
+        it is spelled, so they need the vocabulary of the model, all of whose tokens are in the
+        result; other commands with --vocab read the file itself. Exits with 1, and writes nothing,
         if something cannot be kept; --lossy writes it anyway.
         """,
         start="The start nonterminal of the original.",

@@ -45,7 +45,7 @@ MODEL = "model"
 class Format:
     """A format: its name in options, and its files.
 
-    ``is_written`` tells whether something can be converted to it.
+    ``is_written`` says whether something can be converted to it.
     """
 
     name: str
@@ -320,7 +320,7 @@ def _show_findings(
 def conversion_value(conversion: Conversion, source: Source) -> dict[str, Any]:
     """Return the object ``kbnf.convert/1``; spans are in ``source``, the original.
 
-    An example's ``text`` has U+FFFD for bytes that are no text; its ``hex`` holds all bytes.
+    An example's ``text`` has U+FFFD for bytes that are no text; its ``hex`` contains all bytes.
     """
     return {
         "schema": SCHEMA,

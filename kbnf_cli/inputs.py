@@ -95,7 +95,7 @@ def complete_rule(ctx: click.Context, _: click.Parameter, incomplete: str) -> li
 
 
 class GrammarOr(click.ParamType[str | Path]):
-    """A grammar, or a text of which ``is_other`` tells that it is something else."""
+    """A grammar, or a text of which ``is_other`` says that it is something else."""
 
     def __init__(self, name: str, is_other: Callable[[str], bool]) -> None:
         self.name = name
@@ -153,7 +153,7 @@ def open_any_grammar(
     *,
     lossy: bool = True,
 ) -> "Grammar":
-    """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
+    """Return a usable grammar, which messages call ``name``; the caller reports its ``losses``.
 
     Without ``lossy`` a text of which something would be dropped is none.
 
@@ -242,7 +242,7 @@ def read_whole(
 
 
 def lacks_vocabulary(reading: "Reading") -> bool:
-    """Tell whether a text takes tokens of a vocabulary that is not known."""
+    """Return whether a text takes tokens of a vocabulary that is not known."""
     return any(each.code == "W405" for each in reading.losses)
 
 
@@ -266,7 +266,7 @@ def read_text_or_artifact(path: Path, name: str) -> "Source":
 
 
 def is_artifact(path: Path) -> bool:
-    """Tell whether a path is that of a compiled grammar, by its name."""
+    """Return whether a path is that of a compiled grammar, by its name."""
     from kbnf_core.artifact import SUFFIX
 
     return path.suffix == SUFFIX
@@ -363,6 +363,10 @@ class Inputs:
             self._from(path),
             lossy=lossy,
         )
+        if self.start is not None and found.language.name in _WITHOUT_RULES:
+            raise ConfigError(
+                f"--start is for grammars with rules; {name} is {found.language.name}"
+            )
         if not self.reads_several:
             refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
         return found
@@ -407,7 +411,7 @@ class Inputs:
 def open_engine(
     console: Console, inputs: Inputs, grammar: Path, *, canonical: bool = False
 ) -> "Engine":
-    """Return an engine for a grammar as options ask for it; tell what was lost in converting it."""
+    """Return an engine for a grammar as options ask for it; say what was lost in converting it."""
     from kbnf_core import Engine
 
     settings = inputs.settings_source()(inputs.name_of(grammar))

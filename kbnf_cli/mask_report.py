@@ -1,4 +1,4 @@
-"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot come."""
+"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot occur."""
 
 import io
 import json

@@ -222,7 +222,7 @@ def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
 
 
 def lines_of(verdict: Verdict, columns: int | None) -> Segments:
-    """Return the lines that tell of a verdict, cut to ``columns`` cells."""
+    """Return the lines that show a verdict, cut to ``columns`` cells."""
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:

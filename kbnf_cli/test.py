@@ -15,7 +15,7 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
-from kbnf_cli.files import STDIN, find_grammars, read_bytes
+from kbnf_cli.files import CHECKED, STDIN, find_grammars, read_bytes
 from kbnf_cli.inputs import BUILT_IN, GRAMMAR, FileInputs, Inputs, read_vocabulary
 from kbnf_cli.mask_report import symbol_at
 from kbnf_cli.options import (
@@ -30,7 +30,6 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
-from kbnf_core.languages import EXTENSIONS
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import JunitCase, junit_text, span_value
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
@@ -374,16 +373,16 @@ def test(
 ) -> int:
     """Run the examples of grammars.
 
-    PATH is a grammar in any language that is read, a directory to search, or `-` for stdin;
-    without one, the current directory is searched. Examples of GRAMMAR.kbnf are in
-    GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text" *) in it, and in
-    plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
+    PATH is a grammar in any language that is read, a directory to search (schemas as *.schema.json,
+    *.tools.json), or `-` for stdin; without one, the current directory is searched. Examples of
+    GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text"
+    *) in it, and in plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
     """
     paths = paths or (Path(),)
     run = partial(_run, console, inputs, format_, coverage)
     if watches:
-        return watch(console, paths, lambda: inputs.choice(EXTENSIONS), run, _beside)
-    return run(find_grammars(paths, console.note, inputs.choice(EXTENSIONS)))
+        return watch(console, paths, lambda: inputs.choice(CHECKED), run, _beside)
+    return run(find_grammars(paths, console.note, inputs.choice(CHECKED)))
 
 
 def _run(

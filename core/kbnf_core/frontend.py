@@ -37,7 +37,7 @@ EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 class Language(ABC):
     """A grammar language: a subclass with one value.
 
-    ``extension`` is that of its files, empty where files have none. ``start`` and ``finish`` hold
+    ``extension`` is that of its files, empty where files have none. ``start`` and ``finish`` apply
     where the text does not say otherwise; ``options`` are the names of further options of its
     reader. Methods import what they need, so that a value costs nothing.
 
@@ -83,7 +83,7 @@ class Language(ABC):
         return text
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for what a program gives: ``options``, and what holds without them."""
+        """Return the options for what a program gives: these, and those in force anyway."""
         del source
         return dict(options)
 
@@ -161,7 +161,7 @@ class Reading:
 
     Spans are in the author's text. ``grammar`` and ``analysis`` are None where errors leave none.
     ``start`` and ``finish`` are the settings in force: given ones, else the pragmas', else the
-    defaults of the project (which ``finish_is_default`` tells of ``finish``), else those of the
+    defaults of the project (``finish_is_default`` says so of ``finish``), else those of the
     language. ``limits`` are those it was read with.
     """
 
@@ -202,7 +202,7 @@ class Reading:
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
 
     def is_loss(self, finding: Diagnostic) -> bool:
-        """Tell whether a finding says what the grammar does not keep of the text."""
+        """Return whether a finding says what the grammar does not keep of the text."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property

@@ -54,7 +54,7 @@ class Request:
 class Analysis:
     """What was found in a text.
 
-    ``begins`` is what the nonterminals can begin with. ``has_examples`` tells of comments that
+    ``begins`` is what the nonterminals can begin with. ``has_examples`` says of comments that
     ``kbnf test`` runs, in a text without errors. ``trouble`` is what is wrong with the settings.
     """
 
@@ -168,7 +168,7 @@ def _imports(request: Request) -> Imports:
 
 
 def is_below(path: Path, folders: tuple[str, ...]) -> bool:
-    """Tell whether a path, links followed, is one of the folders or below one."""
+    """Return whether a path, links followed, is one of the folders or below one."""
     place = path.resolve()
     return any(place.is_relative_to(Path(folder).resolve()) for folder in folders)
 

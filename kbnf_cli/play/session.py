@@ -187,7 +187,7 @@ class Session:
     def forward(self, *steps: "What") -> "Session":
         """Return the session after more steps; raises what the engine raises.
 
-        What was undone is forgotten, with the marks and assertions that stood there.
+        What was undone is forgotten, with the marks and assertions there.
         """
         engine = self._engine()
         accept_all(engine, steps)
@@ -264,7 +264,7 @@ def with_engine(session: Session, engine: "Engine") -> Session:
 
 
 def is_grammar(path: Path) -> bool:
-    """Tell by its extension whether a file is a grammar or an artifact."""
+    """Return by its extension whether a file is a grammar or an artifact."""
     from kbnf_core.artifact import SUFFIX
     from kbnf_core.languages import EXTENSIONS
 

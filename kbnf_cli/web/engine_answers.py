@@ -43,7 +43,7 @@ def _vocabulary(name: VocabularyName) -> Vocabulary:
 
 
 def try_vocabulary(name: VocabularyName) -> Iterator[str]:
-    """Yield why a vocabulary cannot be used; nothing is said of one that can."""
+    """Yield why a vocabulary cannot be used; nothing for one that can."""
     try:
         _vocabulary(name)
     except KbnfError as error:

@@ -92,7 +92,7 @@ class Place:
     port: int
 
     def is_own(self, host: str | None) -> bool:
-        """Tell whether a ``Host`` header names this server, rather than a name made to lead here.
+        """Return whether a ``Host`` header names this server, rather than a name made to lead here.
 
         Where it listens at all addresses, each of them does; names but ``localhost`` do not.
         """
@@ -225,7 +225,7 @@ class Desk:
         self._waiting = 0
 
     async def begin(self, _: Request) -> Response:
-        """Tell the page what it starts with."""
+        """Return what the page starts with."""
         return JSONResponse({**self._begin, "vocabularies": list(self._vocabularies)})
 
     async def ask(self, request: Request) -> Response:

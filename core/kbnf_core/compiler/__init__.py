@@ -3,7 +3,7 @@
 What a request names, a schema, a regular expression, a list of choices or a text in some language,
 is the key under which its grammar is kept; so is the error of one that is refused. With workers
 the work is done in processes of their own (``processes``), which send back the automata: a
-server's loop goes on meanwhile, since nothing here holds the interpreter for long.
+server's loop goes on meanwhile, since nothing here keeps the interpreter for long.
 """
 
 import os

@@ -48,7 +48,7 @@ def wanted_format() -> str:
 
 
 def may_have_calls(format_: str, text: str) -> bool:
-    """Tell whether a text has what begins calls, which a text without calls has not."""
+    """Return whether a text has what begins calls, which a text without calls has not."""
     return any(each in text for each in _triggers(format_))
 
 

@@ -284,7 +284,7 @@ def _behind(words: list[Word], index: int, end: int) -> int:
 
 
 def angled_names(source: Source, words: list[Word]) -> tuple[list[Word], list[Diagnostic]]:
-    """Return the words without the marks of ``<name>``, and what is to be said of them."""
+    """Return the words without the marks of ``<name>``, and what is reported of them."""
     kept: list[Word] = []
     edits: list[Edit] = []
     index = 0

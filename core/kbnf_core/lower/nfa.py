@@ -85,8 +85,8 @@ class Nfa:
     """A growing automaton: states 0 (start) and 1 (accepting) and more, edges in columns.
 
     An edge goes from ``sources[i]`` over ``symbols[i]`` to ``targets[i]``, a free one from
-    ``free_sources[i]`` to ``free_targets[i]``. ``blocks`` holds more edges, whole automata of them:
-    columns one above the other, int32[3, n].
+    ``free_sources[i]`` to ``free_targets[i]``. ``blocks`` contains more edges, whole automata of
+    them: columns one above the other, int32[3, n].
     """
 
     START = 0

@@ -2,7 +2,7 @@
 
 The tables of recognition forget rules on purpose (nonterminals are inlined, automata merged and
 minimised). These keep every occurrence of a symbol apart, as Glushkov's construction does ("The
-abstract theory of automata", 1961): a state is an occurrence that comes next, and what may come
+abstract theory of automata", 1961): a state is an occurrence that comes next, and what may occur
 after it is a list in *order of preference*. Alternatives are in written order, and a repetition
 prefers one more round to its end. A regular expression is one occurrence, with the states of its
 automaton inside; it prefers to go on. Each state knows where in the author's text it is.
@@ -70,7 +70,7 @@ _Follow: TypeAlias = list[tuple[int, _Passed]]
 
 
 class Origin(NamedTuple):
-    """A symbol of the source that may come, ``offset`` bytes of which are read.
+    """A symbol of the source that may occur, ``offset`` bytes of which are read.
 
     ``called`` is the rule that it calls, empty for a terminal.
     """
@@ -126,7 +126,7 @@ class Positions:
     """The tables, and what derivations and explanations need beside them.
 
     ``rules`` are the rules that the tables' nonterminals are variants of, and ``origins`` has for
-    each state the symbols of the source that may come. ``labels`` are the numbers in ``names`` of
+    each state the symbols of the source that may occur. ``labels`` are the numbers in ``names`` of
     the nonterminals, or ``HIDDEN``. ``arrive`` has for each state the list in ``passed`` of the
     empty nodes before it; ``before`` for edges, calls and token edges, in this order, the list
     before the first occurrence of a rule, and ``preference`` their order (int64). ``passed`` are

@@ -23,7 +23,7 @@ from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import LARGE
 
 LONG_RUN = 64
-"""Optional parts in a row: any later one may come in place of each, a square of edges."""
+"""Optional parts in a row: any later one may occur in place of each, a square of edges."""
 
 BLOCK = 256
 """Copies that are a rule of their own, of which there are copies in turn, and so forth."""

@@ -97,7 +97,7 @@ class Tails(NamedTuple):
     """What follows the text in tokens of the last slice.
 
     ``trie``: the tails, and what they begin with; its token ids are places in the other arrays.
-    ``nodes``: int32[k], the node of the whole trie behind each tail of each text. ``before``:
+    ``nodes``: int32[k], the node of the whole trie after each tail of each text. ``before``:
     uint64[k, 2], the characters of that text.
     """
 

@@ -23,7 +23,7 @@ Nodes = npt.NDArray[np.int32]
 
 
 ROOT_SET = 0
-"""The number of the set that holds just the trie's root."""
+"""The number of the set that contains just the trie's root."""
 
 EMPTY_ROW = 0
 """The number of the mask in which nothing is allowed."""

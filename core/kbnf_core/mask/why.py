@@ -1,4 +1,4 @@
-"""Explanations of masks: why a token, or bytes, can or cannot come (``mask --why``, ``play``)."""
+"""Explanations of masks: why a token, or bytes, can or cannot occur (``mask --why``, ``play``)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ Ranges: TypeAlias = tuple[tuple[int, int], ...]
 class Explanation:
     """Why something is, or is not, allowed at a position.
 
-    ``accepted``: how many bytes of ``data`` can come. ``expected``: inclusive ranges of the bytes
+    ``accepted``: how many bytes of ``data`` can occur. ``expected``: inclusive ranges of the bytes
     expected at that point; ``places``: where in the grammar each is expected. ``reason``
     is one sentence.
     """
@@ -88,7 +88,7 @@ class Why:
     def explain_waiting(
         self, automaton: WaitingAutomaton, place: int, what: int | bytes | str
     ) -> Explanation:
-        """Explain what can come where no grammar is in force yet."""
+        """Explain what can occur where no grammar is in force yet."""
         token_id = what if isinstance(what, int) else None
         data, allowed = self._spell(what), True
         try:
@@ -110,7 +110,7 @@ class Why:
         return self._automaton.beginning
 
     def after(self, place: int, what: int | bytes) -> int:
-        """Return the position after a token, or bytes, that can come."""
+        """Return the position after a token, or bytes, that can occur."""
         place = self._with_room(place)
         if isinstance(what, bytes):
             return self._automaton.append(place, what)
@@ -178,7 +178,7 @@ class RuleFollower:
         self._names: dict[int, str] = {}
 
     def append(self, what: int | bytes) -> None:
-        """Append a token, or bytes, that can come."""
+        """Append a token, or bytes, that can occur."""
         self._place = self._why.after(self._place, what)
 
     def rule(self) -> str:

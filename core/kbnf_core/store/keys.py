@@ -42,7 +42,7 @@ DIGITS = 32
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be a key or a digest, and so a name in a store."""
+    """Return whether a text can be a key or a digest, and so a name in a store."""
     return len(text) == DIGITS and all(each in "0123456789abcdef" for each in text)
 
 

@@ -143,7 +143,7 @@ class Asked:
         return taken
 
     def accepts(self, text: str) -> bool:
-        """Tell whether the engine takes a text; what breaks it, it does not take."""
+        """Return whether the engine takes a text; what breaks it, it does not take."""
         try:
             return self.reads(text) is None
         except BrokenError:

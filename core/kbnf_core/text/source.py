@@ -21,7 +21,7 @@ class Span(NamedTuple):
     end: int
 
     def cover(self, other: "Span") -> "Span":
-        """Return the smallest span that holds both."""
+        """Return the smallest span that contains both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 

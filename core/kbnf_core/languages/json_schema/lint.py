@@ -1,19 +1,19 @@
 """Lints of a schema: what is valid JSON Schema, and hardly what its author means.
 
 ``oddities`` finds names that are a letter or two off a known one (W821), objects that are open
-because nothing is said (I823), JSON that is hardly a schema (W827), forms of older drafts where
+because nothing is reported (I823), JSON that is hardly a schema (W827), forms of older drafts where
 none is named (W829), and checks of a class in Python (I830); ``contradictions`` finds schemas
 inside that no value satisfies (W822), and ``contradiction`` says why a whole schema has no value
 (E803); ``every_problem`` collects what a conversion refuses of a schema, whose first problem ends
 it.
 
-A contradiction is told at the innermost schema without a value. Of that the keywords that are not
-needed for it to be empty are left out one by one, as in shrinking a failing test; a schema inside
-is to blame where the one around it has values once it allows everything. Where that leads back, no
-keywords contradict each other: every value needs another one inside.
+A contradiction is informed at the innermost schema without a value. Of that the keywords that are
+not needed for it to be empty are left out one by one, as in shrinking a failing test; a schema
+inside is to blame where the one around it has values once it allows everything. Where that leads
+back, no keywords contradict each other: every value needs another one inside.
 
-Emptiness is decided as for ``oneOf``: what is told is certain, but not everything is found. Where
-it is certain from the rules of a grammar, and not found so, rules are written to decide it.
+Emptiness is decided as for ``oneOf``: what is informed is certain, but not everything is found.
+Where it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
 import warnings

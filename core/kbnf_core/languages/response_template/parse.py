@@ -42,8 +42,8 @@ LARGEST_TEMPLATE = 1 << 24
 def format_of_model(text: str, config: str | None = None) -> str:
     """Return the format of calls of a model, for the option ``tool_calls``.
 
-    ``text`` is a response template, a chat template, or what ``tokenizer_config.json`` holds, which
-    ``config`` is beside a chat template in a file of its own. A response template goes first.
+    ``text`` is a response template, a chat template, or what ``tokenizer_config.json`` contains,
+    which ``config`` is beside a chat template in a file of its own. A response template goes first.
     Raises ``GrammarError`` or ``ConfigError`` for one that no format follows from.
     """
     for each in (text, config):

@@ -29,8 +29,8 @@ _LEAST_SHARED = 60
 
 
 ID, NUMBER, CALL_ID, JSON_ID, BLANK = "\ue000\ue001\ue002\ue003\ue004"
-"""Stand in texts for what may be any: the identifier of a call, its number, and what may be left
-out (Mistral's identifiers, and the blank before its lists)."""
+"""Placeholders in texts for what may be any: the identifier of a call, its number, and what may be
+left out (Mistral's identifiers, and the blank before its lists)."""
 
 ANY: Mapping[str, Format] = {
     ID: {"type": "regex", "pattern": "[a-zA-Z0-9_-]{1,64}"},
@@ -58,7 +58,7 @@ class Thoughts(NamedTuple):
 class Calls:
     """The texts of calls: within one, around its name and arguments, and around all of them.
 
-    ``leads`` are the blanks that may come before the first one; ``end_of_turn`` is what the
+    ``leads`` are the blanks that may occur before the first one; ``end_of_turn`` is what the
     template has after the last one in place of what ends an answer.
     """
 

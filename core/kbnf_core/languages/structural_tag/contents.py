@@ -78,7 +78,7 @@ def avoiding(words: Sequence[str]) -> Form:
 
 
 def is_clean(trigger: str, words: Iterable[str]) -> bool:
-    """Tell whether none of ``words`` can end inside of ``trigger``, or together with it."""
+    """Return whether none of ``words`` can end inside of ``trigger``, or together with it."""
     ends = [trigger[:length] for length in range(1, len(trigger))]
     return not any(
         any(end.endswith(word) or word.endswith(end) for end in ends)
@@ -292,7 +292,7 @@ class Contents:
     ) -> Form:
         """Return the strings of a schema as they are, without ``words``; ``plain`` are all those.
 
-        Strings whose number of characters alone is bounded may hold the words.
+        Strings whose number of characters alone is bounded may contain the words.
         """
         if is_restricted(schema, options):
             avoided = compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa

@@ -2,8 +2,9 @@
 
 The texts of a tag are free text, reasoning, and calls of tools, whose arguments are JSON or XML.
 These rules match the same texts, and each of those parts is a rule of its own: what begins and ends
-them is said by the grammar, so that no second description of a format is needed. JSON is any JSON
-in them: what a model may write has been decided by then, and a tool's schema costs nothing here.
+them is reported by the grammar, so that no second description of a format is needed. JSON is any
+JSON in them: what a model may write has been decided by then, and a tool's schema costs nothing
+here.
 
 Free text and calls take turns in one way only (text, then any number of calls, each with text after
 it), so that it is certain at once where text goes on.
@@ -239,7 +240,7 @@ def _heads_in(format_: Any) -> Iterator[str]:
 
 
 def is_reasoning(tag: Node | None) -> bool:
-    """Tell whether a tag is about reasoning: it holds text, and its beginning or end says so."""
+    """Return whether a tag is about reasoning: it has text, and its beginning or end says so."""
     if tag is None or tag.parts[0].kind != "any_text":
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]

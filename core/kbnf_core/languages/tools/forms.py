@@ -2,7 +2,7 @@
 
 A form is a row of ``FORMS``: under which names the schema of the arguments is, and what the
 service that reads it asks of names and schemas. The rules of the services are those that they
-document, or that their errors tell, as of 2026-11-23; they change.
+document, or that their errors say, as of 2026-11-23; they change.
 """
 
 import re
@@ -35,7 +35,7 @@ class Form:
     """A form of tools: who reads it, where the schema is, and what it asks.
 
     ``names`` is the pattern of the names of tools, ``members`` that of properties, if there is one.
-    ``plain_root`` tells whether the schema has no alternatives at its top. A form that
+    ``plain_root`` says whether the schema has no alternatives at its top. A form that
     ``needs_schema`` has one for each tool.
     """
 

@@ -1,7 +1,7 @@
 """The reader of lists of tools: to the calls of them that a model may write.
 
 Without a format, a call is a JSON object with the name of a tool and its arguments: what a schema
-that holds all schemas of the list allows, each with an identifier of its own, so that references
+that contains all schemas of the list allows, each with an identifier of its own, so that references
 stay inside. With a format (``tool_calls``) it is the structural tag of the model that writes so.
 Every place in either is one in the list: each tool's schema has a pointer there.
 """

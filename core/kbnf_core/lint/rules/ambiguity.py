@@ -66,7 +66,7 @@ class Ambiguity(NamedTuple):
 
 
 class Derivations:
-    """The search in one grammar; ``ambiguities`` holds at most one for each nonterminal.
+    """The search in one grammar; ``ambiguities`` contains at most one for each nonterminal.
 
     A step is a combination that is looked at; ``left`` is how many more there may be. ``origins``
     are the author's names of rules that are copies: where copies differ, no derivation does.
@@ -238,7 +238,7 @@ _MAX_SHOWN = 160
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each rule in which a bounded search finds one text derived twice.
 
-    Of alternatives that are regular nothing is said: I108 compares those without a bound.
+    Of alternatives that are regular nothing is reported: I108 compares those without a bound.
     """
     reading = subject.reading
     steps = min(STEPS, subject.budget.left)

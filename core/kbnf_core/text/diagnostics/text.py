@@ -79,7 +79,7 @@ ELLIPSIS = "..."
 class LineView:
     """A line of source, at most about ``width`` cells wide around the columns of interest.
 
-    ``text`` is what to print; ``cell(column)`` tells above which cell of it a column is.
+    ``text`` is what to print; ``cell(column)`` says above which cell of it a column is.
     """
 
     def __init__(self, line: str, focus: tuple[int, int], width: int) -> None:
@@ -160,7 +160,7 @@ class _Row:
 
 
 class Excerpt:
-    """Draws the lines of ``source`` that hold ``marks``.
+    """Draws the lines of ``source`` that contain ``marks``.
 
     Longer lines are cut around what is marked, so that they fit an output of ``width`` cells.
     """
@@ -312,7 +312,7 @@ def _stems(placed: Iterable[tuple[int, int, Mark]]) -> _Row:
 """Characters of prose that a line has in any case, however narrow the output."""
 
 FIXABLE = "[*]"
-"""What marks a finding that ``--fix`` mends."""
+"""What marks a finding that ``--fix`` fixes."""
 
 
 def render_text(
