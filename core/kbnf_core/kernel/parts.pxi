@@ -54,6 +54,10 @@ cdef class _Part:
     # the token of the node behind, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
     cdef const int32_t[::1] only_token
+    # Of the whole trie: the node before each, and all nodes by byte.
+    cdef const int32_t[::1] parent
+    cdef vector[int32_t] of_byte
+    cdef int32_t[257] byte_start
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
@@ -77,6 +81,24 @@ cdef class _Part:
         for i in range(self.child_start[1]):
             self.first_child[self.child_byte[i]] = self.child[i]
             _add_byte(&self.first, self.child_byte[i])
+        return 0
+
+    cdef int index(self, trie) except -1:
+        """Find the nodes of each byte."""
+        cdef int32_t node, byte
+        self.parent = trie.parent
+        memset(self.byte_start, 0, sizeof(self.byte_start))
+        for node in range(1, <int32_t> self.byte.shape[0]):
+            self.byte_start[self.byte[node] + 1] += 1
+        for byte in range(256):
+            self.byte_start[byte + 1] += self.byte_start[byte]
+        self.of_byte.resize(self.byte_start[256])
+        for node in range(<int32_t> self.byte.shape[0] - 1, 0, -1):
+            self.byte_start[self.byte[node] + 1] -= 1
+            self.of_byte[self.byte_start[self.byte[node] + 1]] = node
+        for byte in range(256):
+            self.byte_start[byte] = self.byte_start[byte + 1]
+        self.byte_start[256] = <int32_t> self.of_byte.size()
         return 0
 
     cdef inline bint has_below(self, int32_t node, const Characters* these) noexcept:
@@ -133,6 +155,8 @@ cdef class Parts:
     cdef _Part tails
     cdef Py_ssize_t depth
     cdef Py_ssize_t width
+    # How many words the nodes of the trie take, as bits.
+    cdef int32_t node_width
     # How many numbers the blocks that a mask has take in its content.
     cdef Py_ssize_t head
     # By what a mask has of each slice, as bytes: the union.
@@ -142,6 +166,7 @@ cdef class Parts:
         cdef _Part part
         self.whole = _Part()
         self.whole.lay_out(trie)
+        self.whole.index(trie)
         self.slices = []
         for each in slices:
             part = _Part()
@@ -162,6 +187,7 @@ cdef class Parts:
         only_token[trie.token_start[nodes + 1] - first != 1] = -1
         self.tails.only_token = only_token
         self.depth = trie.max_depth
+        self.node_width = (trie.node_count + 31) // 32
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
 
