@@ -800,14 +800,7 @@ cdef inline bint _is_any(Characters these) noexcept nogil:
 
 
 cdef inline int32_t _size(Characters these) noexcept nogil:
-    cdef int32_t count = 0
-    while these.low:
-        these.low &= these.low - 1
-        count += 1
-    while these.high:
-        these.high &= these.high - 1
-        count += 1
-    return count
+    return _count_bits(these.low) + _count_bits(these.high)
 
 
 cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:

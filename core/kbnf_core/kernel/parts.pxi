@@ -44,6 +44,10 @@ cdef class _Part:
     # Sets of characters, and by node the one with those below.
     cdef const uint64_t[:, ::1] sets
     cdef const uint16_t[::1] below
+    # By node: how many bytes of its last character were read; and its number in the whole trie if
+    # the character is whole and something is below it there, else 0.
+    cdef vector[uint8_t] length
+    cdef vector[int32_t] behind
     # The number of the character that begins with each byte.
     cdef object numbers
     # By node: the characters before or below.
@@ -130,10 +134,11 @@ cdef class _Part:
         for i in range(count):
             words[i] |= block[i] & ~refused[i]
 
-    cdef int read(self, each) except -1:
+    cdef int read(self, each, _Part whole) except -1:
         """Take what an inclusion check needs."""
         cdef const int32_t[:, ::1] machine = each.machine
-        cdef int32_t byte
+        cdef const int32_t[::1] parent = each.part.trie.parent
+        cdef int32_t byte, node, inner
         memset(&self.read_first, 0, sizeof(_Bytes))
         for byte in range(256):
             if machine[1, byte] != DEAD:
@@ -143,6 +148,14 @@ cdef class _Part:
         self.reading = each.reading
         self.sets, self.below = each.sets, each.below
         self.numbers, self.having = each.number, each.having
+        self.length.resize(parent.shape[0])
+        self.behind.resize(parent.shape[0])
+        for node in range(1, <int32_t> parent.shape[0]):
+            inner = parent[node]
+            self.length[node] = 1 + (0 if self.reading[inner] == 1 else self.length[inner])
+            inner = self.nodes[node]
+            if self.reading[node] == 1 and whole.skip[inner] > inner + 1:
+                self.behind[node] = inner
         return 0
 
 
@@ -176,7 +189,7 @@ cdef class Parts:
             part.blocks = each.blocks
             part.height, part.around = each.height, each.around
             if each.machine is not None:
-                part.read(each)
+                part.read(each, self.whole)
             self.slices.append(part)
         self.tails = _Part()
         self.tails.lay_out(tails.trie)

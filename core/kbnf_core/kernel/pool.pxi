@@ -283,6 +283,15 @@ cdef vector[uint32_t] _words_in(const vector[int32_t]& content, int32_t width) e
     return words
 
 
+cdef size_t _count_numbers(const vector[int32_t]& content, int32_t width) noexcept:
+    """How many numbers are in a content without blocks."""
+    cdef size_t i, found = 0
+    cdef bint is_dense = content.size() == <size_t> width
+    for i in range(0 if is_dense else 1, content.size(), 1 if is_dense else 2):
+        found += _count_bits(<uint32_t> content[i])
+    return found
+
+
 cdef vector[int32_t] _numbers_in(const vector[int32_t]& content, int32_t width) except *:
     """The numbers in a content without blocks, ascending."""
     cdef vector[int32_t] numbers

@@ -3,20 +3,11 @@
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
 ctypedef pair[vector[int32_t], vector[Triple]] _Ended  # nodes; and of slices, those below nodes: ranges
 
-cdef enum:
-    # The least number of tokens below a node for which an inclusion check pays.
-    _LEAST_BELOW = 8
-
-
 cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogil:
     """How many bytes two sets have in common."""
-    cdef uint64_t bits
     cdef int i, count = 0
     for i in range(4):
-        bits = these.bits[i] & others.bits[i]
-        while bits:
-            count += 1
-            bits &= bits - 1
+        count += _count_bits(these.bits[i] & others.bits[i])
     return count
 
 
@@ -150,18 +141,17 @@ cdef class Walker:
         """Walk below nodes: of many, below those with a byte that can come."""
         cdef _Part whole = self.whole
         cdef vector[uint32_t] words
-        cdef vector[int32_t] nodes = _numbers_in(roots, self.parts.node_width)
         cdef size_t places = 0
-        cdef uint64_t bits
         cdef int32_t node, parent, byte, i, k
+        cdef uint64_t bits
         for i in range(4):
             bits = self.alive.bits[i]
             while bits:
                 byte = 64 * i + _lowest(bits)
                 places += whole.byte_start[byte + 1] - whole.byte_start[byte]
                 bits &= bits - 1
-        if nodes.size() <= places:
-            for node in nodes:
+        if _count_numbers(roots, self.parts.node_width) <= places:
+            for node in _numbers_in(roots, self.parts.node_width):
                 self.places[whole.depth[node]] = self.places[0]
                 self._walk_range(whole, None, node + 1, whole.skip[node], 0)
         else:
@@ -305,10 +295,12 @@ cdef class Walker:
         cdef const uint16_t* depth = &part.depth[0]
         cdef const int32_t* token_start = &part.token_start[0]
         cdef int32_t* places = self.places.data()
-        cdef int32_t after, ended
+        cdef const uint8_t* length = part.length.data()
+        cdef const uint8_t* reading = &part.reading[0] if part.reads else NULL
+        cdef int32_t after, ended, gone_round = DEAD
         cdef Characters unsure = self.unsure
         cdef bint is_unsure = _is_any(unsure)
-        cdef Round* round
+        cdef Round* round = NULL
         cdef long long visited = 0
         while node < end:
             if within and depth[node] + part.height[node] <= within:
@@ -323,14 +315,16 @@ cdef class Walker:
             if ended:
                 self._end(part, node, ended)
             places[depth[node]] = after
-            if inclusion is not None and token_start[skip[node]] - token_start[node] > _LEAST_BELOW:
-                round = inclusion.round(after) if part.reading[node] == 1 else NULL
-                if round != NULL and round.loops and not part.has_below(node, &round.refused):
-                        if round.ended:
-                            self._end_below(part, node, round.ended)
-                        self._take(token_start[node], token_start[skip[node]])
-                        node = skip[node]
-                        continue
+            # Most places lead nowhere like themselves: one that did is worth a look.
+            if inclusion is not None and reading[node] == 1:
+                if after == places[depth[node] - length[node]] and after != gone_round:
+                    gone_round, round = after, inclusion.round(after)
+                if after == gone_round and round.loops and not part.has_below(node, &round.refused):
+                    if round.ended:
+                        self._end_below(part, node, round.ended)
+                    self._take(token_start[node], token_start[skip[node]])
+                    node = skip[node]
+                    continue
             if token_start[node] < token_start[node + 1]:
                 self._take(token_start[node], token_start[node + 1])
             node += 1
@@ -405,6 +399,7 @@ cdef class Walker:
     cdef int _write_nodes(self, vector[int32_t]& ends, vector[int32_t]& content) except -1:
         """Write the nodes at which something completes in any of some ways, as a content."""
         cdef const int32_t* skip = &self.whole.skip[0]
+        cdef const int32_t* behind
         cdef vector[int32_t] nodes
         cdef vector[uint32_t] words
         cdef _Ended* found
@@ -418,12 +413,12 @@ cdef class Walker:
             for each in found.second:
                 words.resize(self.parts.node_width)
                 part = self.parts.slices[each.first]
+                behind = part.behind.data()
                 for inner in range(each.second.first, each.second.second):
-                    node = part.nodes[inner]
-                    if part.reading[inner] == 1 and skip[node] > node + 1:
-                        words[node >> 5] |= <uint32_t> 1 << (node & 31)
+                    words[behind[inner] >> 5] |= <uint32_t> 1 << (behind[inner] & 31)
         if words.empty():
             return _write_numbers(nodes, self.parts.node_width, content)
+        words[0] &= ~<uint32_t> 1
         for node in nodes:
             words[node >> 5] |= <uint32_t> 1 << (node & 31)
         return _write_words(words.data(), self.parts.node_width, content)
