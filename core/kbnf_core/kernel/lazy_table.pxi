@@ -402,7 +402,9 @@ cdef class LazyTable:
 
     cdef vector[int32_t]* ends(self, int32_t ended) except NULL:
         """The nonterminals that complete with what ``arrive`` told."""
-        return self.items.completed(~ended) if ended < 0 else &self.configurations.all_exits.at(ended)
+        if ended < 0:
+            return self.items.completed(~ended)
+        return &self.configurations.all_exits.at(ended)
 
     cdef int32_t lift(self, int32_t item_set) except -2:
         """The state of an item set above BOTTOM that was just reached; the lock is held."""

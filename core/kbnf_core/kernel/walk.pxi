@@ -1,7 +1,8 @@
 # The walk over trie and transition table.
 
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
-ctypedef pair[vector[int32_t], vector[Triple]] _Ended  # nodes; and of slices, those below nodes: ranges
+# Nodes; and those below nodes of slices: (number of the slice, range of nodes).
+ctypedef pair[vector[int32_t], vector[Triple]] _Ended
 
 cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogil:
     """How many bytes two sets have in common."""
