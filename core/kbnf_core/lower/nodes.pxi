@@ -362,7 +362,8 @@ def choose(order, nodes, callees, uses, start, budget):
         is_flat = flat.issuperset(callees[name])
         if is_flat:
             flat.add(name)
-        # What counts bytes is complete after each of them, which costs a nonterminal more than most.
+        # What counts bytes is complete after each of them, which costs a nonterminal more than
+        # most.
         if "#" in name or name == start or _is_counting(parts, False):
             continue
         times = uses.get(name, 0)
