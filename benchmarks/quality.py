@@ -179,11 +179,11 @@ def _members(item: Item, way: str) -> dict[str, Any]:
 def prompt(item: Item, way: str) -> str:
     """Return the question with the form of its answer, in the order of the schema's members."""
 
-    def example(schema: dict[str, Any]) -> object:
-        return 0 if schema.get("type") == "integer" else " or ".join(schema.get("enum", ["..."]))
-
-    form = json.dumps({key: example(each) for key, each in _members(item, way).items()})
-    return f"{item.question} {_THINK if way == 'after' else _ASK}{form}"
+    said = {
+        key: each.get("type") or " or ".join(each["enum"]) for key, each in item.members.items()
+    }
+    form = ", ".join(f'"{key}": <{said[key]}>' for key in _members(item, way))
+    return f"{item.question} {_THINK if way == 'after' else _ASK}{{{form}}}"
 
 
 @cache
