@@ -69,7 +69,7 @@ class LazyGroup(click.Group):
 
 def _renamed(console: Console, command: str, arguments: list[str]) -> list[str]:
     """Return the arguments of a command with the present names of options, and note the others."""
-    found = []
+    found: list[str] = []
     for number, argument in enumerate(arguments):
         if argument == "--":
             return [*found, *arguments[number:]]

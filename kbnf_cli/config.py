@@ -243,8 +243,8 @@ def command_defaults(name: str, command: click.Command, arguments: Sequence[str]
         return {}
     found = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
     keys = keys_of(command)
-    values, file, text = (settings.commands or {}).get(name, Table({}, Path(), ""))
-    for key, value in values.items():
+    table, file, text = (settings.commands or {}).get(name, Table({}, Path(), ""))
+    for key, value in table.items():
         where = f"{file}{_position(text, key, name)}"
         if key not in keys:
             above = "it is set above all tables" if key in KEYS else _similar(key, tuple(keys))

@@ -229,7 +229,7 @@ class _StoreCommand(click.Command):
         if args and args[0] in _ACTIONS and {"-h", "--help"} & set(args):
             ctx.info_name = f"{ctx.info_name} {args[0]}"
             usage, text = _ACTIONS[args[0]]
-            left = [
+            left: list[click.Parameter] = [
                 each
                 for each in self.params
                 if isinstance(each, click.Option) and _FOR.get(str(each.name)) in (None, args[0])

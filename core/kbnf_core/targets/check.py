@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
@@ -70,6 +70,9 @@ class Checked:
     rows: tuple[Row, ...] = ()
 
 
+T = TypeVar("T")
+
+
 class Panel:
     """The targets of a run; engines are asked in one process each.
 
@@ -94,10 +97,10 @@ class Panel:
         self.failures: list[str] = []
         self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
 
-    def results(self, examine: Callable[[Asked], Result | None]) -> list[Result]:
+    def results(self, examine: Callable[[Asked], T | None]) -> list[T]:
         """Return what comes of asking each engine, all of them at the same time."""
 
-        def ask(asked: Asked) -> Result | NotInstalledError | None:
+        def ask(asked: Asked) -> T | NotInstalledError | None:
             try:
                 return examine(asked)
             except NotInstalledError as error:
@@ -171,9 +174,12 @@ def check_targets(
     """
     findings: list[Diagnostic] = []
     rows: list[Row] = []
-    for tool, prefix, schema in schemas_of(source, language, imports):
-        exam = Exam(schema)
-        results = panel.results(partial(examine, exam))
+    schemas = list(schemas_of(source, language, imports))
+    exams = [Exam(schema) for _, _, schema in schemas]
+    # No engine waits for another one: each goes through all schemas.
+    by_engine = panel.results(lambda asked: [examine(exam, asked) for exam in exams])
+    for number, (tool, prefix, schema) in enumerate(schemas):
+        results = [each[number] for each in by_engine]
         for result in results:
             rows.append(Row(tool, result.engine, result.verdict))
             said = (*result.findings, *costs(result, results))
