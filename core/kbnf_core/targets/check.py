@@ -134,7 +134,7 @@ class Panel:
 
 def _target(name: str, note: str) -> Target:
     if name in SERVICE_NAMES:
-        return Target(name, AS_OF, "as documented then")
+        return Target(name, AS_OF[Service(name)], "as documented then")
     how = ENGINES[name].defaults
     return Target(name, version_of(name), f"{how}; {note}" if note else how)
 
@@ -206,9 +206,9 @@ def _refused(
         f"{pointer or 'the whole schema'}: {problem.message}",
         source,
         source.locate(pointer),
-        notes=(f"as {service.value} documented it on {AS_OF}",),
+        notes=(f"as {service.value} documented it on {AS_OF[service]}",),
         helps=(problem.help,) if problem.help else (),
-        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
+        details=_details(service.value, AS_OF[service], "refuses", pointer, "", None, tool),
     )
 
 
@@ -219,8 +219,8 @@ def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diag
     except (ValueError, RecursionError):
         return
     for tool, service in product(tools, services):
-        form = OF_SERVICES[service]
-        for problem in refusals(tool, form) if form.title != tool.form.title else ():
+        form = OF_SERVICES.get(service)
+        for problem in refusals(tool, form) if form and form.title != tool.form.title else ():
             yield _refused(source, service, problem, "", tool.name)
 
 

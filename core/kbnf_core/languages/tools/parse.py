@@ -175,7 +175,8 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
 
 def _asked(options: Options) -> tuple[Form, ...]:
     """Return the form of the service whose strict mode is asked for."""
-    return () if options.strict is None else (OF_SERVICES[options.strict],)
+    form = None if options.strict is None else OF_SERVICES.get(options.strict)
+    return () if form is None else (form,)
 
 
 def _is_in(pointer: str, tool: Tool) -> bool:
