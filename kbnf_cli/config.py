@@ -243,14 +243,14 @@ def command_defaults(name: str, command: click.Command, arguments: Sequence[str]
         return {}
     found = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
     keys = keys_of(command)
-    table, file, text = (settings.commands or {}).get(name, Table({}, Path(), ""))
-    for key, value in table.items():
-        where = f"{file}{_position(text, key, name)}"
+    table = (settings.commands or {}).get(name, Table({}, Path(), ""))
+    for key, value in table.values.items():
+        where = f"{table.file}{_position(table.text, key, name)}"
         if key not in keys:
             above = "it is set above all tables" if key in KEYS else _similar(key, tuple(keys))
             raise ConfigError(f"{where}: `[{name}]` has no key `{key}`; {above}")
         try:
-            found[str(keys[key].name)] = _of_option(keys[key], value, file.parent)
+            found[str(keys[key].name)] = _of_option(keys[key], value, table.file.parent)
         except ValueError as error:
             raise ConfigError(f"{where}: `{key}`: {error}") from error
     return found

@@ -170,7 +170,7 @@ class Console:
         from kbnf_core.text.diagnostics.text import render_text
 
         for each in found:
-            self.findings(render_text(each))
+            self.findings(render_text(each, self.width(sys.stderr)))
 
     def busy(self, description: str) -> AbstractContextManager[object]:
         """Show a moving bar on a terminal while the block runs."""
@@ -217,10 +217,10 @@ class Console:
         words = _STYLES[role].split() if self.is_coloured(sys.stdout) else []
         return " ".join(word if word == "bold" else f"fg:ansi{word}" for word in words)
 
-    def width(self) -> int | None:
-        """Return the columns of the terminal that stdout is, None where it is none."""
+    def width(self, stream: TextIO | None = None) -> int | None:
+        """Return the columns of the terminal that a stream (stdout) is, None for any other."""
         try:
-            return os.get_terminal_size(sys.stdout.fileno()).columns or None
+            return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
         except (OSError, ValueError):
             return None
 

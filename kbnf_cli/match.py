@@ -13,7 +13,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import describe_bytes, shown
 from kbnf_cli.files import STDIN, read_bytes
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, open_engine
-from kbnf_cli.mask_report import describe_place
+from kbnf_cli.mask_report import PLACES, describe_place, more_places, places_of
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from kbnf_core.text.errors import Status
 
 SCHEMA = "kbnf.match/1"
-
-_PLACES = 3
-"""Places in the grammar that are shown."""
 
 _KEY = 12
 """Cells in front of what is expected, and of a place."""
@@ -219,7 +216,9 @@ def _try(engine: "Engine", text: Text, data: bytes) -> Verdict:
 
 def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     source = engine.grammar.source
-    return tuple(describe_place(place, source) for place in why.places[:_PLACES])
+    places = places_of(why)
+    shown = [describe_place(place, source) for place in places[:PLACES]]
+    return (*shown, *([more_places(len(places))] if len(places) > PLACES else []))
 
 
 def lines_of(verdict: Verdict, columns: int | None) -> Segments:

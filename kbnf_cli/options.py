@@ -403,7 +403,8 @@ schema_options = together(
     _schema_option(
         "--tool-choice",
         metavar="auto|required|none|TOOL",
-        text="With --tool-calls: whether tools are called, or which one.  [default: auto]",
+        text="With --tool-calls: whether tools are called, or which one.  [default: that of a"
+        " request, else auto]",
     ),
     _schema_option(
         "--reasoning",

@@ -184,11 +184,9 @@ def _report(console: Console, text: Text, error: ParseError | MessageError, form
     path = (" > ".join(error.rules),) if error.rules else ()
     message = "the text ends too early"
     if not error.is_unfinished:
-        from kbnf_core.mask.why import show_byte
+        from kbnf_core.mask.why import unexpected
 
-        message = (
-            f"byte {error.offset} ({show_byte(error.data[error.offset])}) is not expected here"
-        )
+        message = unexpected(error.data, error.offset, error.expected)
     verdict = Verdict(text, message, error.offset, error.expected, path)
     if format_ in ("tree", "sexp"):
         console.data(lines_of(verdict, console.width()))

@@ -710,7 +710,7 @@ class Engine(EngineCore):
         from kbnf_core.mask.why import Why
 
         limits = self._automaton.limits
-        return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
+        return Why(self._grammar.parser.positions, self.vocabulary, self._finish, limits)
 
     @property
     def _state(self) -> int:

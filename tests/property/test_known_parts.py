@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.languages.json_schema.parts import PARTS
+from kbnf_core.languages.json_schema.simple_schemas import PARTS
 from kbnf_testing.schemas import masks_differ
 
 NAMES = ("a", "ab", "abc", "b", "é", 'q"')

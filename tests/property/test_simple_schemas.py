@@ -14,7 +14,7 @@ from kbnf_core import Grammar, GrammarError
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.options import Standard, Whitespace
-from kbnf_core.languages.json_schema.parts import PARTS
+from kbnf_core.languages.json_schema.simple_schemas import PARTS
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_testing.schemas import json_schema_grammar, masks_differ
 

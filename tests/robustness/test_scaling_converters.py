@@ -14,7 +14,7 @@ from kbnf_core.convert import from_gbnf, from_json_schema, from_lark
 from kbnf_core.languages.json_schema import Options, SchemaLimits
 from kbnf_core.languages.json_schema.document import read_json
 from kbnf_core.languages.json_schema.parse import embed_json_schema
-from kbnf_core.languages.json_schema.parts import PARTS
+from kbnf_core.languages.json_schema.simple_schemas import PARTS
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
 from kbnf_testing.converter_families import GBNF, HEAVY_SCHEMAS, LARK, SCHEMAS

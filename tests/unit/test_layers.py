@@ -56,7 +56,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
-    | {"automata", "config", "ir", "conversion", "lower", "mask", "recognise", "vocab"},
+    | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
     "languages.gbnf": BASE | READING | RULES | {"conversion", "vocab"},
     "languages.json_schema": BASE | READING | RULES | {"config"},
     "languages.lark": BASE
@@ -76,10 +76,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"automata", "processes"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag", "tools")},
     # The list of languages, above them all.
-    "languages": BASE
-    | READING
-    | {"conversion"}
-    | {f"languages.{language}" for language in LANGUAGES},
+    "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},
     "convert": BASE | READING | {"languages", "languages.json_schema", "vocab"},
     "lint": BASE
     | READING
@@ -89,8 +86,8 @@ ALLOWED: dict[str, set[str]] = {
     # Artifacts and stores take grammars, and what makes one, as values.
     # Trees of texts; what comes in pieces comes as tokens of a vocabulary. What calls of tools are
     # made of is said by the language that has them.
-    "parse": {"text", "kernel", "kbnf", "languages.structural_tag", "mask", "recognise", "vocab"}
-    | RULES,
+    "parse": {"text", "ir", "kernel", "kbnf", "languages.structural_tag", "lower", "mask"}
+    | {"recognise", "vocab"},
     "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
     "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
     "store": BASE

@@ -1,15 +1,15 @@
-"""Prints a tree of KBNF that was read from another language.
+"""Prints a tree of KBNF that was read from another language, and makes names out of foreign ones.
 
 What is left to do are names, settings and the layout: comments and line breaks are those of the
 author.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from textwrap import wrap
 
-from kbnf_core.conversion.build_tree import TABLE_HEAD, kbnf_names
 from kbnf_core.conversion.layout import Style, Written, lay_out, lines_of
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.kbnf.format import lay_out_line
@@ -128,3 +128,104 @@ def _with_short_lines(text: str) -> str:
     from kbnf_core.kbnf.format import format_kbnf
 
     return format_kbnf(Source(text)).text or text
+
+
+TABLE_HEAD = "Renamed:"
+"""Begins the comment with the table of new names; it is not carried over to a third text."""
+
+_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]+")
+_NO_GBNF_NAME = re.compile(r"[^A-Za-z0-9-]+")
+
+_OF_XGRAMMAR = (
+    "true",
+    "false",
+    "Token",
+    "ExcludeToken",
+    "TagDispatch",
+    "TokenTagDispatch",
+    "Regex",
+    "Substring",
+)
+"""Words of XGrammar's GBNF that cannot name a rule."""
+
+
+def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
+    """Return an identifier of KBNF for each name of another language, each different.
+
+    ``fixed`` has those that are settled. Other names stay as they are where they can.
+    """
+    spell = partial(_spelled, bad=_NO_IDENTIFIER, joint="_")
+    return distinct(names, fixed, spell, "_")
+
+
+def gbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
+    """Return a name of GBNF for each name of any language, as ``kbnf_names``.
+
+    It has letters, digits and hyphens only, and begins with a letter: all readers of GBNF take it.
+    """
+    spell = partial(_spelled, bad=_NO_GBNF_NAME, joint="-")
+    return distinct(names, fixed, spell, "-", _OF_XGRAMMAR)
+
+
+@dataclass(slots=True)
+class Names:
+    """Gives out identifiers of KBNF, each once; what is asked for again gets the same name."""
+
+    _given: dict[object, str] = field(default_factory=dict)
+    _used: set[str] = field(default_factory=set)
+
+    def copy(self) -> "Names":
+        """Return the same state, to come back to."""
+        return Names(dict(self._given), set(self._used))
+
+    def of(self, key: object, wanted: str) -> str:
+        """Return the name of ``key``, as close to ``wanted`` as is left."""
+        if key not in self._given:
+            self._given[key] = self.fresh(wanted)
+        return self._given[key]
+
+    def fresh(self, wanted: str) -> str:
+        """Return a name that nothing has yet; an underscore in front is kept."""
+        base = _NO_IDENTIFIER.sub("_", wanted).strip("_") or "rule"
+        if wanted.startswith("_") or base[0].isdigit():
+            base = f"_{base}"
+        name = _free(base, self._used, "_")
+        self._used.add(name)
+        return name
+
+
+def _spelled(name: str, bad: "re.Pattern[str]", joint: str) -> str:
+    """Return ``name`` with one joint for every run of ``bad`` characters, none at its ends."""
+    plain = name if bad.search(name) is None else bad.sub(joint, name).strip(joint)
+    return plain if plain[:1].isalpha() or plain[:1] == "_" else f"r{plain}"
+
+
+def distinct(
+    names: Iterable[str],
+    fixed: Mapping[str, str],
+    spell: Callable[[str], str],
+    joint: str,
+    reserved: Iterable[str] = (),
+) -> dict[str, str]:
+    """Return ``fixed``, and for every other name one close to what ``spell`` makes of it.
+
+    The result depends on the order of the names only. None is one of ``reserved``.
+    """
+    ordered = list(dict.fromkeys(names))
+    chosen = dict(fixed)
+    taken = {*fixed.values(), *reserved}
+    # Names that can stay go first, so that none of them gives way to one that must change.
+    for name in sorted(ordered, key=lambda name: spell(name) != name):
+        if name not in chosen:
+            chosen[name] = _free(spell(name), taken, joint)
+            taken.add(chosen[name])
+    return chosen
+
+
+def _free(wanted: str, taken: set[str], joint: str) -> str:
+    number = 2
+    name = wanted
+    while name in taken:
+        name = f"{wanted}{joint}{number}"
+        number += 1
+    return name

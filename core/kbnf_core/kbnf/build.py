@@ -1,10 +1,13 @@
 """Makes trees of KBNF that nobody wrote: short names for their parts, and a tree of any IR.
 
-The spans of parts are set later, or are those of the IR. An empty part is left out.
+Parts are at the span that is given. Without one the span is set later, or is that of the IR. Empty
+parts are left out.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from kbnf_core import ir
 from kbnf_core.automata.traversal import fold
@@ -14,55 +17,88 @@ from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE, Span
 
 Form = tree.Expression
-EMPTY = tree.Sequence((), NOWHERE)
-"""The empty word; the other functions leave it out, and rules have it as an empty terminal."""
+EMPTY = tree.Terminal(tree.Text("", NOWHERE, ()), NOWHERE)
+"""The empty word where nobody wrote it; the other functions leave out this and any other one."""
 
 
-def text(value: str) -> Form:
-    """Return exactly this text; none for the empty one."""
-    return tree.Terminal(_text(value), NOWHERE) if value else EMPTY
+def text(value: str, span: Span = NOWHERE) -> tree.Terminal:
+    """Return exactly this text."""
+    return tree.Terminal(text_of(value, span), span) if value or span is not NOWHERE else EMPTY
 
 
-def regex(pattern: str) -> Form:
+def text_of(value: str, span: Span = NOWHERE) -> tree.Text:
+    """Return a quoted text; each of its characters is at the start of ``span``."""
+    return tree.Text(value, span, () if span is NOWHERE else (span.start,) * (len(value) + 1))
+
+
+def text_or_bytes(data: bytes, span: Span) -> tree.Terminal | tree.ByteString:
+    """Return ``'text'`` for bytes that are one, else ``#b'bytes'``."""
+    try:
+        return text(data.decode(), span)
+    except UnicodeDecodeError:
+        return tree.ByteString(data, span)
+
+
+def regex(pattern: str, span: Span = NOWHERE) -> tree.Pattern:
     """Return ``#'pattern'``, or ``#r'pattern'`` for one with escapes of its own."""
-    return tree.Pattern(tree.PatternKind.REGEX, _text(pattern), NOWHERE, "\\" in pattern)
+    is_raw = "\\" in pattern
+    return tree.Pattern(tree.PatternKind.REGEX, text_of(pattern, span), span, is_raw)
 
 
-def call(name: str) -> Form:
+_SPECIAL = re.compile(r"([\\.^$|?*+()\[\]{}&~#-])")
+
+
+def escaped(value: str) -> str:
+    """Return a regular expression of one text."""
+    return _SPECIAL.sub(r"\\\1", value)
+
+
+def nothing(span: Span) -> tree.Pattern:
+    """Return a pattern that matches nothing."""
+    return regex(r"[^\x{0}-\x{10FFFF}]", span)
+
+
+def call(name: str, span: Span = NOWHERE) -> tree.Reference:
     """Return a nonterminal."""
-    return tree.Reference(tree.Name(name, NOWHERE), NOWHERE)
+    return tree.Reference(tree.Name(name, span), span)
 
 
-def sequence(*parts: Form) -> Form:
-    """Return the sequence of the parts; adjacent texts are joined."""
+def is_empty(part: Form) -> bool:
+    """Return whether a part is the empty text, as written."""
+    return isinstance(part, tree.Terminal) and not part.text.value
+
+
+def sequence(*parts: Form, span: Span = NOWHERE) -> Form:
+    """Return the sequence of the parts; adjacent texts that nobody wrote are joined."""
     items: list[Form] = []
     for part in parts:
-        held = part.items if isinstance(part, tree.Sequence) else (part,)
-        if items and held:
-            # Those inside of a sequence are joined.
-            last, first = items[-1], held[0]
-            if isinstance(last, tree.Terminal) and isinstance(first, tree.Terminal):
-                items[-1] = text(last.text.value + first.text.value)
-                held = held[1:]
-        items.extend(held)
+        for item in part.items if isinstance(part, tree.Sequence) else (part,):
+            last = items[-1] if items else None
+            if is_empty(item):
+                continue
+            if _is_made(last) and _is_made(item):
+                items[-1] = text(last.text.value + item.text.value)
+            else:
+                items.append(item)
     if not items:
-        return EMPTY
-    return items[0] if len(items) == 1 else tree.Sequence(tuple(items), NOWHERE)
+        return text("", span)
+    return items[0] if len(items) == 1 else tree.Sequence(tuple(items), span)
 
 
-def alternation(parts: Iterable[Form]) -> Form:
+def _is_made(part: Form | None) -> TypeGuard[tree.Terminal]:
+    return isinstance(part, tree.Terminal) and part.span is NOWHERE
+
+
+def alternation(parts: Iterable[Form], span: Span = NOWHERE) -> Form:
     """Return the alternation of one or more parts; the empty one makes the others optional."""
     branches: list[Form] = []
-    nullable = False
     for part in parts:
-        if part is EMPTY:
-            nullable = True
-        else:
-            branches.extend(part.branches if isinstance(part, tree.Alternation) else (part,))
-    if not branches:
-        return EMPTY
-    whole = branches[0] if len(branches) == 1 else tree.Alternation(tuple(branches), NOWHERE)
-    return optional(whole) if nullable else whole
+        branches.extend(part.branches if isinstance(part, tree.Alternation) else (part,))
+    solid = [branch for branch in branches if not is_empty(branch)]
+    if not solid:
+        return text("", span)
+    whole = solid[0] if len(solid) == 1 else tree.Alternation(tuple(solid), span)
+    return whole if len(solid) == len(branches) else repeated(whole, 0, 1, span)
 
 
 def distinct(parts: Sequence[Form]) -> Iterable[Form]:
@@ -80,13 +116,15 @@ def optional(part: Form) -> Form:
     return repeated(part, 0, 1)
 
 
-def repeated(part: Form, low: int, high: int | None) -> Form:
+def repeated(part: Form, low: int, high: int | None, span: Span = NOWHERE) -> Form:
     """Return ``low`` to ``high`` times the part."""
-    if part is EMPTY or high == 0:
-        return EMPTY
+    if is_empty(part) or high == 0:
+        return text("", span)
     if (low, high) == (1, 1):
         return part
-    return tree.Repetition(part, low, high, NOWHERE, NOWHERE)
+    if isinstance(part, tree.Repetition) and (low, high) == (0, 1) and part.low < 2:
+        return part if part.low == 0 else tree.Repetition(part.body, 0, part.high, span, span)
+    return tree.Repetition(part, low, high, span, span)
 
 
 MOST = DEFAULT_LIMITS.repetition
@@ -134,12 +172,7 @@ def placed(root: Form, span: Span) -> Form:
 
 def definition(name: str, body: Form, span: Span = NOWHERE) -> tree.Definition:
     """Return ``name ::= body;``."""
-    whole = tree.Terminal(_text(""), span) if body is EMPTY else body
-    return tree.Definition(tree.Name(name, span), whole, span)
-
-
-def _text(value: str) -> tree.Text:
-    return tree.Text(value, NOWHERE, ())
+    return tree.Definition(tree.Name(name, span), text("", span) if body is EMPTY else body, span)
 
 
 def of_ir(root: ir.Node, leaf: Callable[[ir.Regular | ir.Call], Form]) -> Form:
@@ -156,7 +189,7 @@ def of_ir(root: ir.Node, leaf: Callable[[ir.Regular | ir.Call], Form]) -> Form:
         node, span = at
         match node:
             case ir.Literal(data):
-                return tree.Terminal(_text(data.decode()), span) if data else EMPTY
+                return tree.Terminal(text_of(data.decode()), span) if data else EMPTY
             case ir.Call() | ir.Regular():
                 found = leaf(node)
             case ir.Sequence():

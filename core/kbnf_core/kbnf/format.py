@@ -14,11 +14,12 @@ A definition becomes a stream of texts, groups and places where lines may end::
                    )*;
 
 Alternatives are on one line, or each on its own; the sign ``|`` is below ``=`` or below the
-bracket. Sequences are filled, and so are lists of words: alternatives that are a text each. A line
-break written at one ``|`` is kept at all of that group.
-Comments stay between the words between which they are written. Then the ends of lines are chosen
-after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks separate
-alternatives, his inconsistent breaks what is in a sequence. Linear in the length of the stream.
+bracket. Sequences are filled, and so are lists of words (each alternative a text), unless each word
+was written on a line of its own. A line break written at one ``|`` of another group is kept at all
+of that group. Comments stay between the words between which they are written. Then the ends of
+lines are chosen after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks
+separate alternatives, his inconsistent breaks what is in a sequence. Linear in the length of the
+stream.
 """
 
 import enum
@@ -365,69 +366,40 @@ _NOTHING = Text("")
 def lay_out(statement: Statement) -> list[Piece]:
     """Return the stream for a definition, without the gap in front of it."""
     name, sign, *body, end = statement.words
-    layout = _Layout()
+    layout = _Layout(_filled_bars(body))
     layout.begin(name, sign)
-    filled = _bars_of_lists(body)
     for index, word in enumerate(body):
-        layout.add(word, body[index + 1 : index + 2], in_list=index in filled)
+        layout.add(word, body[index + 1 : index + 2])
     layout.end(end)
     return layout.pieces
 
 
-_FEWEST = 8
-"""Alternatives of a list of words; fewer are each on a line of their own."""
+def _filled_bars(body: list[Word]) -> set[Word]:
+    """Return each ``|`` of the groups that are lists of words."""
+    groups: list[list[Word]] = [[]]
+    inside = groups[:]
+    for word in body:
+        if word.type in _CLOSING:
+            inside.pop()
+            continue
+        inside[-1].append(word)
+        if word.type in _OPENING | _ARGUMENTS:
+            inside.append([])
+            groups.append(inside[-1])
+    return {bar for group in groups if _is_word_list(group) for bar in group[1::2]}
 
 
-def _bars_of_lists(body: list[Word]) -> set[int]:
-    """Return the indices of the signs ``|`` of lists of words.
-
-    A list that was written with one word a line stays so, and one with comments is none.
-    """
-    found: set[int] = set()
-    # Of each open group: its bars, whether it is a list so far, and the texts of an alternative.
-    groups: list[_Alternatives] = [_Alternatives([])]
-    for index, word in enumerate(body):
-        group = groups[-1]
-        group.is_list &= not word.gap.comments
-        if word.type in _OPENING:
-            group.is_list = False
-            groups.append(_Alternatives([]))
-        elif word.type in _CLOSING and len(groups) > 1:
-            found.update(groups.pop().filled(body))
-        elif word.type == "_OR":
-            group.end_alternative()
-            group.bars.append(index)
-        elif word.type == "STRING":
-            group.texts += 1
-        elif word.type != "BYTES":
-            group.is_list = False
-    for group in groups:
-        found.update(group.filled(body))
-    return found
-
-
-@dataclass(slots=True)
-class _Alternatives:
-    """The alternatives of a group: the indices of their bars, and the texts in the last one."""
-
-    bars: list[int]
-    is_list: bool = True
-    texts: int = 0
-
-    def end_alternative(self) -> None:
-        """Note that an alternative is over."""
-        self.is_list &= self.texts == 1
-        self.texts = 0
-
-    def filled(self, body: list[Word]) -> list[int]:
-        """Return the bars if the group, which is over, is a list that is filled."""
-        self.end_alternative()
-        if not self.is_list or len(self.bars) < _FEWEST - 1:
-            return []
-        is_one_a_line = all(
-            any(each.gap.has_break for each in body[index : index + 2]) for index in self.bars
+def _is_word_list(group: list[Word]) -> bool:
+    texts, bars = group[::2], group[1::2]
+    return (
+        all(word.type == "STRING" for word in texts)
+        and all(word.type == "_OR" for word in bars)
+        and not any(word.gap.comments for word in group)
+        and not all(
+            bar.gap.has_break or text.gap.has_break
+            for bar, text in zip(bars, texts[1:], strict=True)
         )
-        return [] if is_one_a_line else self.bars
+    )
 
 
 class _Layout:
@@ -437,7 +409,8 @@ class _Layout:
     whose arguments are being read: they are close together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, filled: Set[Word]) -> None:
+        self._filled = filled
         self.pieces: list[Piece] = []
         self._before: Piece | None = None
         self._arguments: str | None = None
@@ -454,15 +427,12 @@ class _Layout:
         self._stick(end, _NOTHING)
         self.pieces.append(Close())
 
-    def add(self, word: Word, following: list[Word], *, in_list: bool) -> None:
-        """Read a word of the right side; ``following`` is the next one, or empty.
-
-        ``in_list``: it is a ``|`` of a list of words, which is filled.
-        """
+    def add(self, word: Word, following: list[Word]) -> None:
+        """Read a word of the right side; ``following`` is the next one, or empty."""
         if self._arguments is not None:
             self._argument(word)
         elif word.type == "_OR":
-            self._bar(word, following, in_list)
+            self._bar(word, following)
         elif word.type in _OPENING:
             self._open(word)
         elif word.type in _CLOSING:
@@ -486,11 +456,14 @@ class _Layout:
         if word.type in _CLOSING:
             self._before, self._arguments = Break(When.FULL), None
 
-    def _bar(self, word: Word, following: list[Word], in_list: bool) -> None:
-        has_break = any(each.gap.has_break for each in (word, *following))
+    def _bar(self, word: Word, following: list[Word]) -> None:
+        if word in self._filled:
+            before = Break(When.FULL)
+        else:
+            has_break = any(each.gap.has_break for each in (word, *following))
+            before = _LINE_END if has_break else Break(When.BROKEN)
         self.pieces.append(Close())
-        before = _LINE_END if has_break else Break(When.BROKEN)
-        self._stick(word, Break(When.FULL) if in_list else before)
+        self._stick(word, before)
         self.pieces += [_BLANK, Open(is_choice=False)]
         self._before = None
 

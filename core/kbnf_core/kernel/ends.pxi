@@ -1,11 +1,12 @@
 # How near states are to the end of a text, and which tokens leave enough for that.
 #
 # An item costs what its position does (``end_costs.pxi``) and what follows in the stack when its
-# nonterminal is complete; a state costs the least of its items. Both depend on numbers that are never
-# given anew, so they are remembered by item set, stack node and state.
+# nonterminal is complete; a state costs the least of its items. Both depend on numbers that are
+# never given anew, so they are remembered by item set, stack node and state.
 #
-# Where a cost of tokens is finite and not 0, some token leads to a state that costs at most one less.
-# So who takes only tokens after which the cost is at most what is left comes to the end, in time.
+# Where a cost of tokens is finite and not 0, some token leads to a state that costs at most one
+# less. So who takes only tokens after which the cost is at most what is left comes to the end, in
+# time.
 
 ctypedef pair[int32_t, int64_t] Cost  # of a nonterminal
 
@@ -37,10 +38,10 @@ cdef class Ends:
     cdef LazyTable explorer
     cdef ItemSets items
     cdef EndCosts costs
-    # By item set: the least that its items cost by the nonterminal that they report; and the most that
-    # they can come to cost within it. By stack node: what follows a nonterminal that completes into it,
-    # and the most that any frame there or below can come to cost. By state: its cost. -1, or empty,
-    # before it was asked for.
+    # By item set: the least that its items cost by the nonterminal that they report; and the most
+    # that they can come to cost within it. By stack node: what follows a nonterminal that completes
+    # into it, and the most that any frame there or below can come to cost. By state: its cost. -1,
+    # or empty, before it was asked for.
     cdef deque[vector[Cost]] least_within
     cdef deque[vector[Cost]] most_within
     cdef deque[vector[Cost]] least_above
@@ -497,7 +498,7 @@ cdef class EndWalker:
         return found
 
     def most(self, int32_t state):
-        """Return the most that a text takes after a token from a state; ``NEVER`` without an end."""
+        """Return the most that a text takes after a token from a state, or ``NEVER``."""
         cdef int64_t found = self._find(state).most
         return _NEVER if found == _COSTLY else found
 
@@ -514,7 +515,7 @@ cdef class EndWalker:
                 _clear(each.second, &words[0])
 
     def add_by_bytes(self, int32_t state, int64_t left, uint32_t[::1] words):
-        """Set the bits of tokens that can come by their bytes and after which ``left`` is enough."""
+        """Set the bits of tokens that can come by their bytes, if ``left`` is enough after them."""
         cdef _Leading* found = self._find(state)
         for part in range(found.levels.size()):
             if found.levels[part].size():

@@ -17,7 +17,7 @@ class _Choice(Language):
     takes_fixes = False
 
     def read(self, source: Source, request: Request) -> Parsed:
-        from kbnf_core.conversion.build_tree import terminal
+        from kbnf_core.kbnf.build import text as text_at
         from kbnf_core.text.json_text import NoJsonError, parse_json
 
         del request
@@ -30,7 +30,7 @@ class _Choice(Language):
         if not isinstance(texts, list) or not texts or not all(isinstance(t, str) for t in texts):
             document = tree.Document(source, (), (), frozenset(("start",)))
             return Parsed(document, (Diagnostic("E001", message, source, place),))
-        branches = {text: terminal(text, span) for text, span in _places(source.text)}
+        branches = {text: text_at(text, span) for text, span in _places(source.text)}
         body: tree.Expression = tree.Alternation(tuple(branches.values()), whole)
         if len(branches) == 1:
             (body,) = branches.values()

@@ -40,7 +40,8 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
 
     Where none does, that is ``grammar`` itself.
     """
-    large = set(lowering.large_ones(grammar.rules, analysis.nodes, LONG_RUN, LARGE))
+    limits = LONG_RUN, LARGE, LARGE_REPETITION
+    large = set(lowering.large_ones(grammar.rules, analysis.nodes, analysis.facts, *limits))
     if not large:
         return grammar
     rules: dict[str, Node] = {}

@@ -51,4 +51,4 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
 
 def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
     """Return what was found earlier, under the numbers that it had."""
-    return Found(Pool(node_sets), Pool(rows, parts_of(of)))
+    return Found(Pool(node_sets, numbers=of.trie.node_count), Pool(rows, parts_of(of)))

@@ -38,7 +38,7 @@ SMALLEST_FILE = 2**16
 SETTLED = 2.0
 """Seconds after which a file's time says any later change from what was read."""
 
-FORMAT = 5
+FORMAT = 6
 """Of the entries; raised whenever they, or what the loaders return, change."""
 
 SUFFIX = ".vocabulary"

@@ -25,9 +25,9 @@ from typing import TypeAlias
 
 from kbnf_core.automata.codepoints import from_ranges
 from kbnf_core.automata.expression import print_characters
-from kbnf_core.conversion.build_tree import escaped, nothing, pattern, terminal
 from kbnf_core.conversion.rewrite import rewrite
 from kbnf_core.ir.analysis import callers_of, reachable
+from kbnf_core.kbnf.build import escaped, nothing, regex, text
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.kbnf.read import number
@@ -96,19 +96,19 @@ def is_character(number: int) -> bool:
     return bool(from_ranges([(number, number)]))
 
 
-def text_leaf(text: str, is_exact: bool, span: Span) -> Expression:
+def text_leaf(value: str, is_exact: bool, span: Span) -> Expression:
     """Return the leaf of a string, whose ASCII letters match both cases unless it ``is_exact``."""
-    if is_exact or not re.search("[A-Za-z]", text):
-        return terminal(text, span)
+    if is_exact or not re.search("[A-Za-z]", value):
+        return text(value, span)
     # Without `-u`, `k` and `s` would match the Kelvin sign and the long s, too.
-    return pattern(f"(?i-u:{escaped(text)})", span)
+    return regex(f"(?i-u:{escaped(value)})", span)
 
 
 def numbers_leaf(numbers: list[int], octets: bool, span: Span) -> Expression:
     """Return the leaf of numbers, one after the other; what is no character is left out."""
     if octets and max(numbers) > LAST_ASCII:
         return ByteString(bytes(numbers), span)
-    return terminal("".join(map(chr, filter(is_character, numbers))), span)
+    return text("".join(map(chr, filter(is_character, numbers))), span)
 
 
 def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
@@ -124,7 +124,7 @@ def range_leaf(low: int, high: int, octets: bool, span: Span) -> Expression:
 def _one_of(low: int, high: int, span: Span) -> Expression:
     """Return any one character of a range; halves of surrogate pairs are none."""
     points = from_ranges([(low, high)])
-    return pattern(print_characters(points), span) if points else nothing(span)
+    return regex(print_characters(points), span) if points else nothing(span)
 
 
 def octet_rule(name: str, span: Span) -> Definition:
@@ -346,7 +346,7 @@ def _made_rule(name: str, span: Span) -> Definition | None:
         return replace(octet_rule(f"{OCTETS}00-FF", span), name=Name(name, span))
     if name not in _PATTERNS:
         return None
-    return Definition(Name(name, span), pattern(_PATTERNS[name], span), span)
+    return Definition(Name(name, span), regex(_PATTERNS[name], span), span)
 
 
 def parse_abnf(source: Source, limits: Limits = DEFAULT_LIMITS, start: str | None = None) -> Parsed:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias, cast
 
-from kbnf_core.conversion.build_tree import nothing, text_or_bytes
+from kbnf_core.kbnf.build import nothing, text_or_bytes
 from kbnf_core.kbnf.statements import Word, span_of
 from kbnf_core.kbnf.tree import (
     Alternation,

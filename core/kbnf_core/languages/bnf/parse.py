@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.conversion.build_tree import repeat, sequence
+from kbnf_core.kbnf.build import repeated, sequence
 from kbnf_core.kbnf.parsed import Parsed
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.statements import (
@@ -62,9 +62,11 @@ def _loop(definition: Definition) -> Definition:
             and print_expression(other) == print_expression(items[0])
         ):
             body = (
-                repeat(other, 1, None, span)
+                repeated(other, 1, None, span)
                 if len(items) == 1
-                else sequence([repeat(sequence(items, span), 0, None, span), other], span)
+                else sequence(
+                    repeated(sequence(*items, span=span), 0, None, span), other, span=span
+                )
             )
             return replace(definition, body=body)
     return definition

@@ -13,15 +13,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kbnf_core.automata.substrings import Words
 from kbnf_core.config import Finish
-from kbnf_core.conversion.build_tree import (
-    escaped,
-    nothing,
-    pattern,
-    terminal,
-    text_of,
-    text_or_bytes,
-)
 from kbnf_core.ir.analysis import cyclic_components, reachable
+from kbnf_core.kbnf.build import escaped, nothing, regex, text, text_of, text_or_bytes
 from kbnf_core.kbnf.parsed import Loss
 from kbnf_core.kbnf.tree import (
     Alternation,
@@ -181,9 +174,9 @@ def _excluding_themselves(called: Mapping[str, set[str]], uses: Iterable[str]) -
 
 def _body(name: Name, branches: _Branches) -> Expression:
     if name.value != ANY:
-        text = excluded_text(name.value)
-        if text is not None:
-            excluded = terminal(text.decode("utf-8", "replace"), name.span)
+        data = excluded_text(name.value)
+        if data is not None:
+            excluded = text(data.decode("utf-8", "replace"), name.span)
             return Exception_(excluded, 0, name.span)
         inner = excluded_name(name.value)
         if _is_plain(branches.get(inner, ())):
@@ -192,7 +185,7 @@ def _body(name: Name, branches: _Branches) -> Expression:
         if words:
             excluding = text_of("|".join(map(escaped, words)), name.span)
             return Pattern(PatternKind.COMPLEMENT, excluding, name.span)
-    return pattern(_ANY_TEXT, name.span)
+    return regex(_ANY_TEXT, name.span)
 
 
 def _is_plain(branches: Iterable[Expression]) -> bool:

@@ -28,8 +28,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.automata.codepoints import from_ranges
-from kbnf_core.conversion.build_tree import nothing, pattern, terminal
 from kbnf_core.conversion.rewrite import rewrite
+from kbnf_core.kbnf.build import nothing, regex, text
 from kbnf_core.kbnf.parsed import Loss, Parsed
 from kbnf_core.kbnf.read import number
 from kbnf_core.kbnf.statements import (
@@ -223,17 +223,17 @@ def class_leaf(raw: str, span: Span) -> Leaf:
     """Return the leaf of a class; ``[]`` and ``[^]`` are the empty text in llama.cpp."""
     negated, members = read_class(raw, span.start)
     if not members:
-        return terminal("", span)
+        return text("", span)
     ranges = [part for low, high, _ in members for part in from_ranges([(low, high)])]
     if not ranges:
         return any_leaf(span) if negated else nothing(span)
     inner = "".join(_range(low, high) for low, high in ranges)
-    return pattern(f"[{'^' if negated else ''}{inner}]", span)
+    return regex(f"[{'^' if negated else ''}{inner}]", span)
 
 
 def any_leaf(span: Span) -> Leaf:
     """Return the leaf of ``.``: any one character, line breaks too."""
-    return pattern(_ANY, span)
+    return regex(_ANY, span)
 
 
 def _range(low: int, high: int) -> str:
@@ -352,7 +352,7 @@ def _join(parts: list[_Branch], start: int) -> Expression:
         if isinstance(part, Word):
             start = span_of(part).end
         else:
-            branches.append(part or terminal("", Span(start, start)))
+            branches.append(part or text("", Span(start, start)))
             start = branches[-1].span.end
     if len(branches) == 1:
         return branches[0]

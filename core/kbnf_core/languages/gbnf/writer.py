@@ -44,9 +44,9 @@ from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Assertion, Characters
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.build_tree import TABLE_HEAD, distinct, gbnf_names
 from kbnf_core.conversion.evidence import example_of_loss, going_on
 from kbnf_core.conversion.layout import Style, Written, lay_out
+from kbnf_core.conversion.to_kbnf import TABLE_HEAD, distinct, gbnf_names
 from kbnf_core.frontend import Language, Reading, nothing_kept, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.ir.analysis import reachable

@@ -2,20 +2,68 @@
 
 Every atom can return whether a value is in it and can be an automaton: over the characters of a
 string, or over the decimal texts of a number (see ``automata.decimals``).
+
+Automata of the patterns that every process would compile, of JSON's texts and formats, are data in
+``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. Each is a text: the automaton's
+classes, a byte for each state (1 where it accepts), and its rows as integers of 16 bits,
+compressed. A pattern that is not there is compiled.
 """
 
+import json
+from array import array
+from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from sys import byteorder
 from typing import Generic, Protocol, TypeAlias, TypeVar, cast
+from zlib import decompress
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
+from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.remembered import remembered
+
+PATTERNS = Path(__file__).with_name("patterns.json")
+
+
+@remembered(REMEMBERED, size_of)
+def compiled_pattern(pattern: str) -> Compiled:
+    """Return what ``compile_regex`` returns."""
+    found = _shipped().get(key_of(pattern))
+    return compile_regex(pattern) if found is None else Compiled(_unpacked(found[1]), (), found[0])
+
+
+@cache
+def _shipped() -> dict[str, tuple[int, str]]:
+    """Return the work and the automaton of each pattern."""
+    found: dict[str, tuple[int, str]] = json.loads(PATTERNS.read_text("ascii"))
+    return found
+
+
+def key_of(pattern: str) -> str:
+    """Return what a pattern is called in the file."""
+    return blake2b(pattern.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def _unpacked(text: str) -> Dfa:
+    data = decompress(b64decode(text))
+    classes = data[:256]
+    width = max(classes) + 1
+    states = (len(data) - 256) // (1 + 2 * width)
+    rows = array("h", data[256 + states :])
+    if byteorder == "big":
+        rows.byteswap()
+    listed = rows.tolist()
+    accepting = list(map(bool, data[256 : 256 + states]))
+    return Dfa(classes, [listed[i : i + width] for i in range(0, len(listed), width)], accepting)
+
 
 V = TypeVar("V", str, Decimal)
 

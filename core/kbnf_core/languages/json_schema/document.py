@@ -24,7 +24,9 @@ from kbnf_core.languages.json_schema.expressions import (
     Marks,
     Ref,
     Scope,
+    constant,
     has_marks,
+    key_of,
 )
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
@@ -49,7 +51,6 @@ from kbnf_core.languages.json_schema.problems import (
     without_effect,
 )
 from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
-from kbnf_core.languages.json_schema.values import constant, key_of
 from kbnf_core.text.json_text import Json, NoJsonError, as_number, parse_json
 from kbnf_core.text.source import Source
 

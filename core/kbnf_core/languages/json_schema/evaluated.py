@@ -15,7 +15,6 @@ from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
 
-from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
@@ -32,6 +31,7 @@ from kbnf_core.languages.json_schema.expressions import (
 )
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.problems import too_large, unsupported
+from kbnf_core.languages.json_schema.type_keywords import pointer_to
 
 _DYNAMIC = frozenset({"$dynamicRef", "$recursiveRef"})
 

@@ -83,8 +83,8 @@ class _JsonSchema(SchemaLanguage):
             return text
         from kbnf_core.languages.json_schema.bundle import bundled
         from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.expressions import constant
         from kbnf_core.languages.json_schema.problems import ProblemError
-        from kbnf_core.languages.json_schema.values import constant
 
         try:
             whole = bundled(read_json(text), path, imports)

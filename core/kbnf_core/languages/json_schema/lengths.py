@@ -23,9 +23,8 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.ir.analysis import cyclic_components
-from kbnf_core.languages.json_schema.atoms import Length
+from kbnf_core.languages.json_schema.atoms import Length, compiled_pattern
 from kbnf_core.languages.json_schema.characters import Spelling
-from kbnf_core.languages.json_schema.shipped_patterns import compiled_pattern
 from kbnf_core.text.budget import Budget
 
 Counted = tuple[int, int]

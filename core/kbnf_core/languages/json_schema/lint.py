@@ -16,7 +16,6 @@ Emptiness is decided as for ``oneOf``: what is informed is certain, but not ever
 Where it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
@@ -24,9 +23,8 @@ from dataclasses import replace
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar, Node
-from kbnf_core.languages.json_schema.arguments import pointer_to
 from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
-from kbnf_core.languages.json_schema.expressions import Expression, Ref
+from kbnf_core.languages.json_schema.expressions import Expression, Ref, constant
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
     APPLICATORS,
@@ -59,7 +57,7 @@ from kbnf_core.languages.json_schema.schemas import (
     is_unsatisfiable,
     schemas_of,
 )
-from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.json_schema.type_keywords import pointer_to
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
@@ -98,7 +96,9 @@ _OF_OTHERS = frozenset(
 )  # fmt: skip
 """What draft 3, OpenAPI and makers of forms know, though some are near to a keyword."""
 
+_KNOWN = KEYWORDS | _OF_OTHERS
 _OWN = ("x-", "_")
+_SEPARATORS = dict.fromkeys(map(ord, "$_- \t\n"))
 """How names begin that are somebody's own, or that were taken out on purpose."""
 
 _SHORT = 5
@@ -222,7 +222,7 @@ def warn_of_misspelt(schema: Json) -> None:
 def _misspelt(schema: Json) -> Iterator[Problem]:
     left = COMPARISONS
     for pointer, value in _places(schema):
-        strange = [name for name in value if name not in KEYWORDS | _OF_OTHERS]
+        strange = [name for name in value if name not in _KNOWN]
         left -= len(strange) * len(KEYWORDS)
         if left < 0:
             return
@@ -269,7 +269,7 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     """Return a name as it is compared: ``max_length`` is ``maxLength``, ``ref`` is ``$ref``."""
-    return re.sub(r"[$_\-\s]", "", name).casefold()
+    return name.translate(_SEPARATORS).casefold()
 
 
 def _of_older_drafts(schema: Json) -> Iterator[Problem]:

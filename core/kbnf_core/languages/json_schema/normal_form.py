@@ -8,12 +8,13 @@ Where pairs are too many, narrow products take the first ones: part of the value
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import product
 from typing import Any, TypeAlias, cast
 
-from kbnf_core.languages.json_schema.arrays import Arrays
-from kbnf_core.languages.json_schema.expressions import Excludes
-from kbnf_core.languages.json_schema.objects import Objects
+from kbnf_core.languages.json_schema.atoms import OneOf
+from kbnf_core.languages.json_schema.expressions import NOTHING, Constant, Excludes, constant
+from kbnf_core.languages.json_schema.nested import KEYS, Arrays, Objects
 from kbnf_core.languages.json_schema.problems import too_many_kinds
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
 from kbnf_core.text.budget import Budget
@@ -183,3 +184,24 @@ def _diagonally(left: Parts, right: Parts) -> Iterator[Pair]:
     for total in range(len(left) + len(right) - 1):
         for place in range(max(0, total - len(right) + 1), min(total + 1, len(left))):
             yield left[place], right[total - place]
+
+
+def constant_shape(constant_: Constant) -> NormalForm:
+    """Return the shape that contains just this value."""
+    value = constant_.value
+    match value:
+        case None:
+            return shape_of(Type.NULL, Plain((None,), (None,)))
+        case bool():
+            return shape_of(Type.BOOLEAN, Plain((value,), (True, False)))
+        case Decimal():
+            return shape_of(Type.NUMBER, Restricted(Kind.NUMBER, ((OneOf((value,)), True),)))
+        case str():
+            return shape_of(Type.STRING, Restricted(Kind.STRING, ((OneOf((value,)), True),)))
+        case list():
+            items = tuple(map(constant, value))
+            return shape_of(Type.ARRAY, Arrays(items, NOTHING, len(items), len(items)))
+        case _:
+            named = tuple((name, constant(item)) for name, item in value.items())
+            found = Objects(named, ((KEYS, NOTHING),), tuple(value))
+            return shape_of(Type.OBJECT, found)

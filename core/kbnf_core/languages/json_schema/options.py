@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, get_type_hints
 
@@ -230,6 +230,11 @@ def _wanted(name: str) -> str:
 
 LIMITS = "schema_limits"
 """The option with the limits of a schema; ``limits`` are those of the grammar."""
+
+
+def closed_unless_open(options: Options) -> Options:
+    """Return the options of what is called, as tools are: objects are closed by default."""
+    return replace(options, closed=True) if options.closed is None else options
 
 
 def options_of(options: Mapping[str, Any]) -> Options:

@@ -1,30 +1,516 @@
 """Writes schemas for a person: a rule for each property, named formats, short lines, comments.
 
-The rules are those of ``writer``, with a name, a place and a comment for what a schema says, and
-with automata as ``notations`` writes them. Rules that say little, of nothing or of one other rule,
-are left out in the end.
+The rules are those of ``writer``, with a name, a place and a comment for what a schema says. Rules
+that say little, of nothing or of one other rule, are left out in the end.
+
+*Automata* of strings and numbers come with a ``Notation`` that says what they were made of. What is
+written has the language of the automaton: a named format, an expression where that is short, and
+rules where it grows. Formats have the languages of ``formats``, spelt as JSON strings; a test
+compares the automata.
 """
 
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Set
+from collections.abc import Callable, Container, Iterator, Mapping, Set
+from dataclasses import replace
+from functools import cache, partial
 from itertools import chain
 
-from kbnf_core.ir import Node
-from kbnf_core.ir.analysis import last_components
-from kbnf_core.ir.build import call, placed, sequence, text
+from kbnf_core.automata.algebra import Choice, Repeat, Sequence
+from kbnf_core.automata.characters import CharacterDfa, to_characters
+from kbnf_core.automata.codepoints import from_text, intersect
+from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.expression import (
+    Builder,
+    Spell,
+    print_characters,
+    print_expression,
+    print_short,
+)
+from kbnf_core.automata.expression import Expression as Regex
+from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.automata.traversal import fold
+from kbnf_core.ir import Call, Node, Regular
+from kbnf_core.ir import build as nodes
+from kbnf_core.ir.analysis import fixpoint, last_components, reachable
 from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import EMPTY, Form, definition
+from kbnf_core.kbnf.build import (
+    EMPTY,
+    Form,
+    alternation,
+    call,
+    definition,
+    is_empty,
+    of_ir,
+    regex,
+    repeated,
+    sequence,
+    text,
+    within_counts,
+)
 from kbnf_core.kbnf.build import placed as placed_form
-from kbnf_core.languages.json_schema.characters import spell_text
+from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.languages.json_schema.atoms import Matching
+from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
-from kbnf_core.languages.json_schema.notations import Notations, called, replaced
+from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS, PORT, RULES, formats_of
+from kbnf_core.languages.json_schema.linear import Step, write_linear
+from kbnf_core.languages.json_schema.names import OtherNames, regex_but
+from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.languages.json_schema.prelude import NAMES
+from kbnf_core.languages.json_schema.prelude import regex as regex_of
 from kbnf_core.languages.json_schema.schemas import Schemas
+from kbnf_core.languages.json_schema.value_sets import Restricted
+from kbnf_core.languages.json_schema.write_scalars import (
+    LONG,
+    LONG_SET,
+    MOST_LEAVES,
+    Counted,
+    Listed,
+    Numbers,
+    Others,
+    Strings,
+    as_written,
+    format_name,
+)
 from kbnf_core.languages.json_schema.writer import Writer
-from kbnf_core.text.source import NOWHERE, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
+
+
+def _leap_seconds() -> str:
+    """Return the times that are 23:59:60 in UTC, a line for each hour of local time."""
+    lines = []
+    for hour in range(24):
+        east, west = (hour + 1) % 24, 23 - hour
+        whole = rf"59:60(?:\.[0-9]+)?(?:\+{east:02}|-{west:02}):00"
+        half = rf"29:60(?:\.[0-9]+)?(?:\+{hour:02}|-{west:02}):30"
+        lines.append(f"#r'{hour:02}:(?:{whole}|{half})'")
+    return " | ".join(lines)
+
+
+def _ipv6() -> str:
+    """Return the forms of an address: as many groups before `::` as are left out behind it."""
+    lines = ["(group ':'){6} last_groups", "'::' (group ':'){5} last_groups"]
+    for before in range(5):
+        head = "group?" if before == 0 else f"((group ':'){{0,{before}}} group)?"
+        tail = f"(group ':'){{{4 - before}}} " if before < 3 else "group ':' " if before < 4 else ""
+        lines.append(f"{head} '::' {tail}last_groups")
+    lines += ["((group ':'){0,5} group)? '::' group", "((group ':'){0,6} group)? '::'"]
+    return " | ".join(lines)
+
+
+_TEXT = rf"""
+date_string ::= '"' full_date '"';
+time_string ::= '"' full_time '"';
+time_of_day ::= #'(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]';
+
+duration_string ::= '"P' (days clock? | clock | some 'W') '"';
+days ::= some 'D' | some 'M' (some 'D')? | some 'Y' (some 'M' (some 'D')?)?;
+clock ::= 'T' (some 'H' (some 'M' (some 'S')?)? | some 'M' (some 'S')? | some 'S');
+
+hostname_string ::= '"' domain '"';
+ipv4_string ::= '"' ipv4 '"';
+ipv6_string ::= '"' ipv6 '"';
+ipv4 ::= octet ('.' octet){{3}};
+octet ::= #'25[0-5]|2[0-4][0-9]|1[0-9]{{2}}|[1-9]?[0-9]';
+ipv6 ::= {_ipv6()};
+group ::= #'[0-9A-Fa-f]{{1,4}}';
+last_groups ::= group ':' group | ipv4;
+domain ::= label ('.' label)*;
+label ::= #'[A-Za-z0-9](?:[A-Za-z0-9-]{{0,61}}[A-Za-z0-9])?';
+
+uuid_string ::= #'"[0-9A-Fa-f]{{8}}-(?:[0-9A-Fa-f]{{4}}-){{3}}[0-9A-Fa-f]{{12}}"';
+
+uri_reference_string ::= '"' (uri | relative_reference) '"';
+uri ::= scheme ':' (rooted_path | path_segment ('/' path_character*)*)? query? fragment_part?;
+relative_reference ::=
+    (rooted_path | first_segment ('/' path_character*)*)? query? fragment_part?;
+scheme ::= #'[A-Za-z][A-Za-z0-9+.-]*';
+rooted_path ::= '//' authority ('/' path_character*)* | '/' (path_segment ('/' path_character*)*)?;
+authority ::= (user '@')? (ip_literal | host_name) (':' port)?;
+user ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{{2}})*";
+host_name ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{{2}})*";
+ip_literal ::= '[' (ipv6 | #r"[vV][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+") ']';
+path_segment ::= path_character+;
+first_segment ::= #r"(?:[A-Za-z0-9._~!$&'()*+,;=@-]|%[0-9A-Fa-f]{{2}})+";
+path_character ::= #r"[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{{2}}";
+query ::= '?' (path_character | #'[/?]')*;
+fragment_part ::= '#' (path_character | #'[/?]')*;
+"""
+
+_PLAIN = rf"""
+date_time_string ::= '"' full_date 'T' full_time '"';
+full_date ::=
+    year '-' ( #'(?:0[13578]|1[02])-31|(?:0[13-9]|1[0-2])-(?:29|30)'
+             | #'(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])' )
+  | leap_year '-02-29';
+year ::= #'[1-9][0-9]{{3}}|0[1-9][0-9]{{2}}|00[1-9][0-9]|000[1-9]';
+leap_year ::= #'[0-9]{{2}}(?:0[48]|[2468][048]|[13579][26])|(?:0[48]|[2468][048]|[13579][26])00';
+full_time ::= time_of_day #r'(?:\.[0-9]{{1,9}})?' ('Z' | #'[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]');
+some ::= #'[0-9]{{1,6}}';
+email_string ::= '"' local_part '@' (mail_label '.'){{1,3}} #'[A-Za-z]{{2,24}}"';
+local_part ::= #r"[{ATOM_CHARACTERS}](?:\.?[{ATOM_CHARACTERS}]){{0,31}}";
+mail_label ::= #'[A-Za-z0-9](?:-?[A-Za-z0-9]){{0,30}}';
+uri_string ::=
+    '"'
+    ( scheme '://' user_part? host (':' port)? ('/' rest_of_path)? query? fragment_part?
+    | 'file:///' rest_of_path
+    | ('data:' | 'mailto:' | 'tel:' | 'urn:') path_character rest_of_path query? fragment_part?
+    )
+    '"';
+user_part ::= #'[A-Za-z0-9._~-]+(?::[A-Za-z0-9._~-]*)?@';
+host ::= (word '.')* #'[A-Za-z](?:-?[A-Za-z0-9])*' | ipv4 | '[' ipv6 ']';
+word ::= #'[A-Za-z0-9](?:-?[A-Za-z0-9])*';
+rest_of_path ::= (path_character | '/')*;
+port ::= #'{PORT}';
+"""
+
+_RFC = rf"""
+date_time_string ::= '"' full_date #'[Tt]' full_time '"';
+full_date ::=
+    #'[0-9]{{4}}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])'
+  | #'[0-9]{{4}}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)'
+  | #'[0-9]{{4}}-02-(?:0[1-9]|1[0-9]|2[0-8])'
+  | leap_year '-02-29';
+leap_year ::=
+    #'[0-9]{{2}}(?:0[48]|[2468][048]|[13579][26])' | #'(?:[02468][048]|[13579][26])00';
+full_time ::= time_of_day fraction? time_offset | leap_second;
+fraction ::= #r'\.[0-9]+';
+time_offset ::= #'[Zz]' | #'[+-](?:[01][0-9]|2[0-3]):[0-5][0-9]';
+leap_second ::= '23:59:60' fraction? #'[Zz]' | {_leap_seconds()};
+some ::= #'[0-9]+';
+email_string ::= '"' (local_part | quoted_part) '@' (domain | address_literal) '"';
+local_part ::= atom ('.' atom)*;
+atom ::= #r"[{ATOM_CHARACTERS}]+";
+quoted_part ::= '\\"' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | quoted_pair)* '\\"';
+quoted_pair ::= '\\\\' (#r'[\x20\x21\x23-\x5b\x5d-\x7e]' | '\\"' | '\\\\');
+address_literal ::= '[' (ipv4 | 'IPv6:' ipv6) ']';
+uri_string ::= '"' uri '"';
+port ::= #'[0-9]*';
+"""
+
+FORMAT_RULES = frozenset(
+    {
+        "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "regex", "time",
+        "uri", "uri-reference", "uuid",
+    }
+)  # fmt: skip
+"""The formats that have rules."""
+
+
+@cache
+def format_rules(name: str, pattern: str) -> tuple[tuple[str, tree.Expression], ...]:
+    """Return the rules of a format and what they call, its own first; none where it has none.
+
+    ``pattern`` is its expression in ``formats``, which has plain formats and those of RFCs.
+    """
+    if name not in FORMAT_RULES:
+        return ()
+    is_plain = formats_of(Standard.JSON_SCHEMA, Formats.PLAIN)[name] == pattern
+    parsed = _parsed(RULES if name == "regex" else _TEXT + (_PLAIN if is_plain else _RFC))
+    order = [f"{name.replace('-', '_')}_string"]
+    for rule in order:
+        nodes = tree.postorder(parsed[rule])
+        called = [node.name.value for node in nodes if isinstance(node, tree.Reference)]
+        order.extend(each for each in dict.fromkeys(called) if each not in order)
+    return tuple((rule, parsed[rule]) for rule in order)
+
+
+@cache
+def _parsed(text: str) -> dict[str, tree.Expression]:
+    document = parse_kbnf(Source(text)).document
+    return {definition.name.value: definition.body for definition in document.definitions}
+
+
+WIDTH = 68
+"""Columns of a regular expression that stays in one piece; a longer one becomes several."""
+
+
+class Notations:
+    """Writes the rules of ``writer`` as trees, and adds the rules that this needs.
+
+    ``format_names`` are the rules of formats, by their names in the library; ``dead`` the rules
+    without texts, with those of them that each calls.
+    """
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._scalars = writer.scalars
+        self._prelude = writer.prelude
+        self._fresh = writer.rules.fresh
+        self._builder = Builder()
+        self._forms: dict[str, Form] = {}
+        # What stands for the rules of strings: calls of rules with names for people, or forms.
+        self._texts: dict[str, Form] = {}
+        self.other_names = OtherNames(writer.prelude, self._fresh, self._forms, self._plain)
+        self.format_names: dict[str, str] = {}
+        self.dead: dict[str, set[str]] = {}
+
+    def rules(self, start: str) -> dict[str, Form]:
+        """Return the rules that ``start`` needs. Raises ProblemError for what grows too large.
+
+        What has no texts is left out: values that need another one inside, always. Where that is so
+        of ``start`` itself all stays as it is; whoever reads the rules says so.
+        """
+        writer, pending, callees = self._writer, [start], dict[str, list[str]]()
+        while pending:
+            name = pending.pop()
+            if name in callees:
+                continue
+            if name not in self._forms:
+                with writer.placing(writer.owner(name)):
+                    self._forms[name] = self._form(writer.body(name))
+            callees[name] = called(self._forms[name])
+            pending += reversed(callees[name])
+        order = dict.fromkeys([*writer.bodies, *self._forms])
+        rules = {name: self._forms[name] for name in order if name in callees}
+        known = fixpoint(callees, False, lambda name, known: _has_text(rules[name], known))
+        self.dead = {
+            name: {each for each in callees[name] if not known[each]}
+            for name, has_text in known.items()
+            if not has_text
+        }
+        if not self.dead or start in self.dead:
+            return rules
+        pruned = {name: _pruned(form, known) for name, form in rules.items()}
+        kept = {name: form for name, form in pruned.items() if form is not None}
+        used = reachable([start], {name: called(form) for name, form in kept.items()})
+        return {name: form for name, form in kept.items() if name in used}
+
+    def _form(self, root: Node) -> Form:
+        return of_ir(root, self._leaf)
+
+    def _leaf(self, node: Regular | Call) -> Form:
+        if isinstance(node, Call):
+            name = node.nonterminal
+            return self._text(name) if name in self._scalars.hints else call(name)
+        form = self._automaton(node)
+        # Whoever reads the rules again need not compile it.
+        return replace(form, dfa=node.dfa) if isinstance(form, tree.Pattern) else form
+
+    def _automaton(self, node: Regular) -> Form:
+        match node.notation:
+            case str() as pattern:
+                return regex(pattern)
+            case Strings(part, dfa, hint):
+                return self._strings(part, dfa, hint)
+            case Listed(texts):
+                return alternation(map(text, texts))
+            case Counted(lengths, length, most, hint):
+                found = self._scalars.by_rules(lengths, length, most, hint)
+                return EMPTY if found is None else self._form(found)
+            case Others(words):
+                return self._others(words)
+            case Numbers(hint):
+                return self._numbers(node.dfa, hint)
+            case _:
+                raise TypeError("an automaton that nobody knows how to write")
+
+    def _text(self, name: str) -> Form:
+        """Return what stands for a rule of strings: the strings, where they are short."""
+        if name not in self._texts:
+            form = self._form(self._writer.bodies[name])
+            if _is_long(form, LONG):
+                rule = self._fresh(self._scalars.hints[name])
+                self._forms[rule] = form
+                form = call(rule)
+            self._texts[name] = form
+        return self._texts[name]
+
+    def _strings(self, part: Restricted, dfa: Dfa, hint: str) -> Form:
+        """Return the JSON texts of a set of strings, whose automaton is ``dfa``."""
+        form = self._format(part)
+        if form is not None:
+            return form
+        found = as_written(part, self._builder)
+        if found is None:
+            characters = to_characters(dfa)
+            try:
+                found = to_expression(characters, self._builder, MOST_LEAVES)
+            except LimitError:
+                spell = self._prelude.spelling.spell
+                return sequence(text('"'), self._linear(characters, spell, hint), text('"'))
+        return self._in_quotes(found)
+
+    def _others(self, words: tuple[str, ...]) -> Form:
+        """Return the JSON texts of the strings that are none of ``words``."""
+        is_plain = not intersect(from_text("".join(words)), ESCAPED)
+        if self._prelude.spelling.is_usual and is_plain:
+            return self.other_names.write(words)
+        return self._quoted(regex_but(words, self._builder))
+
+    def _numbers(self, dfa: Dfa, hint: str) -> Form:
+        """Return the texts of a set of numbers, whose automaton is ``dfa``."""
+        characters = to_characters(dfa)
+        try:
+            found = to_expression(characters, self._builder, MOST_LEAVES)
+        except LimitError:
+            return self._linear(characters, print_characters, hint)
+        return self._plain(found)
+
+    def _linear(self, characters: CharacterDfa, spelling: Spell, hint: str) -> Form:
+        def step(state: int) -> Step[int]:
+            edges = [(write(spelling(points)), to) for points, to in characters.edges[state]]
+            return Step(characters.accepting[state], edges)
+
+        # What is run has it as it is, so only the work of writing it is bounded.
+        rules = self._writer.rules
+        write = partial(regex_of, budget=rules.budget)
+        found = write_linear(0, step, rules, hint, len(characters.edges))
+        return EMPTY if found is None else self._form(found)
+
+    def _format(self, part: Restricted) -> Form | None:
+        """Return a call of a format's rules; None where it has none."""
+        name = format_name(part)
+        atom = part.literals[0][0]
+        if name is None or not isinstance(atom, Matching) or not self._prelude.spelling.is_usual:
+            return None
+        rules = format_rules(name, atom.regex)
+        if not rules:
+            return None
+        fresh = [(rule, body) for rule, body in rules if rule not in self.format_names]
+        self.format_names.update((rule, self._fresh(rule)) for rule, _ in fresh)
+        names = self.format_names
+
+        def leaf(part: tree.Leaf) -> Form:
+            if isinstance(part, tree.Reference):
+                return call(names[part.name.value])
+            return replace(part, span=NOWHERE)
+
+        for rule, body in fresh:
+            self._forms[names[rule]] = replaced(body, leaf)
+        return call(self.format_names[rules[0][0]])
+
+    def _quoted(self, found: Regex) -> Form:
+        """Return the JSON texts of strings as one regular expression."""
+        inner = print_expression(found, self._prelude.spelling.spell)
+        return regex(f'"(?:{inner})"' if isinstance(found, Choice) else f'"{inner}"')
+
+    def _in_quotes(self, found: Regex) -> Form:
+        """Return the JSON texts of strings, a long expression in pieces."""
+        whole = self._quoted(found)
+        if not _is_long(whole, WIDTH):
+            return whole
+        return sequence(text('"'), self._pieces(found, self._prelude.spelling.spell), text('"'))
+
+    def _plain(self, found: Regex) -> Form:
+        """Return texts as they are."""
+        return self._pieces(found, print_characters)
+
+    def _pieces(self, root: Regex, spell: Spell) -> Form:
+        """Return a regular expression as a form in which no piece is long."""
+        written = print_short(root, spell, WIDTH)
+        is_set = isinstance(root, Characters)
+        if written is not None and not (is_set and len(written) > LONG_SET):
+            return _piece(root, written)
+        match root:
+            case Characters(points):
+                return self._form(self._scalars.set_of(points))
+            case Choice(items):
+                return alternation(self._pieces(item, spell) for item in items)
+            case Repeat(item, low, high):
+                return repeated(self._pieces(item, spell), low, high)
+            case Sequence(items):
+                return sequence(*self._joined(items, spell))
+
+    def _joined(self, items: tuple[Regex, ...], spell: Spell) -> Iterator[Form]:
+        """Yield items, as many in one piece as fit."""
+        pending: list[Regex] = []
+        for item in items:
+            if pending and print_short(Sequence((*pending, item)), spell, WIDTH) is None:
+                yield self._together(pending, spell)
+                pending = []
+            pending.append(item)
+        yield self._together(pending, spell)
+
+    def _together(self, items: list[Regex], spell: Spell) -> Form:
+        if len(items) == 1:
+            return self._pieces(items[0], spell)
+        whole = Sequence(tuple(items))
+        return _piece(whole, print_expression(whole, spell))
+
+
+def _piece(root: Regex, written: str) -> Form:
+    """Return a regular expression, or the text that it is."""
+    items = root.parts if isinstance(root, Sequence) else (root,)
+    letters = []
+    for item in items:
+        points = item.points if isinstance(item, Characters) else ()
+        if len(points) != 1 or points[0][0] != points[0][1]:
+            return regex(written)
+        letters.append(chr(points[0][0]))
+    return text(spell_text("".join(letters))[1:-1]) if letters else EMPTY
+
+
+def _is_long(form: Form, most: int) -> bool:
+    """Tell whether a form is better a rule, or several pieces."""
+    if isinstance(form, tree.Pattern | tree.Terminal):
+        return len(form.text.value) > most
+    return not isinstance(form, tree.Reference)
+
+
+def called(form: Form) -> list[str]:
+    """Return the names that a form calls, in order, as often as it does."""
+    nodes = tree.postorder(form)
+    return [node.name.value for node in nodes if isinstance(node, tree.Reference)]
+
+
+def _has_text(root: Form, productive: Mapping[str, bool]) -> bool:
+    def one(form: Form, parts: list[bool]) -> bool:
+        match form:
+            case tree.Reference(name):
+                return productive[name.value]
+            case tree.Alternation():
+                return any(parts)
+            case tree.Repetition(low=0):
+                return True
+            case _:
+                return all(parts)
+
+    return fold(root, tree.children, one)
+
+
+def _pruned(root: Form, productive: Mapping[str, bool]) -> Form | None:
+    """Return a form without its parts that have no texts; None if that is all of it."""
+
+    def one(form: Form, parts: list[Form | None]) -> Form | None:
+        if isinstance(form, tree.Reference):
+            return form if productive[form.name.value] else None
+        left = [part for part in parts if part is not None]
+        if left == list(tree.children(form)):
+            return form
+        if isinstance(form, tree.Alternation):
+            return alternation(left) if left else None
+        if isinstance(form, tree.Repetition) and form.low == 0 and not left:
+            return EMPTY
+        return rebuilt(form, left, lambda leaf: leaf) if len(left) == len(parts) else None
+
+    return fold(root, tree.children, one)
+
+
+def replaced(root: Form, of: Callable[[tree.Leaf], Form]) -> Form:
+    """Return a form with ``of(leaf)`` for each leaf, without places, brackets and large counts."""
+    return fold(root, tree.children, lambda form, parts: rebuilt(form, parts, of))
+
+
+def rebuilt(form: Form, parts: list[Form], of: Callable[[tree.Leaf], Form]) -> Form:
+    """Return a form with other parts, or ``of(form)`` of a leaf."""
+    match form:
+        case tree.Sequence():
+            return sequence(*parts)
+        case tree.Alternation():
+            return alternation(parts)
+        case tree.Repetition(_, low, high):
+            return within_counts(parts[0], low, high)
+        case tree.Bracket():
+            return parts[0]
+        case _:
+            return of(form)
+
 
 _VALUE = "_value"
 _LONGEST_REMARK = 240
@@ -104,16 +590,18 @@ class ReadableWriter(Writer):
             if form is None:
                 return None
             self._members.add(rule)
-            self.rules.add(rule, sequence(text(spell_text(name)), self.prelude.colon, form))
+            self.rules.add(
+                rule, nodes.sequence(nodes.text(spell_text(name)), self.prelude.colon, form)
+            )
             self._spans[rule] = self._span(value)
             self._remark(rule, value, name)
-            self._properties[key] = placed(call(rule), self._spans[rule])
+            self._properties[key] = nodes.placed(nodes.call(rule), self._spans[rule])
         return self._properties[key]
 
     def place(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written where it is in another, at its place in the text."""
         form = super().place(expression, hint)
-        return None if form is None else placed(form, self._span(expression))
+        return None if form is None else nodes.placed(form, self._span(expression))
 
     def _hint(self, expression: Expression, hint: str) -> str:
         place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
@@ -194,13 +682,13 @@ def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[
     ``kept`` are names that stay, ``start`` is the rule that is not called.
     """
     found = dict(rules)
-    while empty := {name for name, form in found.items() if form is EMPTY and name != start}:
+    while empty := {name for name, form in found.items() if is_empty(form) and name != start}:
         for name in empty:
             del found[name]
 
         def left(leaf: tree.Leaf, empty: Container[str] = empty) -> Form:
-            is_empty = isinstance(leaf, tree.Reference) and leaf.name.value in empty
-            return EMPTY if is_empty else leaf
+            is_left_out = isinstance(leaf, tree.Reference) and leaf.name.value in empty
+            return EMPTY if is_left_out else leaf
 
         found = {name: replaced(form, left) for name, form in found.items()}
     calls = Counter(chain.from_iterable(map(called, found.values())))

@@ -21,8 +21,6 @@ from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema import normal_form, type_keywords
-from kbnf_core.languages.json_schema.arguments import pointer_to, take_list, take_names, take_object
-from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import INTEGER, Literal, OneOf
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
@@ -32,6 +30,7 @@ from kbnf_core.languages.json_schema.expressions import (
     AllOf,
     AnyOf,
     Closing,
+    Constant,
     Expression,
     Not,
     Others,
@@ -39,6 +38,7 @@ from kbnf_core.languages.json_schema.expressions import (
     Ref,
     WithoutProperty,
     both,
+    constant,
     either,
     other,
 )
@@ -54,6 +54,7 @@ from kbnf_core.languages.json_schema.keywords import (
     STRINGS,
     UNEVALUATED,
 )
+from kbnf_core.languages.json_schema.nested import Arrays, Objects, checked
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
@@ -61,9 +62,9 @@ from kbnf_core.languages.json_schema.normal_form import (
     Part,
     Plain,
     Type,
+    constant_shape,
     shape_of,
 )
-from kbnf_core.languages.json_schema.objects import KEYS, Objects, checked
 from kbnf_core.languages.json_schema.options import Formats, Options, Standard
 from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
@@ -77,33 +78,16 @@ from kbnf_core.languages.json_schema.problems import (
     unsupported,
     without_effect,
 )
-from kbnf_core.languages.json_schema.type_keywords import read_others
+from kbnf_core.languages.json_schema.type_keywords import (
+    pointer_to,
+    read_others,
+    take_list,
+    take_names,
+    take_object,
+)
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
-from kbnf_core.languages.json_schema.values import Constant, constant
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.json_text import Json
-
-
-def constant_shape(constant_: Constant) -> NormalForm:
-    """Return the shape that contains just this value."""
-    value = constant_.value
-    match value:
-        case None:
-            return shape_of(Type.NULL, Plain((None,), (None,)))
-        case bool():
-            return shape_of(Type.BOOLEAN, Plain((value,), (True, False)))
-        case Decimal():
-            return shape_of(Type.NUMBER, Restricted(Kind.NUMBER, ((OneOf((value,)), True),)))
-        case str():
-            return shape_of(Type.STRING, Restricted(Kind.STRING, ((OneOf((value,)), True),)))
-        case list():
-            items = tuple(map(constant, value))
-            return shape_of(Type.ARRAY, Arrays(items, NOTHING, len(items), len(items)))
-        case _:
-            named = tuple((name, constant(item)) for name, item in value.items())
-            found = Objects(named, ((KEYS, NOTHING),), tuple(value))
-            return shape_of(Type.OBJECT, found)
-
 
 _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
     **{type_.value: shape_of(type_, part) for type_, part in FULL.items()},

@@ -1,6 +1,6 @@
 """The keywords of one type each: numbers, strings, arrays, objects.
 
-A function reads what its keywords say at a place of the document.
+A function reads what its keywords say at a place of the document; their values are validated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,22 +16,18 @@ from kbnf_core.automata.decimals import (
 )
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.json_schema.arguments import (
-    pointer_to,
-    take_count,
-    take_flag,
-    take_length,
-    take_list,
-    take_names,
-    take_number,
-    take_object,
-)
-from kbnf_core.languages.json_schema.arrays import Arrays, Contains
 from kbnf_core.languages.json_schema.atoms import Compared, Length, Literal, Matching, Multiple
-from kbnf_core.languages.json_schema.document import Document, Place
+from kbnf_core.languages.json_schema.document import Document, Place, escape
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
-from kbnf_core.languages.json_schema.objects import KEYS, Objects, Region, is_unsatisfiable
+from kbnf_core.languages.json_schema.nested import (
+    KEYS,
+    Arrays,
+    Contains,
+    Objects,
+    Region,
+    is_unsatisfiable,
+)
 from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.patterns import ANY_TEXT, conditions, without_count
 from kbnf_core.languages.json_schema.problems import (
@@ -45,6 +41,83 @@ from kbnf_core.languages.json_schema.problems import (
 )
 from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.json_text import Json
+
+
+def pointer_to(place: Place, *steps: str) -> str:
+    """Return the JSON Pointer of something in a schema."""
+    return "/".join((place.pointer, *map(escape, steps)))
+
+
+def take_count(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
+    """Return a count of items or members; None where the keyword is missing."""
+    return _count(place, keyword, limits.bound, "bound")
+
+
+def take_length(place: Place, keyword: str, limits: SchemaLimits) -> int | None:
+    """Return a count of characters; None where the keyword is missing."""
+    return _count(place, keyword, limits.length, "length")
+
+
+def _count(place: Place, keyword: str, most: int, name: str) -> int | None:
+    """Return a count that is not negative; ``name`` is the limit that it must not pass."""
+    if keyword not in place.contents:
+        return None
+    value = _number(place.contents[keyword])
+    if value is None or value < 0 or value != value.to_integral_value():
+        raise invalid(f"`{keyword}` is a whole number, 0 or more", pointer_to(place, keyword))
+    if value > most:
+        raise too_large(f"as `{keyword}`", most, name, pointer_to(place, keyword))
+    return int(value)
+
+
+def take_number(place: Place, keyword: str) -> Decimal | None:
+    """Return a number; None where the keyword is missing."""
+    if keyword not in place.contents:
+        return None
+    value = _number(place.contents[keyword])
+    if value is None:
+        raise invalid(f"`{keyword}` is a number", pointer_to(place, keyword))
+    return value
+
+
+def _number(value: Json) -> Decimal | None:
+    """Return a number of the document, or of a meta-schema, which has Python's own."""
+    if isinstance(value, bool) or not isinstance(value, Decimal | int | float):
+        return None
+    return Decimal(str(value))
+
+
+def take_object(place: Place, keyword: str) -> dict[str, Json]:
+    """Return an object; an empty one where the keyword is missing."""
+    value = place.contents.get(keyword, {})
+    if not isinstance(value, dict):
+        raise invalid(f"`{keyword}` is an object", pointer_to(place, keyword))
+    return value
+
+
+def take_list(place: Place, keyword: str) -> list[Json]:
+    """Return an array that is not empty."""
+    value = place.contents[keyword]
+    if not isinstance(value, list):
+        raise invalid(f"`{keyword}` is an array", pointer_to(place, keyword))
+    return value
+
+
+def take_names(value: Json, pointer: str) -> tuple[str, ...]:
+    """Return an array of strings, each once."""
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise invalid("an array of strings belongs here", pointer)
+    return tuple(dict.fromkeys(value))
+
+
+def take_flag(place: Place, keyword: str) -> bool:
+    """Return true or false; false where the keyword is missing."""
+    value = place.contents.get(keyword, False)
+    if not isinstance(value, bool):
+        raise invalid(f"`{keyword}` is true or false", pointer_to(place, keyword))
+    return value
+
 
 _BOUNDS = (
     ("minimum", "exclusiveMinimum", GREATER),

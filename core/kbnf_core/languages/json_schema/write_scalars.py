@@ -40,6 +40,7 @@ from kbnf_core.languages.json_schema.atoms import (
     OneOf,
 )
 from kbnf_core.languages.json_schema.characters import Spelling
+from kbnf_core.languages.json_schema.expressions import number_text
 from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
 from kbnf_core.languages.json_schema.lengths import Lengths, counted, lengths_of
 from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
@@ -63,7 +64,6 @@ from kbnf_core.languages.json_schema.problems import (
     too_many_states,
 )
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
-from kbnf_core.languages.json_schema.values import number_text
 from kbnf_core.languages.json_schema.write_counts import (
     MOST_BRANCHES,
     is_implied,

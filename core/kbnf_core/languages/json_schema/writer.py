@@ -17,7 +17,6 @@ from kbnf_core import ir
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Node, calls
 from kbnf_core.ir.build import alternation, call, sequence, text
-from kbnf_core.languages.json_schema.arrays import Arrays
 from kbnf_core.languages.json_schema.atoms import OneOf
 from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Place
@@ -29,6 +28,7 @@ from kbnf_core.languages.json_schema.expressions import (
 )
 from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.names import Names, is_definition, last_step
+from kbnf_core.languages.json_schema.nested import Arrays, Objects
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
@@ -37,7 +37,6 @@ from kbnf_core.languages.json_schema.normal_form import (
     Plain,
     Type,
 )
-from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.problems import (

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.conversion.build_tree import Names
 from kbnf_core.conversion.rewrite import Placing, placed
+from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Repeat
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.tree import Comment

@@ -28,12 +28,12 @@ from kbnf_core.automata.expression import print_characters
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.build_tree import is_written
-from kbnf_core.conversion.build_tree import terminal as empty_terminal
+from kbnf_core.conversion.automata import is_written
 from kbnf_core.conversion.evidence import going_on
 from kbnf_core.frontend import Language, Reading, nothing_kept
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.ir.analysis import callees_first, fixpoint
+from kbnf_core.kbnf.build import text
 from kbnf_core.kbnf.parsed import Conversion, Loss
 from kbnf_core.languages.lark.lexer.first_follow import analyse, members
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, exits, outside
@@ -207,7 +207,7 @@ class _Draft:
                     return self._spelt(id(node), self.texts[id(node)], node.span)
                 return self._lexeme(id(node), self.texts[id(node)], node.span)
             case ir.Token(_, span):
-                return Embedded(empty_terminal("", span), 0, span)
+                return Embedded(text("", span), 0, span)
             case ir.Call(name, span):
                 if name in self.joined:
                     return self._lexeme(name, self.regular[name], span)

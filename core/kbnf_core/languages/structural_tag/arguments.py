@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kbnf_core.kbnf.parsed import Mark, Shape
-from kbnf_core.languages.json_schema.values import constant
+from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.structural_tag.literals import NOTATIONS, Notation
 from kbnf_core.languages.structural_tag.minimax_m3 import MARKER
 from kbnf_core.languages.structural_tag.xml import STYLES

@@ -25,7 +25,6 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.conversion.build_tree import escaped
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, read_grammar
 from kbnf_core.kbnf import tree
@@ -35,6 +34,7 @@ from kbnf_core.kbnf.build import (
     alternation,
     call,
     definition,
+    escaped,
     optional,
     regex,
     repeated,
@@ -45,7 +45,13 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Definition, Reference, postorder
 from kbnf_core.languages.json_schema.names import Names
-from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
+from kbnf_core.languages.json_schema.options import (
+    Escapes,
+    Options,
+    Order,
+    Whitespace,
+    closed_unless_open,
+)
 from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
@@ -187,21 +193,21 @@ class TokenForms:
         excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
         other = self.other(node, excluded)
         if fields["stop_after_first"]:
-            return joined(repeated(other, 0, None), optional(one))
+            return sequence(repeated(other, 0, None), optional(one))
         rest = repeated(alternation([one, other]), 0, None)
-        return joined(one, rest) if fields["at_least_one"] else rest
+        return sequence(one, rest) if fields["at_least_one"] else rest
 
     def dispatch(self, node: Node, parts: Sequence[Form]) -> Form:
         """Return tokens, and the parts that some of them lead to."""
         triggers = node.fields["rules"]
         other = self.other(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
         calls = alternation(
-            joined(self.one(each, f"{node.pointer}/rules/{index}/0"), part)
+            sequence(self.one(each, f"{node.pointer}/rules/{index}/0"), part)
             for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
         )
         if node.fields["loop"]:
             return repeated(alternation([calls, other]), 0, None)
-        return joined(repeated(other, 0, None), optional(calls))
+        return sequence(repeated(other, 0, None), optional(calls))
 
     def _resolved(self, token: Token) -> Token:
         """Return a token by its id, if the vocabulary tells it."""
@@ -212,12 +218,6 @@ class TokenForms:
             return Token(special)
         ids = self._vocabulary.token_ids(token.name.encode())
         return Token(min(ids)) if ids else token
-
-
-def joined(*parts: Form) -> Form:
-    """Return the sequence of the parts."""
-    found = sequence(*parts)
-    return EMPTY if isinstance(found, tree.Sequence) and not found.items else found
 
 
 SPACE = r"[ \t\n\r]"
@@ -231,7 +231,12 @@ MOST_BLANKS = 1_024
 
 
 def options_in(fields: Mapping[str, Any], options: Options) -> Options:
-    """Return how a ``json_schema`` with its own settings is read: what is asked for wins."""
+    """Return how a ``json_schema`` with its own settings is read: what is asked for wins.
+
+    Objects are closed, but in an answer that is no call of a tool.
+    """
+    if fields.get("style") != "call" or fields["tool"] is not None:
+        options = closed_unless_open(options)
     most = fields["max_whitespace_cnt"]
     if most is not None and options.whitespace is None and options.whitespace_pattern is None:
         gap = f"{SPACE}{{0,{min(most, MOST_BLANKS)}}}"

@@ -26,9 +26,9 @@ from kbnf_core.kbnf.build import (
     text,
 )
 from kbnf_core.kbnf.tree import Definition
+from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.options import Order
 from kbnf_core.languages.json_schema.problems import NARROWED
-from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.contents import avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.schemas import constants

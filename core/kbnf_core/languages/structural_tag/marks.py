@@ -30,6 +30,7 @@ from kbnf_core.kbnf.build import (
     definition,
     optional,
     repeated,
+    sequence,
 )
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.tree import Document
@@ -37,7 +38,7 @@ from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.call_texts import NAME
-from kbnf_core.languages.structural_tag.contents import TokenForms, avoiding, joined, options_in
+from kbnf_core.languages.structural_tag.contents import TokenForms, avoiding, options_in
 from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.literals import NOTATIONS
 from kbnf_core.languages.structural_tag.models import filled, table
@@ -147,9 +148,9 @@ class _MarkedWriter(Writer):
         free = optional(self._text(words))
         called = alternation(each.called for each in calls)
         if not node.fields.get("loop", not node.fields.get("stop_after_first")):
-            return joined(free, optional(called))
-        body = joined(free, repeated(joined(called, free), 0, None))
-        return joined(first, body) if node.fields.get("at_least_one") else body
+            return sequence(free, optional(called))
+        body = sequence(free, repeated(sequence(called, free), 0, None))
+        return sequence(first, body) if node.fields.get("at_least_one") else body
 
 
 class _MarkedTokens(TokenForms):

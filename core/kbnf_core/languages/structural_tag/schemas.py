@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from kbnf_core.languages.json_schema.document import escape, refuse_deep
+from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.options import Formats, Options
 from kbnf_core.languages.json_schema.parse import checked, helps_of
 from kbnf_core.languages.json_schema.problems import Problem, ProblemError
-from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
 
 MOST_CASES = 1_000

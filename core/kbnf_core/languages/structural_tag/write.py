@@ -19,6 +19,7 @@ from kbnf_core.kbnf.build import (
     optional,
     regex,
     repeated,
+    sequence,
     text,
 )
 from kbnf_core.kbnf.parsed import Request
@@ -33,7 +34,6 @@ from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
     Contents,
     TokenForms,
-    joined,
     options_in,
 )
 from kbnf_core.languages.structural_tag.formats import Token
@@ -206,7 +206,7 @@ class Writer:
 
     def _sequence(self, node: Node, *parts: Form) -> Form:
         del node
-        return joined(*parts)
+        return sequence(*parts)
 
     def _or(self, node: Node, *parts: Form) -> Form:
         del node
@@ -238,7 +238,7 @@ class Writer:
     # Tags
 
     def _tag(self, node: Node, content: Form) -> Form:
-        whole = joined(self._begin(node), content, self._end(node))
+        whole = sequence(self._begin(node), content, self._end(node))
         return self._contents.add(definition(self._hints[id(node)], whole))
 
     def _begin(self, node: Node, skipped: int = 0) -> Form:
@@ -258,7 +258,7 @@ class Writer:
         if node.fields["stop_after_first"]:
             found = one
         else:
-            found = joined(one, repeated(joined(text(node.fields["separator"]), one), 0, None))
+            found = sequence(one, repeated(sequence(text(node.fields["separator"]), one), 0, None))
         return found if node.fields["at_least_one"] else optional(found)
 
     def _triggered_tags(self, node: Node, *tags: Form) -> Form:
@@ -306,7 +306,7 @@ class Writer:
     def _rest(self, tag: Node, skipped: int) -> Form:
         """Return a tag without the first characters of its beginning."""
         content = self._forms[id(tag.parts[0])]
-        return joined(self._begin(tag, skipped), content, self._end(tag))
+        return sequence(self._begin(tag, skipped), content, self._end(tag))
 
     def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> Form:
         try:
@@ -325,7 +325,7 @@ class Writer:
         for trigger, contents in triggers.items():
             content = alternation(contents)
             if free_text.is_clean(trigger, words):
-                calls.append(Call(None, joined(text(trigger), content)))
+                calls.append(Call(None, sequence(text(trigger), content)))
             else:
                 calls.append(Call(self._up_to(node, trigger, words), content))
         return self._dispatched(node, calls, words, EMPTY)
@@ -336,15 +336,15 @@ class Writer:
         """Return free text with calls in it, as often as ``node`` says; ``first`` may lead it."""
         free = optional(self._text(words))
         plain = [each.called for each in calls if each.before is None]
-        steps = [joined(each.before, each.called) for each in calls if each.before is not None]
+        steps = [sequence(each.before, each.called) for each in calls if each.before is not None]
         if plain:
-            steps.append(joined(free, alternation(plain)))
+            steps.append(sequence(free, alternation(plain)))
         step = alternation(steps)
         loops = node.fields.get("loop", not node.fields.get("stop_after_first"))
         if not loops:
             return alternation([step, free])
-        body = joined(repeated(step, 0, None), free)
-        return joined(first, body) if node.fields.get("at_least_one") else body
+        body = sequence(repeated(step, 0, None), free)
+        return sequence(first, body) if node.fields.get("at_least_one") else body
 
     # Tokens
 

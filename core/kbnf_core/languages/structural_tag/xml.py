@@ -19,13 +19,13 @@ from typing import Any, NamedTuple
 from kbnf_core.automata import operations
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.to_regex import to_regex
-from kbnf_core.conversion.build_tree import escaped
 from kbnf_core.kbnf.build import (
     EMPTY,
     Form,
     alternation,
     call,
     definition,
+    escaped,
     optional,
     regex,
     repeated,
@@ -33,10 +33,10 @@ from kbnf_core.kbnf.build import (
     text,
 )
 from kbnf_core.kbnf.tree import Definition
+from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.options import Options, Order
 from kbnf_core.languages.json_schema.prelude import gap_of
 from kbnf_core.languages.json_schema.problems import NARROWED
-from kbnf_core.languages.json_schema.values import constant
 from kbnf_core.languages.structural_tag.contents import Contents, avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.schemas import (
@@ -262,7 +262,7 @@ class Arguments:
     ) -> tuple[dict[str, Form], frozenset[str]]:
         """Return the elements of the properties, and the names of those that must be there."""
         listed, needed = self._schemas.members(schema, pointer)
-        elements = {}
+        elements: dict[str, Form] = {}
         for name, (each, where) in listed.items():
             if self._style.ends and (self._style.ends in name or name != name.strip()):
                 message = f"the style `{self._name}` cannot write a property called {name!r}"

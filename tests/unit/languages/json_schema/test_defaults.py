@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from kbnf_core import Compiler, Engine, Grammar, Vocabulary
 from kbnf_core.languages.json_schema import Digits, Formats, Integers, Options, Standard, Whitespace
-from kbnf_core.languages.json_schema.guidance import guided
+from kbnf_core.languages.json_schema.parse import guided
 from kbnf_core.text.errors import ConfigError, EngineError
 
 Prepare = Callable[..., Callable[[str], bool]]

@@ -9,7 +9,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, GrammarError, Vocabulary, compile_artifact
 from kbnf_core.device import TokenTable
-from kbnf_core.languages.json_schema.parts import PARTS
+from kbnf_core.languages.json_schema.simple_schemas import PARTS
 
 BYTES = Vocabulary(dict(enumerate(bytes([byte]) for byte in range(256))), eos_token_id=256)
 INNER = {"type": "object", "properties": {"v": {"type": "integer"}}, "additionalProperties": False}

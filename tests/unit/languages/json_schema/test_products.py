@@ -23,8 +23,8 @@ from kbnf_core.languages.json_schema.expressions import (
     common,
     other,
 )
+from kbnf_core.languages.json_schema.nested import Objects
 from kbnf_core.languages.json_schema.normal_form import Products, Type
-from kbnf_core.languages.json_schema.objects import Objects
 from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import Kind, Restricted

@@ -11,7 +11,7 @@ from kbnf_core import Grammar
 from kbnf_core.convert import from_json_schema
 from kbnf_core.diff import compare
 from kbnf_core.diff.result import Relation
-from kbnf_core.languages.json_schema.regex_syntax import REGEX
+from kbnf_core.languages.json_schema.formats import REGEX
 from kbnf_testing.samples import examples
 
 WHOLE = re.compile(REGEX)

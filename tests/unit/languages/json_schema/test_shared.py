@@ -11,8 +11,8 @@ from kbnf_core.kbnf.build import Form, call, definition, of_ir, regex
 from kbnf_core.kbnf.printer import print_definition
 from kbnf_core.languages.json_schema.document import Document, SharedDocument
 from kbnf_core.languages.json_schema.expressions import Ref
-from kbnf_core.languages.json_schema.guidance import guided
 from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
+from kbnf_core.languages.json_schema.parse import guided
 from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.lower.regular import Regulars

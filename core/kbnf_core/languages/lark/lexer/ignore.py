@@ -25,10 +25,11 @@ from kbnf_core.automata.alphabet import class_count, first_bytes, join
 from kbnf_core.automata.dfa import DEAD, Dfa, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion.build_tree import is_written, pattern, write_dfa
+from kbnf_core.conversion.automata import is_written, write_dfa
 from kbnf_core.ir import Choice, Repeat, Sequence, children, rebuild
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.build import regex
 from kbnf_core.languages.lark.lexer.first_follow import Analysis, Positions, Site, analyse, members
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
@@ -454,5 +455,5 @@ def _written(parts: list[Terminal], dfa: Dfa, once: bool, span: Span) -> tree.Ex
         candidates.append(whole if once else f"(?:{whole})+")
         for candidate in candidates:
             if is_written(candidate, dfa):
-                return pattern(candidate, span)
+                return regex(candidate, span)
     return write_dfa(dfa, span)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
-from kbnf_core.conversion.build_tree import is_written, pattern, terminal
+from kbnf_core.conversion.automata import is_written
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.build import regex, text
 from kbnf_core.languages.lark.lexer.lookahead import ANYTHING, rest_of
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode, unescape
@@ -274,5 +275,5 @@ class LarkFactory:
 
 def _written_pattern(found: Pattern, dfa: Dfa, span: Span) -> tree.Expression | None:
     if found.text is not None and not found.flags:
-        return terminal(found.text, span)
-    return pattern(found.regexp, span) if is_written(found.regexp, dfa) else None
+        return text(found.text, span)
+    return regex(found.regexp, span) if is_written(found.regexp, dfa) else None

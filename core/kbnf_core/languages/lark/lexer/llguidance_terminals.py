@@ -14,9 +14,10 @@ from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
-from kbnf_core.conversion.build_tree import choice, escaped, only_text, pattern, terminal
+from kbnf_core.conversion.automata import only_text
 from kbnf_core.ir import Choice, Repeat
-from kbnf_core.kbnf import tree
+from kbnf_core.kbnf import build, tree
+from kbnf_core.kbnf.build import escaped
 from kbnf_core.languages.lark.lexer.lookahead import exits, outside
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.dialect import Dialect, decode
@@ -247,9 +248,9 @@ class LlguidanceFactory:
 
 def _written(language: Language, dfa: Dfa, span: Span) -> tree.Expression:
     if language.words:
-        return choice([terminal(each, span) for each in language.words], span)
+        return build.alternation([build.text(each, span) for each in language.words], span)
     text = only_text(dfa)
-    return terminal(text, span) if text else pattern(language.regex or "", span)
+    return build.text(text, span) if text else build.regex(language.regex or "", span)
 
 
 _NO_TERMINALS: dict[type, str] = {lark.Guarded: "%if", lark.TemplateUse: "templates"}

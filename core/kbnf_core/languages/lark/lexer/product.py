@@ -19,11 +19,11 @@ from itertools import pairwise
 
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.traversal import fold
-from kbnf_core.conversion import build_tree
-from kbnf_core.conversion.build_tree import Names, reference
+from kbnf_core.conversion.automata import write_dfa, write_rules
 from kbnf_core.conversion.rewrite import merge_variants
+from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
-from kbnf_core.kbnf import tree
+from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.lark.lexer.ignore import end_bare, insert_skipped, open_ends
 from kbnf_core.languages.lark.lexer.lalr import (
@@ -266,14 +266,14 @@ class Product:
             case Call(name, span):
                 return self._call(node, name, before, afters, span)
             case Sequence(items, span):
-                return build_tree.sequence(self._sequence(items, before, afters, span), span)
+                return build.sequence(*self._sequence(items, before, afters, span), span=span)
             case Choice(branches, span):
                 written = [
                     self._between(branch, before, reached)
                     for branch in branches
                     if (reached := self._reach.after(branch, before) & afters)
                 ]
-                return build_tree.choice(written, span)
+                return build.alternation(written, span)
             case Repeat():
                 return self._repeat(node, before, afters)
 
@@ -284,7 +284,7 @@ class Product:
         wanted = frozenset(s for s in states if self.lexed.leaving(node, s) in afters)
         key = Key(name, self.lexed.entering(name, before), wanted)
         self._want(key)
-        return build_tree.reference(self.name(key), span)
+        return build.call(self.name(key), span)
 
     def _sequence(
         self, items: tuple[Node, ...], before: State, afters: States, span: Span
@@ -326,7 +326,7 @@ class Product:
     def _joined(self, ways: list[list[tree.Expression]], span: Span) -> list[tree.Expression]:
         if len(ways) == 1:
             return ways[0]
-        return [build_tree.choice([build_tree.sequence(way, span) for way in ways], span)]
+        return [build.alternation([build.sequence(*way, span=span) for way in ways], span)]
 
     # ---- Repetitions -----------------------------------------------------------------------
 
@@ -352,8 +352,8 @@ class Product:
             if (low if high is None else high) > _MOST_UNROLLED:
                 raise TooManyVariantsError
             direct = self._unrolled(node, low, high, before, afters)
-        branches = [build_tree.terminal("", span)] if empty else []
-        return build_tree.choice([*branches, *direct], span)
+        branches = [build.text("", span)] if empty else []
+        return build.alternation([*branches, *direct], span)
 
     def _steady(
         self, node: Repeat[Node], low: int, high: int | None, before: State, afters: States
@@ -369,7 +369,7 @@ class Product:
         ((middle, group),) = groups.items()
         once = self._between(node.body, before, group)
         if middle == before:
-            return [build_tree.repeat(once, low, high, node.span)] if before in afters else []
+            return [build.repeated(once, low, high, node.span)] if before in afters else []
         least, most = max(low - 1, 0), None if high is None else high - 1
         again = {} if most == 0 else self._reach.round(node, middle)
         if not again:
@@ -377,8 +377,8 @@ class Product:
         if list(again) != [middle]:
             return None
         more = self._between(node.body, middle, again[middle])
-        rounds = build_tree.repeat(more, least, most, node.span)
-        return [build_tree.sequence([once, rounds], node.span)] if middle in afters else []
+        rounds = build.repeated(more, least, most, node.span)
+        return [build.sequence(once, rounds, span=node.span)] if middle in afters else []
 
     def _unrolled(
         self, node: Repeat[Node], low: int, high: int | None, before: State, afters: States
@@ -401,7 +401,7 @@ class Product:
     def _call_rounds(self, node: Repeat[Node], before: State, afters: States) -> tree.Expression:
         key = Key(self._round_names[id(node)], before, afters)
         self._want(key)
-        return build_tree.reference(self.name(key), node.span)
+        return build.call(self.name(key), node.span)
 
     def _next_round(self, key: Key) -> tree.Expression:
         """Write ``rounds(before) = empty | body(before, s) rounds(s)``."""
@@ -409,8 +409,8 @@ class Product:
         more = partial(self._call_rounds, node)
         branches = self._rounds_from(node, key.before, key.afters, 0, None, more)
         if key.before in key.afters:
-            branches.insert(0, build_tree.terminal("", node.span))
-        return build_tree.choice(branches, node.span)
+            branches.insert(0, build.text("", node.span))
+        return build.alternation(branches, node.span)
 
     def _rounds_from(
         self,
@@ -423,8 +423,8 @@ class Product:
     ) -> list[tree.Expression]:
         """Write a round, and ``more`` of them, ``least`` to ``most``, after each state."""
         return [
-            build_tree.sequence(
-                [self._between(node.body, before, group), more(middle, reached)], node.span
+            build.sequence(
+                self._between(node.body, before, group), more(middle, reached), span=node.span
             )
             for middle, group in self._reach.round(node, before).items()
             if (reached := self._reach.rounds(node, middle, least, most) & afters)
@@ -447,14 +447,14 @@ class Writer:
             self._written[id(dfa)] = (dfa, self._write(node.terminal, dfa, is_whole))
         written = self._written[id(dfa)][1]
         if isinstance(written, tree.Reference):
-            return build_tree.reference(written.name.value, node.span)
+            return build.call(written.name.value, node.span)
         return replace(written, span=node.span)
 
     def _write(self, terminal: Terminal, dfa: Dfa, is_whole: bool) -> tree.Expression:
         span = terminal.span
         symbol = terminal.written if is_whole else None
         if symbol is None or _is_long(symbol):
-            symbol = _shorter(build_tree.write_dfa(dfa, span), symbol)
+            symbol = _shorter(write_dfa(dfa, span), symbol)
         if symbol is None:
             return self._rules(terminal, dfa)
         if terminal.name is None or (not is_whole and isinstance(symbol, tree.Terminal)):
@@ -462,15 +462,15 @@ class Writer:
         name = self.names.fresh(terminal.name)
         self.definitions.append((name, symbol, span))
         self.families[name] = terminal.name
-        return build_tree.reference(name, span)
+        return build.call(name, span)
 
     def _rules(self, terminal: Terminal, dfa: Dfa) -> tree.Expression:
         """Write an automaton whose words are no text, state by state."""
         name = self.names.fresh(terminal.name or "bytes")
-        states = build_tree.write_rules(dfa, name, terminal.span)
+        states = write_rules(dfa, name, terminal.span)
         for state, body in states:
             self.definitions.append((state, body, terminal.span))
-        return build_tree.reference(name, terminal.span)
+        return build.call(name, terminal.span)
 
 
 def _is_long(symbol: tree.Expression) -> bool:
@@ -565,13 +565,13 @@ class Assembly:
                 case Embedded(expression):
                     return expression
                 case Call(name, span):
-                    return reference(names[name], span)
+                    return build.call(names[name], span)
                 case Sequence(_, span):
-                    return build_tree.sequence(parts, span)
+                    return build.sequence(*parts, span=span)
                 case Choice(_, span):
-                    return build_tree.choice(parts, span) if parts else build_tree.nothing(span)
+                    return build.alternation(parts, span) if parts else build.nothing(span)
                 case Repeat(_, low, high, span):
-                    return build_tree.repeat(parts[0], low, high, span)
+                    return build.repeated(parts[0], low, high, span)
 
         bodies = {rule: fold(lexed.grammar.rules[rule], children, write) for rule in rules}
         spans = lexed.grammar.spans
@@ -643,7 +643,7 @@ class Assembly:
             return None
         bodies = dict(written)
         called = name(start)
-        first: tree.Expression = reference(called, lexed.grammar.spans[start.rule])
+        first: tree.Expression = build.call(called, lexed.grammar.spans[start.rule])
         if not any(_calls(body, called) for body in bodies.values()):
             first = bodies.pop(start)
         top = names.of(("start",), start.rule)
@@ -700,7 +700,7 @@ def _start_written_out(
         bodies.get(each.name.value, each) if isinstance(each, tree.Reference) else each
         for each in parts
     ]
-    body = build_tree.sequence(written, top.body.span)
+    body = build.sequence(*written, span=top.body.span)
     left = [each for each in rest if each.name.value not in bodies]
     return [definition(top.name.value, body, top.span), *left] if bodies else definitions
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-from kbnf_core.conversion.build_tree import Names, reference, text_of
 from kbnf_core.conversion.rewrite import Placing, at, placed, rename
+from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.build import call, text_of
 from kbnf_core.kbnf.read import number
 from kbnf_core.languages.json_schema.keywords import REFERENCES, REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
@@ -203,7 +204,7 @@ class Embedding:
         self.definitions.extend(definitions)
         document = tree.Document(Source(""), definitions, ())
         first, nullable = _first(document, start, self.limits)
-        node = Embedded(reference(start, place), first, place, is_grammar=True)
+        node = Embedded(call(start, place), first, place, is_grammar=True)
         return Repeat(node, 0, 1, place) if nullable else Sequence((node,), place)
 
 

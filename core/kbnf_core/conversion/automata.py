@@ -1,0 +1,116 @@
+"""Automata as trees of KBNF: a symbol, or right-linear rules."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import groupby
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.regex import compile_regex
+from kbnf_core.kbnf import tree
+from kbnf_core.kbnf.build import alternation, call, regex, sequence, text, text_or_bytes
+from kbnf_core.text.source import Span
+
+
+def is_written(candidate: str, dfa: Dfa) -> bool:
+    """Return whether the regular expression ``candidate`` has the language of ``dfa``."""
+    compiled = compile_regex(candidate).dfa
+    return compiled is not None and operations.is_equal(compiled, dfa)
+
+
+def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
+    """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many."""
+    from kbnf_core.automata.characters import NotTextError
+    from kbnf_core.automata.to_regex import to_regex
+
+    word = _only_word(dfa)
+    if word is not None:
+        return text_or_bytes(word, span)
+    try:
+        return regex(to_regex(dfa), span)
+    except (NotTextError, LimitError):
+        return None
+
+
+def only_text(dfa: Dfa) -> str | None:
+    """Return the text of a language of one word, if it is one."""
+    try:
+        return (_only_word(dfa) or b"").decode() or None
+    except UnicodeDecodeError:
+        return None
+
+
+def _only_word(dfa: Dfa) -> bytes | None:
+    """Return the word of a language of one word."""
+    word = operations.shortest_word(dfa)
+    if word is None or len(word) != dfa.state_count - 1:
+        return None
+    return word if operations.is_equal(dfa, operations.literal(word)) else None
+
+
+def write_rules(dfa: Dfa, name: str, span: Span) -> list[tuple[str, tree.Expression]]:
+    """Return ``dfa`` as right-linear rules over bytes; the first is called ``name``.
+
+    A state that is entered from one place, and goes on in one way or ends, is no rule of its own.
+    """
+    members: dict[int, bytes] = {}
+    for byte, symbol in enumerate(dfa.classes):
+        members[symbol] = members.get(symbol, b"") + bytes([byte])
+    edges = [
+        [(members[symbol], target) for symbol, target in enumerate(row) if target != DEAD]
+        for row in dfa.rows
+    ]
+    entered = Counter(target for row in edges for _, target in row)
+    ways = [len(row) + is_end for row, is_end in zip(edges, dfa.accepting, strict=True)]
+
+    def branch(label: bytes, target: int) -> tree.Expression:
+        labels = [label]
+        while entered[target] == ways[target] == 1 and target > 0:
+            if not edges[target]:
+                return sequence(*_symbols(labels, span), span=span)
+            [(label, target)] = edges[target]
+            labels.append(label)
+        rest = call(f"{name}_{target}" if target else name, span)
+        return sequence(*_symbols(labels, span), rest, span=span)
+
+    rules: list[tuple[str, tree.Expression]] = []
+    for state, row in enumerate(edges):
+        if state == 0 or not entered[state] == ways[state] == 1:
+            ends = [text("", span)] if dfa.accepting[state] else []
+            body = alternation([*ends, *(branch(*edge) for edge in row)], span)
+            rules.append((f"{name}_{state}" if state else name, body))
+    return rules
+
+
+_PIECE = 60
+"""Bytes of a text in one piece, so that lines stay short."""
+
+
+def _symbols(labels: list[bytes], span: Span) -> list[tree.Expression]:
+    """Return symbols for texts with one of the bytes of each label."""
+    symbols: list[tree.Expression] = []
+    for is_text, group in groupby(labels, lambda label: len(label) == 1):
+        if is_text:
+            symbols += _texts(b"".join(group), span)
+        else:
+            symbols += [_one_byte(label, span) for label in group]
+    return symbols
+
+
+def _texts(data: bytes, span: Span) -> Iterator[tree.Expression]:
+    try:
+        whole = data.decode()
+    except UnicodeDecodeError:
+        yield from (
+            tree.ByteString(data[i : i + _PIECE], span) for i in range(0, len(data), _PIECE)
+        )
+    else:
+        yield from (text(whole[i : i + _PIECE], span) for i in range(0, len(whole), _PIECE))
+
+
+def _one_byte(members: bytes, span: Span) -> tree.Expression:
+    if members.isascii():
+        characters = "".join(f"\\x{byte:02x}" for byte in members)
+        return regex(f"[{characters}]", span)
+    return alternation([tree.ByteString(bytes([byte]), span) for byte in members], span)
