@@ -113,7 +113,7 @@ LANGUAGE = """\
 (* Commands for a list of tasks: one on each line. *)
 (* kbnf: finish=eos *)
 
-start ::= command {"\\n" command};
+start ::= command { "\\n" command };
 command ::= "add " task [" by " date] [" #" tag] | "done " number | "list" [" #" tag];
 
 task ::= #"[A-Za-z][A-Za-z ]{0,38}[a-z]";

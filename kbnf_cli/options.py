@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from kbnf_cli.console import Colour, Console, Verbosity
+from kbnf_core.targets.names import SERVICE_NAMES
 from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:
@@ -386,7 +387,7 @@ schema_options = together(
     ),
     _schema_option(
         "--strict",
-        type=click.Choice(["openai", "anthropic", "gemini"]),
+        type=click.Choice(SERVICE_NAMES),
         text="JSON Schema: refuse what the strict mode of this service refuses, with advice.",
     ),
     _schema_option("--tool", metavar="NAME", text="List of tools: calls of this one only."),

@@ -21,16 +21,12 @@ def test_page_is_laid_out_in_colour(kbnf: Kbnf) -> None:
 
 def test_list(kbnf: Kbnf) -> None:
     lines = kbnf("rule").out.splitlines()
-    assert [line.split()[0] for line in lines] == list(CATALOGUE)
+    assert [line.split()[0] for line in lines] == sorted(
+        CATALOGUE, key=lambda code: (code[1], "EWI".index(code[0]), code)
+    )
 
 
 def test_unknown_code(kbnf: Kbnf) -> None:
     result = kbnf("rule", "E1001")
     assert (result.status, result.out) == (2, "")
     assert result.stderr.startswith("error: there is no rule 'E1001'; did you mean ")
-
-
-def test_the_list_is_in_order(kbnf: Kbnf) -> None:
-    codes = [line.split()[0] for line in kbnf("rule").out.splitlines()]
-    assert codes == sorted(codes, key=lambda code: (code[1], "EWI".index(code[0]), code))
-    assert len(set(codes)) == len(codes) > 100

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
@@ -70,6 +70,9 @@ class Checked:
     rows: tuple[Row, ...] = ()
 
 
+T = TypeVar("T")
+
+
 class Panel:
     """The targets of a run; engines are asked in one process each.
 
@@ -94,10 +97,10 @@ class Panel:
         self.failures: list[str] = []
         self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
 
-    def results(self, examine: Callable[[Asked], Result | None]) -> list[Result]:
+    def results(self, examine: Callable[[Asked], T | None]) -> list[T]:
         """Return what comes of asking each engine, all of them at the same time."""
 
-        def ask(asked: Asked) -> Result | NotInstalledError | None:
+        def ask(asked: Asked) -> T | NotInstalledError | None:
             try:
                 return examine(asked)
             except NotInstalledError as error:
@@ -131,7 +134,7 @@ class Panel:
 
 def _target(name: str, note: str) -> Target:
     if name in SERVICE_NAMES:
-        return Target(name, AS_OF, "as documented then")
+        return Target(name, AS_OF[Service(name)], "as documented then")
     how = ENGINES[name].defaults
     return Target(name, version_of(name), f"{how}; {note}" if note else how)
 
@@ -171,9 +174,12 @@ def check_targets(
     """
     findings: list[Diagnostic] = []
     rows: list[Row] = []
-    for tool, prefix, schema in schemas_of(source, language, imports):
-        exam = Exam(schema)
-        results = panel.results(partial(examine, exam))
+    schemas = list(schemas_of(source, language, imports))
+    exams = [Exam(schema) for _, _, schema in schemas]
+    # No engine waits for another one: each goes through all schemas.
+    by_engine = panel.results(lambda asked: [examine(exam, asked) for exam in exams])
+    for number, (tool, prefix, schema) in enumerate(schemas):
+        results = [each[number] for each in by_engine]
         for result in results:
             rows.append(Row(tool, result.engine, result.verdict))
             said = (*result.findings, *costs(result, results))
@@ -200,9 +206,9 @@ def _refused(
         f"{pointer or 'the whole schema'}: {problem.message}",
         source,
         source.locate(pointer),
-        notes=(f"as {service.value} documented it on {AS_OF}",),
+        notes=(f"as {service.value} documented it on {AS_OF[service]}",),
         helps=(problem.help,) if problem.help else (),
-        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
+        details=_details(service.value, AS_OF[service], "refuses", pointer, "", None, tool),
     )
 
 
@@ -213,8 +219,8 @@ def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diag
     except (ValueError, RecursionError):
         return
     for tool, service in product(tools, services):
-        form = OF_SERVICES[service]
-        for problem in refusals(tool, form) if form.title != tool.form.title else ():
+        form = OF_SERVICES.get(service)
+        for problem in refusals(tool, form) if form and form.title != tool.form.title else ():
             yield _refused(source, service, problem, "", tool.name)
 
 

@@ -212,11 +212,12 @@ class _Examination:
 
     def run(self) -> Result:
         answer = self._asked.compile(self._exam.text)
-        if not answer.takes:
-            self._refusals(answer)
-        else:
-            self._weak()
-            self._rejects()
+        with self._asked.parts_of(answer):
+            if not answer.takes:
+                self._refusals(answer)
+            else:
+                self._weak()
+                self._rejects()
         return Result(self._asked.name, self._version, tuple(self._found), answer, self._stopped)
 
     def _is_over(self) -> bool:

@@ -99,6 +99,8 @@ class Service(enum.Enum):
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
+    COHERE = "cohere"
+    MISTRAL = "mistral"
 
 
 class Standard(enum.Enum):

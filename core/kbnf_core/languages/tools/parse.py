@@ -205,7 +205,8 @@ def _choice(asked: Choice, how: Calls) -> Choice:
 
 def _asked(options: Options) -> tuple[Form, ...]:
     """Return the form of the service whose strict mode is asked for."""
-    return () if options.strict is None else (OF_SERVICES[options.strict],)
+    form = None if options.strict is None else OF_SERVICES.get(options.strict)
+    return () if form is None else (form,)
 
 
 def _is_in(pointer: str, tool: Tool) -> bool:
