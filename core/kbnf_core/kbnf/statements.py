@@ -206,7 +206,7 @@ def _reduction(
     takes_one: bool,
 ) -> Reduction:
     """Return a rule of the tables with its callback; parts without one are a list, put in place."""
-    act = getattr(callbacks, name, list)
+    act = getattr(callbacks, name, _as_listed)
     if takes_one and size == 1 and given is None:
         return size, None, nonterminal
 
@@ -226,6 +226,11 @@ def _reduction(
         return parts[0] if takes_one and len(parts) == 1 else act(parts)
 
     return size, act if given is None and not takes_one else reduce, nonterminal
+
+
+def _as_listed(parts: list[Any]) -> list[Any]:
+    """Return parts as they are, without the copy that is quadratic where a list grows."""
+    return parts
 
 
 class Lexer:

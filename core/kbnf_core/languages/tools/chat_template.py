@@ -488,5 +488,7 @@ def _thoughts(messages: _Messages) -> Thoughts | None:
     begin = head[len(_shared(head, prompt)) :]
     if begin.strip():
         return Thoughts(False, begin.rstrip(), end.lstrip())
-    # The prompt has it: it is what the plain answer has not, or the last line of the prompt.
-    return Thoughts(True, prompt.rstrip().rpartition("\n")[2], end.lstrip())
+    # The prompt has it, from the last marker on.
+    line = prompt.rstrip().rpartition("\n")[2]
+    markers = [each.start() for each in _MARKER.finditer(line)]
+    return Thoughts(True, line[markers[-1] if markers else 0 :], end.lstrip())
