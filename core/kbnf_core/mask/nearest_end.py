@@ -91,7 +91,9 @@ class NearestEnd:
         self._ends = Ends(masks.states, self._costs)
         self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
         groups = _groups_of(masks.vocabulary)
-        self._walker = EndWalker(self._ends, groups, rule.ends_at_bytes, self._end_cost)
+        self._walker = EndWalker(
+            self._ends, groups, masks.walker, rule.ends_at_bytes, self._end_cost
+        )
         # Of states without a cost: ways that searches found, None where they found none.
         self._ways: dict[int, tuple[int, ...] | None] = {}
         # Those whose search came to its limit.
