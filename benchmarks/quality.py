@@ -178,7 +178,6 @@ def _members(item: Item, way: str) -> dict[str, Any]:
 
 def prompt(item: Item, way: str) -> str:
     """Return the question with the form of its answer, in the order of the schema's members."""
-
     said = {
         key: each.get("type") or " or ".join(each["enum"]) for key, each in item.members.items()
     }
