@@ -55,12 +55,16 @@ class _File(NamedTuple):
 
 
 class _Reference(NamedTuple):
-    """A schema with a ``$ref`` to another resource, and its pointer in the bundle."""
+    """A schema with a ``$ref`` to another resource, and its pointer in the bundle.
+
+    ``is_nested``: it is in a schema with an identifier of its own.
+    """
 
     holder: dict[str, Json]
     address: str
     fragment: str
     pointer: str
+    is_nested: bool
 
 
 class _Bundler:
@@ -90,7 +94,7 @@ class _Bundler:
                 waiting += [(each, shown) for each in self._references(found)] if found else []
             if found is not None:
                 target = _pointer_to(found, reference.fragment)
-                reference.holder["$ref"] = f"{self._own if found is first else ''}#{target}"
+                reference.holder["$ref"] = f"{self._own if reference.is_nested else ''}#{target}"
         own = list(self._files.values())[1:]
         return {each.pointer.rpartition("/")[2]: each.value for each in own}
 
@@ -111,7 +115,8 @@ class _Bundler:
                     address, fragment = urldefrag(urljoin(base, reference))
                     address = base if reference.startswith("#") else address
                     fragment = reference[1:] if reference.startswith("#") else fragment
-                    found.append(_Reference(value, address, fragment, f"{pointer}/$ref"))
+                    nested = base != file.address
+                    found.append(_Reference(value, address, fragment, f"{pointer}/$ref", nested))
                 below = ((name, each) for name, each in value.items() if name not in _DATA)
                 pending += [(each, base, f"{pointer}/{escape(name)}") for name, each in below]
             elif isinstance(value, list):
@@ -123,7 +128,8 @@ class _Bundler:
 
     def _path_of(self, address: str) -> str | None:
         """Return the path of the file that an address means."""
-        near = address.removeprefix(urljoin(self._own, ".")) if "://" in self._own else address
+        folder, slash, _ = self._own.rpartition("/")
+        near = address.removeprefix(folder + slash)
         if not near or ":" in near or near.startswith("/"):
             return None
         return normpath(join(dirname(self._path), unquote(near)))

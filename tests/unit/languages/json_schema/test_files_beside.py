@@ -88,6 +88,23 @@ _CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         ["1"],
         ["2"],
     ),
+    "address without a host": (
+        {"a.json": {"$id": "/s/a.json", "$ref": "b.json"}, "b.json": {"const": 1}},
+        ["1"],
+        ["2"],
+    ),
+    "from an identifier inside": (
+        {
+            "a.json": {
+                "$id": "https://example.com/a.json",
+                "$ref": "#/$defs/x",
+                "$defs": {"x": {"$id": "n/x.json", "$ref": "../b.json"}},
+            },
+            "b.json": {"const": 1},
+        },
+        ["1"],
+        ["2"],
+    ),
     "own identifier inside": (
         {
             "a.json": {"$ref": "b.json"},
