@@ -8,13 +8,16 @@ is, and the formats by name that take all of them. Wrong calls (another name, an
 too few, a value of another kind, a text that ends early) are refused by a format that is right.
 
 Templates are rendered by transformers' own environment, where it is installed; tools and calls are
-others than those that formats are derived with.
+others than those that formats are derived with. What a model itself writes is that without what
+the template adds: after the prompt, up to the end of the turn, with the last line break or without,
+with thoughts and text before the calls and text after them. It must read back as these calls.
 """
 
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,6 +73,7 @@ WRONG: Mapping[str, Sequence[Called]] = {
     "a second one": [WEATHER, ("get_water", {"location": "A"})],
 }
 ANSWER = "qzplainqz"
+THOUGHT, BEFORE = "Hm.\nSo.", "Let me look."
 PRESET = "preset"
 BYTES = Vocabulary.bytes()
 
@@ -93,8 +97,11 @@ class Template:
         settings = {"add_generation_prompt": False, **self._tokens, **more}
         return str(self._compiled.render(messages=[user, *messages], tools=TOOLS, **settings))
 
-    def written(self, calls: Sequence[Called]) -> str | None:
-        """Return what is written for calls; None where the template takes none such."""
+    def written(self, calls: Sequence[Called], text: str = "", **more: Any) -> str | None:
+        """Return what is written for calls after a text; None where the template takes none such.
+
+        ``more`` is what the message has besides.
+        """
         for as_text in (False, True):
             made = [
                 {
@@ -104,12 +111,26 @@ class Template:
                 }
                 for number, (name, each) in enumerate(calls)
             ]
-            for content in ("", None):
-                message = {"role": "assistant", "content": content, "tool_calls": made}
+            for content in (text, text or None):
+                message = {"role": "assistant", "content": content, "tool_calls": made, **more}
                 # Code of others: it may raise whatever Python does.
                 with suppress(Exception):
                     return self._render(message)
         return None
+
+    def raw(self, calls: Sequence[Called]) -> Iterator[str]:
+        """Yield what a model writes for calls."""
+        thoughts = dict.fromkeys(("reasoning_content", "reasoning", "thinking"), THOUGHT)
+        for text, more in product(("", BEFORE), ({}, thoughts)):
+            whole = self.written(calls, text, **more) or ""
+            if not all(name in whole[len(self._head) :] for name, _ in calls):
+                continue
+            starts = {len(each) for each in self._prompts if whole.startswith(each)}
+            for start in starts or {commonprefix_size(self._head, whole)}:
+                body = whole[start:]
+                over = body.rfind(self._tail.strip() or "\0")
+                body = body[:over] if over >= 0 else body.removesuffix(self._tail)
+                yield from {body, body.rstrip("\n"), body.strip("\n")}
 
     def bodies(self, text: str) -> Iterator[str]:
         """Yield what may be the calls in a text: after a prompt, up to what ends the turn."""
@@ -160,6 +181,31 @@ class Judge:
         return self._engine.can_finish()
 
 
+class Reader:
+    """Reads what a model writes in a format, however it reasons."""
+
+    def __init__(self, made: str) -> None:
+        self._grammars = []
+        for reasoning in ("enabled", "auto", "disabled"):
+            with suppress(ConfigError):
+                self._grammars.append(
+                    Grammar.from_tools(TOOLS, tool_calls=made, reasoning=reasoning)
+                )
+
+    def reads(self, text: str, calls: Sequence[Called]) -> bool:
+        """Tell whether a text is read as these calls."""
+        return any(self._calls(each, text) == [*calls] for each in self._grammars)
+
+    @staticmethod
+    def _calls(grammar: Grammar, text: str) -> list[Called] | None:
+        try:
+            value = grammar.read_value(text)
+        except KbnfError:
+            return None
+        calls = [each for each in value if isinstance(each, dict) and "name" in each]
+        return [(each["name"], each["arguments"]) for each in calls]
+
+
 class Row(NamedTuple):
     """What is known of a template: its calls that are taken, of how many, and wrong ones."""
 
@@ -169,6 +215,8 @@ class Row(NamedTuple):
     written: int = 0
     refused: int = 0
     wrong: int = 0
+    read: int = 0
+    raw: int = 0
 
 
 def row_of(text: str) -> Row:
@@ -194,7 +242,10 @@ def row_of(text: str) -> Row:
             continue
         taken, refused = sum(map(judge.takes, texts)), sum(not judge.takes(each) for each in wrong)
         verdict = f"{PRESET} {name}" if reason else "derived"
-        row = Row(verdict, reason, taken, len(texts), refused, len(wrong))
+        reader = Reader(name)
+        raw = [(each, calls) for calls in PATTERNS.values() for each in template.raw(calls)]
+        read = sum(reader.reads(*each) for each in raw)
+        row = Row(verdict, reason, taken, len(texts), refused, len(wrong), read, len(raw))
         if not reason or (taken == len(texts) and best.verdict == "refused"):
             best = row
     return best
@@ -224,9 +275,12 @@ def main(arguments: Sequence[str]) -> None:
         row = row_of(path.read_text("utf-8"))
         rows.append(row)
         name = path.stem if path.suffix == ".jinja" else path.parent.name
-        counts = f"{row.taken}/{row.written} taken, {row.refused}/{row.wrong} wrong refused"
+        counts = (
+            f"{row.taken}/{row.written} taken, {row.refused}/{row.wrong} wrong refused, "
+            f"{row.read}/{row.raw} raw read"
+        )
         about = counts if row.written else ""
-        print(f"{name[:44]:<44}  {row.verdict:<12}  {about:<36}  {row.reason[:160]}", flush=True)
+        print(f"{name[:44]:<44}  {row.verdict:<12}  {about:<50}  {row.reason[:160]}", flush=True)
     known = [row for row in rows if row.verdict == "derived" or row.verdict.startswith(PRESET)]
     calling = [row for row in rows if row.written]
     print(
@@ -235,7 +289,8 @@ def main(arguments: Sequence[str]) -> None:
         f"{sum(row.verdict.startswith(PRESET) for row in rows)} with a format by name; of their "
         f"calls {sum(row.taken for row in known)} of {sum(row.written for row in known)} taken, "
         f"of wrong ones {sum(row.refused for row in known)} of {sum(row.wrong for row in known)} "
-        f"refused"
+        f"refused, of raw ones {sum(row.read for row in known)} of {sum(row.raw for row in known)} "
+        f"read"
     )
 
 

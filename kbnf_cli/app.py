@@ -4,44 +4,9 @@ from importlib import import_module
 
 import click
 
+from kbnf_cli.commands import COMMANDS, GROUPS, RENAMED
 from kbnf_cli.console import Console
 from kbnf_cli.options import common_options, examples
-
-_COMMANDS = {
-    "check": "kbnf_cli.check:check",
-    "diagram": "kbnf_cli.diagram:diagram",
-    "fmt": "kbnf_cli.fmt:fmt",
-    "lsp": "kbnf_cli.lsp:lsp",
-    "complete": "kbnf_cli.complete:complete",
-    "compile": "kbnf_cli.compile:compile_",
-    "convert": "kbnf_cli.convert:convert_any",
-    "convert-json-schema": "kbnf_cli.convert:convert_json_schema",
-    "diff": "kbnf_cli.diff:diff",
-    "explain": "kbnf_cli.explain:explain",
-    "help": "kbnf_cli.help:help_",
-    "init": "kbnf_cli.init:init",
-    "mask": "kbnf_cli.mask:mask",
-    "match": "kbnf_cli.match:match",
-    "parse": "kbnf_cli.parse:parse",
-    "play": "kbnf_cli.play.command:play",
-    "repair": "kbnf_cli.repair:repair",
-    "rule": "kbnf_cli.help:rule",
-    "sample": "kbnf_cli.sample:sample",
-    "store": "kbnf_cli.store:store",
-    "test": "kbnf_cli.test:test",
-    "trace": "kbnf_cli.trace:trace",
-    "vocab": "kbnf_cli.vocab:vocab",
-}
-
-
-GROUPS = {
-    "Write": ("init", "fmt", "convert"),
-    "Look": ("sample", "explain", "mask", "play", "diagram", "vocab"),
-    "Check": ("check", "test", "match", "parse", "complete", "repair", "diff", "trace"),
-    "Ship": ("compile", "store"),
-    "Help": ("help", "rule", "lsp"),
-}
-"""The commands by what they are for; a command of none is listed after them."""
 
 
 class LazyGroup(click.Group):
@@ -67,20 +32,20 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        from kbnf_cli.convert import COMMANDS
+        from kbnf_cli.convert import COMMANDS as OTHERS
 
-        return sorted((*super().list_commands(ctx), *_COMMANDS, *COMMANDS))
+        return sorted((*super().list_commands(ctx), *COMMANDS, *OTHERS))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name in _COMMANDS:
-            module, _, name = _COMMANDS[cmd_name].partition(":")
+        if cmd_name in COMMANDS:
+            module, _, name = COMMANDS[cmd_name].partition(":")
             command: click.Command = getattr(import_module(module), name)
             return command
         if cmd_name.startswith("convert-"):
-            from kbnf_cli.convert import COMMANDS
+            from kbnf_cli.convert import COMMANDS as OTHERS
 
-            return COMMANDS.get(cmd_name)
+            return OTHERS.get(cmd_name)
         return super().get_command(ctx, cmd_name)
 
     def resolve_command(
@@ -93,7 +58,27 @@ class LazyGroup(click.Group):
             close = Suggestions(self.list_commands(ctx)).closest(args[0])
             if close is not None:
                 ctx.fail(f"No such command {args[0]!r}. Did you mean {close!r}?")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        if name is not None and command is not None:
+            from kbnf_cli.config import command_defaults
+
+            rest = _renamed(ctx.ensure_object(Console), name, rest)
+            ctx.default_map = {name: command_defaults(name, command, rest)}
+        return name, command, rest
+
+
+def _renamed(console: Console, command: str, arguments: list[str]) -> list[str]:
+    """Return the arguments of a command with the present names of options, and note the others."""
+    found: list[str] = []
+    for number, argument in enumerate(arguments):
+        if argument == "--":
+            return [*found, *arguments[number:]]
+        former, sign, value = argument.partition("=")
+        present = RENAMED.get((command, former))
+        if present is not None:
+            console.note(f"`{former}` of `kbnf {command}` is called `{present}` now")
+        found.append(argument if present is None else f"{present}{sign}{value}")
+    return found
 
 
 def _print_version(context: click.Context, _: click.Parameter, value: bool) -> None:

@@ -51,7 +51,7 @@ from kbnf_core.text.errors import ConfigError, KbnfError
 class Found:
     """What was found in so many files, and how to show it.
 
-    ``fixable`` are those that ``--fix`` would mend, by identity; ``width`` is the terminal's.
+    ``fixable`` are those that ``--fix`` would fix, by identity; ``width`` is the terminal's.
     """
 
     diagnostics: Sequence[Diagnostic]
@@ -378,7 +378,7 @@ fix_options = together(
     click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
     click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that change it, too."),
 )
-"""The options that mend what is found."""
+"""The options that fix what is found."""
 
 
 class _TargetNames(click.ParamType[tuple[str, ...]]):

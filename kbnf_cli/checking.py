@@ -15,7 +15,6 @@ from kbnf_cli.inputs import (
     Readable,
     is_artifact,
     language_for,
-    open_text,
     own_options,
     read_vocabulary,
 )
@@ -151,7 +150,7 @@ class FileCheck:
             return None
 
     def end(self) -> None:
-        """Leave the cache behind with the size that it may have."""
+        """Leave the cache with the size that it may have."""
         if self._results is not None:
             self._results.make_room()
         for panel in self._panels.values():
@@ -163,6 +162,7 @@ class FileCheck:
         settings = asked.settings.over(self._settings_for(file))
         fail_on = settings.fail_on or Severity.ERROR
         name = _relative(file).as_posix()
+        from_ = asked.from_ or settings.from_
         try:
             source, invalid = _text_of(path, name, for_engines=bool(settings.targets))
         except SourceError as error:
@@ -174,13 +174,13 @@ class FileCheck:
 
         def find(text: str) -> tuple[Diagnostic, ...]:
             return _selected(
-                find_in(_Subject(Source(text, name), file, settings, self._asked.from_)),
+                find_in(_Subject(Source(text, name), file, settings, from_)),
                 settings,
                 file,
             )
 
         after, fixed = before, tuple[Diagnostic, ...]()
-        language = _language_of(before, path, name, self._asked.from_)
+        language = _language_of(before, path, name, from_)
         if language.takes_fixes and (asked.fix or asked.show_diff):
             from kbnf_core.lint.check import fix_text
 
@@ -211,6 +211,7 @@ class FileCheck:
     def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep what was asked."""
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
+        from kbnf_core.text.imports import ANYWHERE
 
         if names not in self._panels:
             self._panels[names] = Panel(names)
@@ -218,7 +219,7 @@ class FileCheck:
         name = subject.source.name
         if subject.has_schemas:
             source = Source(subject.source.text, subject.source.path, is_json=True)
-            checked = check_targets(source, subject.language, panel)
+            checked = check_targets(source, subject.language, panel, ANYWHERE)
         else:
             grammar = self._grammar(subject)
             checked = Checked() if grammar is None else check_grammar(grammar, panel)
@@ -277,7 +278,7 @@ class FileCheck:
 
     def _schema_options(self, subject: "_Subject") -> dict[str, Any]:
         """Return the options that the text of a file, or the schema of a class, is read with."""
-        given = self._asked.schema
+        given = {**(subject.settings.options or {}), **self._asked.schema}
         if is_class(str(subject.file)):
             given = of_model(given)
         if "llguidance" in (subject.settings.targets or ()):
@@ -374,14 +375,14 @@ def _text_of(path: Path, name: str, *, for_engines: bool) -> "tuple[Source, Diag
     if is_class(str(path)):
         return Source(schema_of_model(str(path), for_engines=for_engines), name), None
     if is_artifact(path):
-        return _inside(path, name).source, None
+        return _inside(path).source, None
     return read_source(path, name)
 
 
 @lru_cache(maxsize=1)
-def _inside(path: Path, name: str) -> Readable:
+def _inside(path: Path) -> Readable:
     """Return the text that an artifact was made of; it is asked for its language, too."""
-    return open_text(path, name, None)
+    return Inputs(isolated=True).text(path)
 
 
 def _language_of(text: str, path: Path, name: str, from_: str | None) -> "Language":
@@ -389,7 +390,7 @@ def _language_of(text: str, path: Path, name: str, from_: str | None) -> "Langua
 
     if is_class(str(path)):
         return JSON_SCHEMA
-    return _inside(path, name).language if is_artifact(path) else language_for(text, name, from_)
+    return _inside(path).language if is_artifact(path) else language_for(text, name, from_)
 
 
 def _selected(

@@ -58,7 +58,7 @@ class _Task:
         self._vocabulary: Vocabulary | None = None
 
     def __call__(self, job: tuple[Path, Path]) -> "KbnfError | OSError | Compiled":
-        """Compile a grammar to a file; return what stood in the way, or what was made."""
+        """Compile a grammar to a file; return what was in the way, or what was made."""
         try:
             return self.compile(*job, None)
         except (KbnfError, OSError) as error:

@@ -1,26 +1,35 @@
 """Settings from ``kbnf.toml``, or ``[tool.kbnf]`` in ``pyproject.toml``; the nearest file wins.
 
-Each file that is read has the settings of its own place, so one run over many directories may
-use several configuration files. Options on the command line win over all of them.
+Each file that is read has the settings of its own folder, so one run over many directories may
+use several configuration files. The other options of a command are in a table of its name, of the
+nearest file to the current folder: ``[sample]`` with ``number = 5``. Options on the command line
+take precedence over all of them.
+
+Keys are the names of options without their hyphens. Those of options of commands are not listed
+here: they are read, and refused, as the option itself reads them.
 """
 
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import translate
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+import click
+
+from kbnf_cli.commands import COMMANDS
+from kbnf_cli.options import CallFormat, common_options, from_option, options_in, schema_options
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.lint import TARGETS
 from kbnf_core.targets.names import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.diagnostics.catalogue import Selection, normalise_selector
-from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.errors import ConfigError, KbnfError
 from kbnf_core.text.files import read_file
 
 
@@ -65,6 +74,14 @@ class FileIgnores:
 _SIGNS = frozenset("*?[")
 
 
+class Table(NamedTuple):
+    """The table of a command in a configuration file."""
+
+    values: Mapping[str, Any]
+    file: Path
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a configuration file can set; None where it says nothing.
@@ -73,9 +90,11 @@ class Settings:
     or a path, relative paths being taken from the configuration file's directory.
     ``per_file_ignores`` are patterns of a name, or of a path from that directory, with prefixes
     of codes. ``targets``, ``max_states`` and ``max_mask_work`` are those of ``lint.options``.
-    ``extend`` is the file whose settings hold where this one says nothing.
+    ``extend`` is the file whose settings apply where this one says nothing.
     ``start`` and ``finish`` are for grammars in KBNF that set none. ``exclude``, ``extend_exclude``
     and ``include`` choose among the entries of directories, ``force_exclude`` among named files.
+    ``options`` are those of languages and of the console, by the names of their parameters, and
+    ``commands`` the tables of commands.
     """
 
     select: tuple[str, ...] | None = None
@@ -95,11 +114,18 @@ class Settings:
     include: Patterns | None = None
     force_exclude: bool | None = None
     extend: str | None = None
+    options: Mapping[str, Any] | None = None
+    commands: Mapping[str, "Table"] | None = None
 
     @property
     def defaults(self) -> Defaults:
         """What grammars that say nothing themselves begin and end with."""
         return Defaults(self.start, self.finish)
+
+    @property
+    def from_(self) -> str | None:
+        """The language of all files, None for those that are detected."""
+        return (self.options or {}).get("from_")
 
     @property
     def selection(self) -> Selection:
@@ -124,7 +150,8 @@ class Settings:
     def lines(self) -> Iterator[str]:
         """Yield what is set, as lines of a configuration file."""
         for key in KEYS:
-            value = getattr(self, _FIELDS.get(key, key.replace("-", "_")))
+            name = _FIELDS.get(key, key.replace("-", "_"))
+            value = (self.options or {}).get(name) if key in _OPTIONS else getattr(self, name)
             if value is not None:
                 yield f"{key} = {_shown(value)}"
 
@@ -132,6 +159,8 @@ class Settings:
         """Return these settings, with those of ``other`` where these say nothing."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         own = {name: value for name, value in values.items() if value is not None}
+        for name in ("options", "commands"):
+            own[name] = {**(getattr(other, name) or {}), **(own.get(name) or {})} or None
         return replace(other, **own)
 
 
@@ -191,31 +220,132 @@ def _read_extended(file: Path) -> Settings | None:
     return settings
 
 
+def command_defaults(name: str, command: click.Command, arguments: Sequence[str]) -> dict[str, Any]:
+    """Return the values that configuration gives the parameters of a command.
+
+    Its file is the one that ``arguments`` name, or the nearest to the current folder. Raises what
+    ``settings_source`` and its source raise; of a command without ``--config`` only for its own
+    table.
+    """
+    own = {each.name: each for each in command.params if isinstance(each, click.Option)}
+    given = click.Context(command, resilient_parsing=True)
+    has_config = "config_file" in own
+    named, isolated = None, False
+    if has_config:
+        values, _, _ = command.make_parser(given).parse_args(list(arguments))
+        named, isolated = values.get("config_file"), bool(values.get("isolated"))
+    try:
+        file = None if named is None else Path(named)
+        settings = settings_source(file, isolated)(Path("entry"))
+    except KbnfError:
+        if has_config:
+            raise
+        return {}
+    found = {each: held for each, held in (settings.options or {}).items() if each in _CONSOLE}
+    keys = keys_of(command)
+    table = (settings.commands or {}).get(name, Table({}, Path(), ""))
+    for key, value in table.values.items():
+        where = f"{table.file}{_position(table.text, key, name)}"
+        if key not in keys:
+            above = "it is set above all tables" if key in KEYS else _similar(key, tuple(keys))
+            raise ConfigError(f"{where}: `[{name}]` has no key `{key}`; {above}")
+        try:
+            found[str(keys[key].name)] = _of_option(keys[key], value, table.file.parent)
+        except ValueError as error:
+            raise ConfigError(f"{where}: `{key}`: {error}") from error
+    return found
+
+
+def keys_of(command: click.Command) -> dict[str, click.Option]:
+    """Return the options that the table of a command may set, by their keys."""
+    found = {key_of(each): each for each in command.params if isinstance(each, click.Option)}
+    return {
+        key: each
+        for key, each in found.items()
+        if key not in KEYS and key not in _ABOUT_SETTINGS and not each.is_eager
+    }
+
+
+_ABOUT_SETTINGS = ("config", "isolated", "stdin-filename", "show-settings")
+"""Options that say which settings there are."""
+
+
+def key_of(option: click.Option) -> str:
+    """Return the key that sets an option."""
+    long = (name.removeprefix("--") for name in option.opts if name.startswith("--"))
+    return next(long, str(option.name))
+
+
 def _read(file: Path) -> Settings | None:
     """Return the settings in a file, None for a pyproject.toml that has no section of ours."""
     import tomllib
 
     try:
-        document = tomllib.loads(read_file(file, _LARGEST).decode("utf-8"))
+        text = read_file(file, _LARGEST).decode("utf-8")
+        document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: {error}") from error
     if file.name == "pyproject.toml":
         document = document.get("tool", {}).get("kbnf")
-    return None if document is None else _parse(document, file)
+    return None if document is None else _parse(document, file, text)
 
 
-def _parse(table: Any, file: Path) -> Settings:
+def _parse(table: Any, file: Path, text: str) -> Settings:
     if not isinstance(table, Mapping):
         raise ConfigError(f"{file}: [tool.kbnf] is not a table")
-    values = {}
+    values: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    commands: dict[str, Any] = {}
     for key, value in table.items():
+        if key in COMMANDS and isinstance(value, Mapping):
+            commands[key] = Table(value, file, text)
+            continue
+        where = f"{file}{_position(text, key)}"
         if key not in _PARSERS:
-            raise ConfigError(f"{file}: unknown key `{key}`{_similar(key)}")
+            known = tuple(COMMANDS) if isinstance(value, Mapping) else KEYS
+            raise ConfigError(f"{where}: unknown key `{key}`; {_similar(key, known)}")
+        held = options if key in _OPTIONS else values
         try:
-            values[_FIELDS.get(key, key.replace("-", "_"))] = _PARSERS[key](value, file.parent)
+            held[_FIELDS.get(key, key.replace("-", "_"))] = _PARSERS[key](value, file.parent)
         except ValueError as error:
-            raise ConfigError(f"{file}: `{key}`: {error}") from error
-    return Settings(**values)
+            raise ConfigError(f"{where}: `{key}`: {error}") from error
+    return Settings(**values, options=options or None, commands=commands or None)
+
+
+def _position(text: str, key: str, table: str = "") -> str:
+    """Return the line and column of a key in a file, as `:LINE:COLUMN`; nothing for odd spellings.
+
+    The library that reads TOML does not know.
+    """
+    head = rf"(?:tool\.kbnf\.?)?{re.escape(table)}"
+    within = re.search(rf"(?m)^[ \t]*\[{head}\]", text)
+    pattern = re.compile(rf"""(?m)^[ \t]*(?:\[(?:tool\.kbnf\.)?)?["']?({re.escape(key)})\b""")
+    found = pattern.search(text, within.end() if within else 0)
+    if found is None:
+        return ""
+    before = text[: found.start(1)]
+    return f":{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+
+
+def _of_option(option: click.Option, value: Any, directory: Path) -> Any:
+    """Return the value of an option; raises ValueError as the command line refuses it."""
+    many = value if isinstance(value, list) else [value]
+    if option.is_flag:
+        if not isinstance(value, bool):
+            raise ValueError("true or false is needed")
+    elif isinstance(value, list) and not option.multiple:
+        raise ValueError("one value is needed")
+    elif any(isinstance(each, bool | Mapping | list) for each in many):
+        raise ValueError("a text or a number is needed")
+    if isinstance(option.type, click.Path | CallFormat):
+        there = [str(directory / str(each)) for each in many]
+        paths = zip(there, many, strict=True)
+        many = [path if os.path.lexists(path) else str(each) for path, each in paths]
+        value = many if option.multiple else many[0]
+    try:
+        return option.type_cast_value(click.Context(click.Command("kbnf")), value)
+    except click.BadParameter as error:
+        raise ValueError(error.message.removesuffix(".")) from error
 
 
 def _selectors(value: Any, _: Path) -> tuple[str, ...]:
@@ -322,10 +452,17 @@ _PARSERS: dict[str, Callable[[Any, Path], Any]] = {
     "extend": _file,
 }
 
-KEYS = tuple(_PARSERS)
-"""What a configuration file may hold."""
+_OPTIONS = {key_of(each): each for each in options_in(from_option, schema_options, common_options)}
+"""Options of languages and of the console, which are read as the command line reads them."""
 
-_FIELDS = {"target": "targets"}
+_PARSERS |= {key: partial(_of_option, each) for key, each in _OPTIONS.items()}
+
+_CONSOLE = frozenset(str(each.name) for each in options_in(common_options))
+
+KEYS = tuple(_PARSERS)
+"""What a configuration file may set, beside the tables of commands."""
+
+_FIELDS = {"target": "targets", "from": "from_"}
 """Keys that are named like an option, where the field is not."""
 
 
@@ -344,8 +481,8 @@ def _shown(value: Any) -> str:
     return json.dumps(value.lines if isinstance(value, Patterns) else value, ensure_ascii=False)
 
 
-def _similar(key: str) -> str:
+def _similar(key: str, known: Sequence[str]) -> str:
     import difflib
 
-    near = difflib.get_close_matches(key, KEYS, n=1)
-    return f"; did you mean `{near[0]}`?" if near else f"; the keys are {', '.join(KEYS)}"
+    near = difflib.get_close_matches(key, known, n=1)
+    return f"did you mean `{near[0]}`?" if near else f"the keys are {', '.join(known) or 'none'}"

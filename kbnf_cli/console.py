@@ -170,14 +170,14 @@ class Console:
         from kbnf_core.text.diagnostics.text import render_text
 
         for each in found:
-            self.findings(render_text(each))
+            self.findings(render_text(each, self.width(sys.stderr)))
 
     def busy(self, description: str) -> AbstractContextManager[object]:
         """Show a moving bar on a terminal while the block runs."""
         return self._bar(description, "TimeElapsedColumn")
 
     def progress(self, description: str) -> AbstractContextManager[Callable[[int, int], None]]:
-        """Give a function that is told how much is done of how much, for a bar on a terminal."""
+        """Give a function to call with how much is done of how much, for a bar on a terminal."""
         return self._bar(description, "MofNCompleteColumn")
 
     @contextmanager
@@ -203,7 +203,7 @@ class Console:
         return track(items, description, console=self._rich(sys.stderr), transient=True)
 
     def is_coloured(self, stream: TextIO) -> bool:
-        """Tell whether to colour: ``--color`` first, then NO_COLOR, FORCE_COLOR, the terminal."""
+        """Return whether to colour: ``--color`` first, then NO_COLOR, FORCE_COLOR, the terminal."""
         if self.colour is not Colour.AUTO:
             return self.colour is Colour.ALWAYS
         if os.environ.get("NO_COLOR"):
@@ -217,10 +217,10 @@ class Console:
         words = _STYLES[role].split() if self.is_coloured(sys.stdout) else []
         return " ".join(word if word == "bold" else f"fg:ansi{word}" for word in words)
 
-    def width(self) -> int | None:
-        """Return the columns of the terminal that stdout is, None where it is none."""
+    def width(self, stream: TextIO | None = None) -> int | None:
+        """Return the columns of the terminal that a stream (stdout) is, None for any other."""
         try:
-            return os.get_terminal_size(sys.stdout.fileno()).columns or None
+            return os.get_terminal_size((stream or sys.stdout).fileno()).columns or None
         except (OSError, ValueError):
             return None
 

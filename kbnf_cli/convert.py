@@ -135,10 +135,8 @@ def convert_any(
     _check_usage(sources, models, to, schema)
     vocabulary = read_vocabulary(console, vocab, eos) if vocab else None
     target = named(to or KBNF.name) or KBNF
-    own = dict(schema)
-    if models:
-        own = of_model(own)
-    conversion = _Conversion(target, to is not None, from_, start, vocabulary, delivery.lossy, own)
+    own = of_model(schema) if models else schema
+    conversion = _Conversion(target, to is not None, from_, start, vocabulary, delivery, own)
     paths = [each for each in sources if isinstance(each, Path)]
     if sources and not models:
         direction = Direction(conversion.convert, target.extension)
@@ -195,8 +193,7 @@ def _check_usage(
 class _Conversion:
     """A conversion as it was asked for, for one text after the other.
 
-    ``is_named``: the target was. ``lossy``: what a schema asks for and no grammar keeps is dropped.
-    ``own`` are the options of one language that were given.
+    ``is_named``: the target was. ``own`` are the options of one language that were given.
     """
 
     target: Language
@@ -204,7 +201,7 @@ class _Conversion:
     source: str | None
     start: str | None
     vocabulary: "Vocabulary | None"
-    lossy: bool
+    delivery: Delivery
     own: Mapping[str, Any]
 
     def convert(self, text: str, name: str) -> "Conversion":
@@ -231,10 +228,11 @@ class _Conversion:
                 owners = (JSON_SCHEMA, *LANGUAGES)
                 owner = next(each.name for each in owners if option in each.options)
                 raise click.UsageError(f"--{flag} is for {owner}; {name} is {language.name}")
+        own = {**self.delivery.options_for(Path(name), language), **self.own}
         if self.target is STRUCTURAL_TAG:
             from kbnf_core.languages.tools.parse import tag_of_text
 
-            return tag_of_text(text, self.own, name)
+            return tag_of_text(text, own, name)
         return convert(
             text,
             language,
@@ -243,8 +241,8 @@ class _Conversion:
             start=self.start,
             imports=ANYWHERE,
             vocabulary=self.vocabulary,
-            lossy=self.lossy,
-            options=self.own,
+            lossy=self.delivery.lossy,
+            options=own,
         )
 
     def _why_not(self, name: str, language: Language) -> str:
@@ -293,7 +291,8 @@ _DETAILS = {
 
         FILE is a file with rules such as `<start>::=...`, a directory to search for *.bnf, or
         `-` for stdin. `<any!>` and `<except!(..)>` take the text of one token, by whatever tokens
-        it is spelled, so they need the vocabulary of the model. Exits with 1, and writes nothing,
+        it is spelled, so they need the vocabulary of the model, all of whose tokens are in the
+        result; other commands with --vocab read the file itself. Exits with 1, and writes nothing,
         if something cannot be kept; --lossy writes it anyway.
         """,
         start="The start nonterminal of the original.",
@@ -346,6 +345,7 @@ def _command_of(language: Language) -> click.Command:
             ends = (KBNF, language) if is_back else (language, KBNF)
 
             def converted(text: str, path: str) -> "Conversion":
+                own = {**delivery.options_for(Path(path), ends[0]), **schema}
                 return convert.convert(
                     text,
                     *ends,
@@ -353,7 +353,7 @@ def _command_of(language: Language) -> click.Command:
                     start=start,
                     imports=ANYWHERE,
                     vocabulary=None if is_back else vocabulary,
-                    options={} if is_back else schema,
+                    options={} if is_back else own,
                 )
 
             return Direction(converted, ends[1].extension)
@@ -408,13 +408,12 @@ def convert_json_schema(
     model or another type that pydantic knows; this runs the module.
     """
     one_class = len(paths) == 1 and is_class(str(paths[0]))
-    own = of_model(schema) if one_class else schema
+    given = of_model(schema) if one_class else schema
 
     def converted(text: str, name: str) -> "Conversion":
-        from kbnf_core.languages import JSON_SCHEMA
-
+        own = {**delivery.options_for(Path(name), JSON_SCHEMA), **given}
         conversion = convert.convert(
-            text, JSON_SCHEMA, path=name, lossy=delivery.lossy, options=own
+            text, JSON_SCHEMA, path=name, imports=ANYWHERE, lossy=delivery.lossy, options=own
         )
         # They are about the schema; what is delivered with a text is about the text.
         console.diagnostics(conversion.notes)

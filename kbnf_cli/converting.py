@@ -35,7 +35,7 @@ from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import load_text
+from kbnf_core.text.imports import ANYWHERE, load_text
 from kbnf_core.text.source import Source
 
 MODEL = "model"
@@ -45,7 +45,7 @@ MODEL = "model"
 class Format:
     """A format: its name in options, and its files.
 
-    ``is_written`` tells whether something can be converted to it.
+    ``is_written`` says whether something can be converted to it.
     """
 
     name: str
@@ -173,7 +173,6 @@ conversion_options = together(
     stdin_option,
     click.option(
         "--for",
-        "--target",
         "target",
         type=click.Choice([*ENGINE_NAMES, *HOST_NAMES, *WITHOUT_RAW]),
         metavar="ENGINE",
@@ -321,7 +320,7 @@ def _show_findings(
 def conversion_value(conversion: Conversion, source: Source) -> dict[str, Any]:
     """Return the object ``kbnf.convert/1``; spans are in ``source``, the original.
 
-    An example's ``text`` has U+FFFD for bytes that are no text; its ``hex`` holds all bytes.
+    An example's ``text`` has U+FFFD for bytes that are no text; its ``hex`` contains all bytes.
     """
     return {
         "schema": SCHEMA,
@@ -357,13 +356,14 @@ def _convert(
 
     Raises ``GrammarError`` where there is none (E503).
     """
-    from kbnf_core.targets.check import diagnostic, nearest, schemas_of
+    from kbnf_core.targets.check import diagnostic, schemas_of
     from kbnf_core.targets.exam import Fault
     from kbnf_core.targets.judges import replaced, steps_of
     from kbnf_core.targets.process import Asked
     from kbnf_core.targets.rewrite import Change, rewrite
 
     language = language or detect(text, name)
+    text = language.self_contained(text, name, ANYWHERE)
     source = Source(text, name, is_json=True)
     schemas = list(schemas_of(source, language)) if language in (JSON_SCHEMA, TOOL_LIST) else []
     if not schemas:
@@ -392,7 +392,7 @@ def _convert(
         if change.lost is None:
             console.note(change.said)
     narrower = [
-        Diagnostic("W808", change.said, source, source.locate(nearest(source, change.pointer)))
+        Diagnostic("W808", change.said, source, source.locate(change.pointer))
         for change in changes
         if change.lost is not None
     ]

@@ -17,8 +17,10 @@ from kbnf_cli.inputs import (
     is_artifact,
     language_for,
     note_vocabulary,
+    own_options,
     read_vocabulary,
     read_whole,
+    refuse_schema_options,
 )
 from kbnf_cli.models import GRAMMAR_OR_CLASS, of_model, schema_of_model
 from kbnf_cli.options import (
@@ -293,14 +295,16 @@ def diff(
 
 def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
     if isinstance(path, str):
-        return _Side(path, Source(schema_of_model(path), path), options=of_model(inputs.schema))
+        own = own_options(inputs.schema_for(Path(path)), JSON_SCHEMA)
+        return _Side(path, Source(schema_of_model(path), path), options=of_model(own))
     name = inputs.name_of(path).as_posix()
     # What comes from stdin is read once, and its content is not asked for its language.
     if (path != STDIN and not is_artifact(path)) or Path(name).suffix == ".json":
         source = read_text(path, name)
         language = language_for(source.text, name)
         if path == STDIN or language is JSON_SCHEMA:
-            return _Side(name, source, options=inputs.schema)
+            refuse_schema_options(inputs.schema, name, JSON_SCHEMA)
+            return _Side(name, source, options=own_options(inputs.schema_for(path), JSON_SCHEMA))
         if language is BNF and inputs.vocab is None:
             note_vocabulary(console, read_whole(Readable(source, BNF), inputs.start))
     vocabulary = read_vocabulary(console, inputs.vocab or BUILT_IN, inputs.eos)

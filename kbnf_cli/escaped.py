@@ -56,7 +56,7 @@ _UTF8_LEADS = frozenset(range(0xC2, 0xF5))
 def describe_bytes(ranges: Iterable[tuple[int, int]]) -> str:
     """Return inclusive ranges of bytes as ``"a"-"z", "_", 0x80-0xbf``.
 
-    Where most of them can come it says which cannot: ``any byte but "a"``, and ``any character
+    Where most of them can occur it says which cannot: ``any byte but "a"``, and ``any character
     but "<"`` where those beyond ASCII are the first bytes of UTF-8.
     """
     found = list(ranges)

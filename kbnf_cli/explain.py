@@ -166,7 +166,7 @@ class Explained:
 
     ``words`` say what it matches, ``regexes`` are its regular expressions as their engine sees
     them. ``texts`` are shortest ones, None where they are not known, ``first`` the bytes that
-    its texts begin with, ``follow`` those that can come after it, if ``may_end`` not only
+    its texts begin with, ``follow`` those that can occur after it, if ``may_end`` not only
     those. ``users`` are the rules that use it.
     """
 

@@ -55,7 +55,7 @@ class FileChoice:
         return DirectoryChoice(self.extensions, settings, self.but)
 
     def drops(self, file: Path) -> bool:
-        """Tell whether a file that is named is excluded all the same, as ``force-exclude`` asks."""
+        """Return whether a named file is excluded all the same, as ``force-exclude`` asks."""
         if self.settings_for is None:
             return False
         settings = self.settings_for(file)
@@ -74,13 +74,13 @@ class DirectoryChoice:
     but: Patterns | None = None
 
     def leaves_out(self, entry: Path, suffix: str) -> bool:
-        """Tell whether an entry is excluded; ``suffix`` is ``/`` for directories."""
+        """Return whether an entry is excluded; ``suffix`` is ``/`` for directories."""
         if self.but is not None and self.but.match(entry, suffix):
             return True
         return self.settings is not None and is_excluded(entry, suffix, self.settings)
 
     def is_grammar(self, file: Path) -> bool:
-        """Tell whether a file is a grammar, by its name.
+        """Return whether a file is a grammar, by its name.
 
         ``include`` says which files are grammars, not what other files, such as schemas, are.
         Where it takes one with an extension of no language, that is KBNF.
@@ -94,7 +94,7 @@ class DirectoryChoice:
 
 
 def is_excluded(path: Path, suffix: str, settings: "Settings") -> bool:
-    """Tell whether ``exclude`` or ``extend-exclude`` matches a resolved path, or ``NEVER``."""
+    """Return whether ``exclude`` or ``extend-exclude`` matches a resolved path, or ``NEVER``."""
     if settings.exclude is None:
         if suffix and path.name in NEVER:
             return True
@@ -132,7 +132,7 @@ def rules_above(directory: Path) -> tuple[Patterns, ...]:
 
 
 def is_ignored(path: Path, suffix: str, rules: Sequence[Patterns]) -> bool:
-    """Tell whether git ignores the resolved ``path``; ``suffix`` is ``/`` for directories.
+    """Return whether git ignores the resolved ``path``; ``suffix`` is ``/`` for directories.
 
     The innermost file that says anything decides.
     """
@@ -161,7 +161,7 @@ _LARGEST = DEFAULT_LIMITS.source_bytes
 def find_grammars(paths: Iterable[Path], note: Note, choice: FileChoice) -> list[Path]:
     """Return the named files and the grammars below the named directories, sorted, each once.
 
-    ``choice`` tells what is a grammar in a directory; pipes, sockets and devices in it are
+    ``choice`` says what is a grammar in a directory; pipes, sockets and devices in it are
     skipped with a ``note``, and a directory without grammars gets one. A directory below that
     cannot be listed is returned itself: it cannot be read either. Raises ``SourceError`` for a path
     that does not exist.
@@ -187,7 +187,7 @@ def read_text(path: Path, name: str) -> "Source":
 
 
 def read_bytes(path: Path) -> bytes:
-    """Return what a file that is no grammar, or stdin for ``-``, holds.
+    """Return what a file that is no grammar, or stdin for ``-``, contains.
 
     Raises ``SourceError``, also where it is too large.
     """
@@ -239,7 +239,7 @@ def _expand(path: Path, note: Note, choice: FileChoice) -> list[Path]:
 
 
 def is_model_name(text: str) -> bool:
-    """Tell whether ``text`` is written as ``module:Class``."""
+    """Return whether ``text`` is written as ``module:Class``."""
     return _MODEL.fullmatch(text) is not None
 
 

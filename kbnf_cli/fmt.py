@@ -104,7 +104,7 @@ def _lay_out(path: Path, name: str) -> _Layout:
     if language is not KBNF:
         other = Diagnostic(
             "E008",
-            f"this file is written in {language.name}, not in KBNF",
+            f"this is {language.name}, not KBNF",
             source,
             Span(0, 0),
             helps=(f"convert it: `kbnf convert {name}`",),

@@ -206,9 +206,15 @@ def rule(console: Console, code: str | None) -> int:
 
 
 def listing() -> Segments:
-    """Return a line for each diagnostic."""
+    """Return a line for each diagnostic: by subject, errors first."""
     width = max(len(each.name) for each in CATALOGUE.values())
-    return [part for each in CATALOGUE.values() for part in _line(each, width)]
+    ordered = sorted(CATALOGUE.values(), key=lambda each: _place(each.code))
+    return [part for each in ordered for part in _line(each, width)]
+
+
+def _place(code: str) -> tuple[str, int, str]:
+    """Return the place of a code in a list: by subject, then severity, then number."""
+    return code[1], "EWI".index(code[0]), code
 
 
 def _line(each: Rule, width: int) -> Segments:

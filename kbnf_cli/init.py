@@ -1,12 +1,14 @@
-"""``kbnf init``: the files of a first grammar."""
+"""``kbnf init``: the files of a first grammar, from a template."""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
 from kbnf_cli.options import common_options, examples
+from kbnf_core.examples.cases import examples_path
 
 GRAMMAR = """\
 (* A person as JSON, on one line: {"name": "Ada", "age": 36} *)
@@ -36,6 +38,105 @@ reject = [
 ]
 """
 
+SCHEMA = """\
+{
+  "type": "object",
+  "properties": {
+    "name": { "type": "string", "maxLength": 40 },
+    "age": { "type": "integer", "minimum": 0, "maximum": 119 },
+    "skills": { "type": "array", "items": { "enum": ["python", "sql", "rust"] }, "maxItems": 3 }
+  },
+  "required": ["name", "age"],
+  "additionalProperties": false
+}
+"""
+
+SCHEMA_EXAMPLES = """\
+# Texts that the schema allows and refuses: `kbnf test` runs them.
+
+accept = [
+  '{"name": "Ada", "age": 36}',
+  '{"name": "Bob", "age": 0, "skills": ["sql", "rust"]}',
+]
+
+reject = [
+  { text = '{"name": "Ada"}', why = "no age" },
+  { text = '{"name": "Ada", "age": 120}', why = "too old" },
+  { text = '{"name": "Ada", "age": 36, "city": "Rome"}', why = "no other members" },
+]
+"""
+
+TOOLS = """\
+[
+  {
+    "type": "function",
+    "function": {
+      "name": "get_weather",
+      "description": "The weather of a city",
+      "parameters": {
+        "type": "object",
+        "properties": {
+          "city": { "type": "string" },
+          "unit": { "enum": ["celsius", "fahrenheit"] }
+        },
+        "required": ["city"]
+      }
+    }
+  }
+]
+"""
+
+TOOLS_EXAMPLES = '''\
+# Answers of the model that the tools allow and refuse: `kbnf test` runs them.
+
+accept = [
+  "It is cold.",
+  """
+<tool_call>
+{"name": "get_weather", "arguments": {"city": "Rome"}}
+</tool_call>""",
+]
+
+reject = [
+  { text = """
+<tool_call>
+{"name": "get_wether", "arguments": {"city": "Rome"}}
+</tool_call>""", why = "no such tool" },
+  { text = """
+<tool_call>
+{"name": "get_weather", "arguments": {}}
+</tool_call>""", why = "no city" },
+]
+'''
+
+LANGUAGE = """\
+(* Commands for a list of tasks: one on each line. *)
+(* kbnf: finish=eos *)
+
+start ::= command { "\\n" command };
+command ::= "add " task [" by " date] [" #" tag] | "done " number | "list" [" #" tag];
+
+task ::= #"[A-Za-z][A-Za-z ]{0,38}[a-z]";
+tag ::= "home" | "work" | "errand";
+date ::= #"20[0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])";
+number ::= #"[1-9][0-9]?";
+"""
+
+LANGUAGE_EXAMPLES = """\
+# Texts that the grammar allows and refuses: `kbnf test` runs them.
+
+accept = [
+  "add buy milk by 2026-12-24 #home",
+  "done 3\\nlist #work",
+]
+
+reject = [
+  { text = "add", why = "no task" },
+  { text = "add buy milk by 2026-13-01", why = "no such month" },
+  { text = "list #garden", why = "no such tag" },
+]
+"""
+
 SETTINGS = """\
 # Settings for all grammars in this folder and below; kbnf-check(1) lists them.
 
@@ -45,6 +146,30 @@ finish = "eos"
 # The vocabulary of the model, such as its tokenizer.json; without one every byte is a token.
 # vocab = "tokenizer.json"
 """
+
+TOOLS_SETTINGS = """
+# How the model writes calls: a format of `kbnf convert --list-formats`, or its chat template.
+tool-calls = "hermes"
+"""
+
+
+class Template(NamedTuple):
+    """The files of a beginning: a name, and the extension and text of what is read; examples."""
+
+    name: str
+    extension: str
+    grammar: str
+    examples: str
+    settings: str = ""
+
+
+TEMPLATES = {
+    "grammar": Template("person", ".kbnf", GRAMMAR, EXAMPLES),
+    "json": Template("person", ".schema.json", SCHEMA, SCHEMA_EXAMPLES),
+    "tools": Template("weather", ".tools.json", TOOLS, TOOLS_EXAMPLES, TOOLS_SETTINGS),
+    "language": Template("tasks", ".kbnf", LANGUAGE, LANGUAGE_EXAMPLES),
+}
+"""What `--template` names: a record as a grammar, a JSON Schema, tools, a small language."""
 
 HOOKS = """\
 repos:
@@ -71,26 +196,41 @@ repos:
 """
 
 
-@click.command(epilog=examples("kbnf init", "kbnf init grammars --name invoice --hooks"))
+@click.command(
+    epilog=examples(
+        "kbnf init",
+        "kbnf init app --template json",
+        "kbnf init grammars --template language --name orders --hooks",
+    )
+)
 @click.argument("directory", metavar="[DIR]", default=".", type=click.Path(path_type=Path))
 @click.option(
-    "--name", metavar="NAME", default="person", show_default=True, help="What to call the grammar."
+    "--template",
+    type=click.Choice(list(TEMPLATES)),
+    default="grammar",
+    show_default=True,
+    help="What to begin with: a record as a grammar, a JSON Schema, tools and how they are called,"
+    " or a small language.",
 )
+@click.option("--name", metavar="NAME", help="Name of the grammar.  [default: the template's]")
 @click.option("--hooks", is_flag=True, help="Write hooks for pre-commit, too.")
 @common_options
 @click.pass_obj
-def init(console: Console, directory: Path, name: str, hooks: bool) -> int:
+def init(console: Console, directory: Path, template: str, name: str | None, hooks: bool) -> int:
     """Write a first grammar.
 
     With a file of examples and a kbnf.toml, into DIR, or into the current directory. Files that
     are there already are left alone: then nothing is written, and the exit status is 2.
     """
+    begun = TEMPLATES[template]
+    name = begun.name if name is None else name
     if Path(name).name != name or not name.strip("."):
         raise click.UsageError(f"{name!r} is no name for a file")
+    grammar = directory / f"{name}{begun.extension}"
     files = {
-        directory / f"{name}.kbnf": GRAMMAR,
-        directory / f"{name}.examples.toml": EXAMPLES,
-        directory / "kbnf.toml": SETTINGS,
+        grammar: begun.grammar,
+        examples_path(grammar): begun.examples,
+        directory / "kbnf.toml": SETTINGS + begun.settings,
         **({directory / ".pre-commit-config.yaml": HOOKS} if hooks else {}),
     }
     there = [str(file) for file in files if file.exists()]
@@ -100,6 +240,5 @@ def init(console: Console, directory: Path, name: str, hooks: bool) -> int:
     for file, text in files.items():
         write_text(file, text)
         console.note(f"wrote {file}")
-    grammar = directory / f"{name}.kbnf"
     console.note(f"try `kbnf test {grammar}`, `kbnf sample {grammar}` and `kbnf play {grammar}`")
     return Exit.CLEAN

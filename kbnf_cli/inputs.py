@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from kbnf_core.text.source import Source
 
 
+_WITHOUT_RULES = ("JSON Schema", "Tool list")
+"""Languages whose texts have no rules to be shown, and are written as KBNF."""
+
 UNNAMED = "<stdin>"
 """What stdin is called where nobody named it."""
 
@@ -92,7 +95,7 @@ def complete_rule(ctx: click.Context, _: click.Parameter, incomplete: str) -> li
 
 
 class GrammarOr(click.ParamType[str | Path]):
-    """A grammar, or a text of which ``is_other`` tells that it is something else."""
+    """A grammar, or a text of which ``is_other`` says that it is something else."""
 
     def __init__(self, name: str, is_other: Callable[[str], bool]) -> None:
         self.name = name
@@ -150,7 +153,7 @@ def open_any_grammar(
     *,
     lossy: bool = True,
 ) -> "Grammar":
-    """Return a usable grammar, which messages call ``name``; its ``losses`` are to be told.
+    """Return a usable grammar, which messages call ``name``; the caller reports its ``losses``.
 
     Without ``lossy`` a text of which something would be dropped is none.
 
@@ -199,46 +202,15 @@ def refuse_schema_options(schema: Mapping[str, Any], name: str, language: "Langu
         raise ConfigError(f"--{flag} is for {owner}; {name} is {language.name}")
 
 
-_WITHOUT_RULES = ("JSON Schema", "Tool list")
-"""Languages whose texts have no rules to be shown, and are written as KBNF."""
+def open_written(path: Path, name: str, start: str | None, from_: str | None = None) -> Readable:
+    """Return the text of a grammar as it is written, and its language; an artifact's own text.
 
-
-def open_text(
-    path: Path,
-    name: str,
-    start: str | None,
-    schema: Mapping[str, Any] = NO_OPTIONS,
-    from_: str | None = None,
-) -> Readable:
-    """Return the text of a grammar and its language; of an artifact, what it was made of.
-
-    A schema has no rules to be shown, so it is written as KBNF. Raises what ``open_any_grammar``
-    raises.
+    Raises what ``open_any_grammar`` raises.
     """
-    from kbnf_core.languages import KBNF
-    from kbnf_core.text.source import Source
-
-    written = open_written(path, name, start, schema, from_)
-    if written.language.name not in _WITHOUT_RULES:
-        return written
-    grammar = open_any_grammar(path, name, start, None, schema=schema, from_=from_)
-    return Readable(Source(grammar.to_kbnf(), f"{name} (as KBNF)"), KBNF, grammar.losses)
-
-
-def open_written(
-    path: Path,
-    name: str,
-    start: str | None,
-    schema: Mapping[str, Any] = NO_OPTIONS,
-    from_: str | None = None,
-) -> Readable:
-    """Return the text of a grammar as it is written, also of a schema; else as ``open_text``."""
     if is_artifact(path):
         return _text_inside(_open_artifact(path, start, None))
     source = read_text(path, name)
-    language = language_for(source.text, name, from_)
-    refuse_schema_options(schema, name, language)
-    return Readable(source, language)
+    return Readable(source, language_for(source.text, name, from_))
 
 
 def _text_inside(grammar: "Grammar") -> Readable:
@@ -270,7 +242,7 @@ def read_whole(
 
 
 def lacks_vocabulary(reading: "Reading") -> bool:
-    """Tell whether a text takes tokens of a vocabulary that is not known."""
+    """Return whether a text takes tokens of a vocabulary that is not known."""
     return any(each.code == "W405" for each in reading.losses)
 
 
@@ -294,7 +266,7 @@ def read_text_or_artifact(path: Path, name: str) -> "Source":
 
 
 def is_artifact(path: Path) -> bool:
-    """Tell whether a path is that of a compiled grammar, by its name."""
+    """Return whether a path is that of a compiled grammar, by its name."""
     from kbnf_core.artifact import SUFFIX
 
     return path.suffix == SUFFIX
@@ -335,6 +307,11 @@ class FileInputs:
             _from_here(self.extend_exclude),
         )
 
+    def options_for(self, file: Path, language: "Language") -> Mapping[str, Any]:
+        """Return the options that are configured for a file, of those that its language has."""
+        settings = settings_source(self.config_file, self.isolated)(file)
+        return own_options(settings.options or {}, language)
+
     @property
     def file_settings(self) -> Settings:
         """What the options set rather than a configuration file."""
@@ -374,25 +351,57 @@ class Inputs:
         self, path: Path, vocabulary: "Vocabulary | None", *, lossy: bool = True
     ) -> "Grammar":
         """Return the grammar in a file; takes and raises what ``open_any_grammar`` does."""
-        named = self._named(path)
-        found = open_any_grammar(path, *named, vocabulary, self.schema, self.from_, lossy=lossy)
+        name, settings = self.name_of(path), self._settings(path)
+        found = open_any_grammar(
+            path,
+            name.as_posix(),
+            self.start,
+            self.finish,
+            settings.defaults,
+            vocabulary,
+            self.schema_for(path),
+            self._from(path),
+            lossy=lossy,
+        )
+        if self.start is not None and found.language.name in _WITHOUT_RULES:
+            raise ConfigError(
+                f"--start is for grammars with rules; {name} is {found.language.name}"
+            )
         if not self.reads_several:
             refuse_schema_options(self.schema, self.name_of(path).as_posix(), found.language)
         return found
 
     def text(self, path: Path) -> Readable:
-        """Return the text of the grammar in a file; raises what ``open_text`` raises."""
-        name = self.name_of(path).as_posix()
-        return open_text(path, name, self.start, self.schema, self.from_)
+        """Return the text of the grammar in a file; of a schema, which has no rules, its KBNF.
+
+        Raises what ``open_any_grammar`` raises.
+        """
+        from kbnf_core.languages import KBNF
+        from kbnf_core.text.source import Source
+
+        written = self.written(path)
+        if written.language.name not in _WITHOUT_RULES:
+            return written
+        grammar = self.grammar(path, None)
+        name = f"{self.name_of(path).as_posix()} (as KBNF)"
+        return Readable(Source(grammar.to_kbnf(), name), KBNF, grammar.losses)
 
     def written(self, path: Path) -> Readable:
         """Return the text of the grammar in a file as it is written, also of a schema."""
         name = self.name_of(path).as_posix()
-        return open_written(path, name, self.start, self.schema, self.from_)
+        found = open_written(path, name, self.start, self._from(path))
+        refuse_schema_options(self.schema, name, found.language)
+        return found
 
-    def _named(self, path: Path) -> tuple[str, str | None, str | None, Defaults]:
-        name = self.name_of(path)
-        return name.as_posix(), self.start, self.finish, self.settings_source()(name).defaults
+    def schema_for(self, path: Path) -> Mapping[str, Any]:
+        """Return the options of languages for a file: those given, then those configured."""
+        return {**(self._settings(path).options or {}), **self.schema}
+
+    def _settings(self, path: Path) -> Settings:
+        return self.settings_source()(self.name_of(path))
+
+    def _from(self, path: Path) -> str | None:
+        return self.from_ or self._settings(path).from_
 
     def vocabulary(self, settings: Settings) -> tuple[str, tuple[int, ...]]:
         """Return the name of the vocabulary and its stop ids, as ``read_vocabulary`` takes them."""
@@ -402,7 +411,7 @@ class Inputs:
 def open_engine(
     console: Console, inputs: Inputs, grammar: Path, *, canonical: bool = False
 ) -> "Engine":
-    """Return an engine for a grammar as options ask for it; tell what was lost in converting it."""
+    """Return an engine for a grammar as options ask for it; say what was lost in converting it."""
     from kbnf_core import Engine
 
     settings = inputs.settings_source()(inputs.name_of(grammar))

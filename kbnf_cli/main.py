@@ -1,7 +1,7 @@
 """The ``kbnf`` process: how it starts, and the one place that errors and interrupts end in.
 
 Nothing is imported at the top that Python has not loaded by itself: an interrupt while a module is
-imported is to be met in ``run``, too.
+imported is to be seen in ``run``, too.
 """
 
 import gc

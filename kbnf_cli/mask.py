@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def feed(engine: "Engine", prefix: Prefix) -> Rejection | None:
-    """Feed the prefix; return what stood in the way, None if nothing did.
+    """Feed the prefix; return what was in the way, None if nothing did.
 
     Bytes are fed as one token would be. Raises ``UnknownTokenError`` for an id that the
     vocabulary does not have, before anything is fed.

@@ -28,7 +28,7 @@ KEYS = "Tab takes what is forced, Ctrl-D or Ctrl-C leaves"
 class Look:
     """A typed text at a grammar: ``engine`` is after its first ``taken`` bytes.
 
-    ``reason`` says why the byte after them cannot come; it is empty where all could.
+    ``reason`` says why the byte after them cannot occur; it is empty where all could.
     """
 
     engine: "Engine"

@@ -1,4 +1,4 @@
-"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot come."""
+"""The report of ``kbnf mask``: the allowed tokens, and why something can or cannot occur."""
 
 import io
 import json
@@ -115,7 +115,7 @@ def to_npy(mask: Mask) -> bytes:
 _ROOT = "(root)"
 """The JSON Pointer of a whole text, for people."""
 
-_PLACES = 8
+PLACES = 8
 """Places in the grammar that the text form shows."""
 
 
@@ -128,14 +128,14 @@ def explanation_value(explanation: "Explanation", source: Source) -> dict[str, A
         "accepted": explanation.accepted,
         "reason": explanation.reason,
         "expected": _expected_value(explanation),
-        "places": [_place_value(place, source) for place in _places(explanation)],
+        "places": [_place_value(place, source) for place in places_of(explanation)],
     }
 
 
 def rejection_value(rejection: Rejection) -> dict[str, Any]:
     """Return a rejection as the object under ``error`` (schema ``kbnf.mask/1``)."""
     explanation = rejection.explanation
-    places = [] if explanation is None else _places(explanation)
+    places = [] if explanation is None else places_of(explanation)
     return {
         "message": rejection.message,
         "token_index": rejection.token_index,
@@ -183,13 +183,18 @@ def _position_rows(explanation: "Explanation", source: Source) -> Iterable[tuple
         yield "expected", describe_bytes(explanation.expected)
     else:
         yield "expected", "nothing: the text is complete"
-    for place in _places(explanation)[:_PLACES]:
+    for place in places_of(explanation)[:PLACES]:
         yield "in", describe_place(place, source)
-    if len(explanation.places) > _PLACES:
-        yield "", f"... and {len(explanation.places) - _PLACES} more places"
+    if len(explanation.places) > PLACES:
+        yield "", more_places(len(explanation.places))
 
 
-def _places(explanation: "Explanation") -> list["LivePlace"]:
+def more_places(count: int) -> str:
+    """Return how many of these places are not shown."""
+    return f"... and {count_of(count - PLACES, 'more place')}"
+
+
+def places_of(explanation: "Explanation") -> list["LivePlace"]:
     """Return the places in the order of the grammar's text."""
     return sorted(explanation.places, key=lambda place: (place.span, place.rules))
 

@@ -153,7 +153,7 @@ _REGEX_SECONDS = 2.0
 
 
 def is_pattern(wanted: str) -> bool:
-    """Tell whether what is searched for is a regular expression between slashes."""
+    """Return whether what is searched for is a regular expression between slashes."""
     return len(wanted) > 2 and wanted.startswith("/") and wanted.endswith("/")
 
 

@@ -13,7 +13,7 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import describe_bytes, shown
 from kbnf_cli.files import STDIN, read_bytes
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, open_engine
-from kbnf_cli.mask_report import describe_place
+from kbnf_cli.mask_report import PLACES, describe_place, more_places, places_of
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from kbnf_core.text.errors import Status
 
 SCHEMA = "kbnf.match/1"
-
-_PLACES = 3
-"""Places in the grammar that are shown."""
 
 _KEY = 12
 """Cells in front of what is expected, and of a place."""
@@ -93,7 +90,7 @@ class Verdict:
     epilog=examples(
         "kbnf match json answer.json",
         """kbnf match json --text '{"a": 1}'""",
-        """kbnf match json --text '{"a": x}' --why""",
+        """kbnf match json --text '{"a": x}' --tree""",
         "kbnf match g.kbnf --lines < answers.txt",
         "kbnf sample g.kbnf | kbnf match g.kbnf --lines",
     )
@@ -103,7 +100,8 @@ class Verdict:
 @click.option("--text", "given", metavar="TEXT", multiple=True, help="A text itself; repeatable.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
 @click.option(
-    "--why",
+    "--tree",
+    "with_tree",
     is_flag=True,
     help="Show the tree of what was read before the place where a text does not fit.",
 )
@@ -120,7 +118,7 @@ def match(
     files: tuple[Path, ...],
     given: tuple[str, ...],
     by_line: bool,
-    why: bool,
+    with_tree: bool,
     format_: str,
 ) -> int:
     """Test whether texts fit a grammar.
@@ -140,7 +138,7 @@ def match(
     for text in (*texts_given(given), *read_texts(console, files, by_line)):
         verdict = judge(engine, text)
         verdicts.append(verdict)
-        tree = _read_before(engine, verdict) if why else None
+        tree = _read_before(engine, verdict) if with_tree else None
         if format_ == "json":
             values.append(_value(verdict, tree))
             continue
@@ -218,11 +216,13 @@ def _try(engine: "Engine", text: Text, data: bytes) -> Verdict:
 
 def _places(engine: "Engine", why: "Explanation") -> tuple[str, ...]:
     source = engine.grammar.source
-    return tuple(describe_place(place, source) for place in why.places[:_PLACES])
+    places = places_of(why)
+    shown = [describe_place(place, source) for place in places[:PLACES]]
+    return (*shown, *([more_places(len(places))] if len(places) > PLACES else []))
 
 
 def lines_of(verdict: Verdict, columns: int | None) -> Segments:
-    """Return the lines that tell of a verdict, cut to ``columns`` cells."""
+    """Return the lines that show a verdict, cut to ``columns`` cells."""
     text = verdict.text
     where = visible(text.path) if text.line is None else f"{visible(text.path)}:{text.line}"
     if verdict.matches:

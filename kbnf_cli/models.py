@@ -73,7 +73,7 @@ def _end(status: int) -> NoReturn:
 
 
 def is_class(text: str) -> bool:
-    """Tell whether a text names a class, and no file."""
+    """Return whether a text names a class, and no file."""
     is_file = text.startswith("builtin:") or Path(text).exists()
     return is_model_name(text) and not is_file
 

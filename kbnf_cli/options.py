@@ -9,8 +9,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from kbnf_cli.console import Colour, Console, Verbosity
+from kbnf_core.targets.names import SERVICE_NAMES
 from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:
@@ -119,6 +121,17 @@ def together(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
     return add
 
 
+def options_in(*decorators: Callable[[Any], Any]) -> list[click.Option]:
+    """Return the options that decorators add, in the order of their help."""
+
+    def command() -> None:
+        """Nothing."""
+
+    together(*decorators)(command)
+    added: list[click.Option] = vars(command).get("__click_params__", [])
+    return added[::-1]
+
+
 def format_option(
     formats: Iterable[str], text: str, default: str = "text"
 ) -> Callable[[_Command], _Command]:
@@ -129,16 +142,25 @@ def format_option(
     )
 
 
-def _set_colour(context: click.Context, _: click.Parameter, value: str | None) -> None:
-    if value is not None:
+def _is_in_force(context: click.Context, parameter: click.Parameter, setting: str) -> bool:
+    """Tell whether a value counts: one of the command line replaces one of a configuration file."""
+    is_given = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+    given = context.meta.setdefault("kbnf_cli.given", set())
+    if is_given:
+        given.add(setting)
+    return is_given or setting not in given
+
+
+def _set_colour(context: click.Context, parameter: click.Parameter, value: str | None) -> None:
+    if value is not None and _is_in_force(context, parameter, "colour"):
         context.ensure_object(Console).colour = Colour(value)
 
 
 def _verbosity_option(
     short: str, long: str, verbosity: Verbosity, text: str
 ) -> Callable[[_Command], _Command]:
-    def set_it(context: click.Context, _: click.Parameter, value: bool) -> None:
-        if value:
+    def set_it(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value and _is_in_force(context, parameter, "verbosity"):
             context.ensure_object(Console).verbosity = verbosity
 
     return click.option(
@@ -365,7 +387,7 @@ schema_options = together(
     ),
     _schema_option(
         "--strict",
-        type=click.Choice(["openai", "anthropic", "gemini"]),
+        type=click.Choice(SERVICE_NAMES),
         text="JSON Schema: refuse what the strict mode of this service refuses, with advice.",
     ),
     _schema_option("--tool", metavar="NAME", text="List of tools: calls of this one only."),
@@ -381,7 +403,8 @@ schema_options = together(
     _schema_option(
         "--tool-choice",
         metavar="auto|required|none|TOOL",
-        text="With --tool-calls: whether tools are called, or which one.  [default: auto]",
+        text="With --tool-calls: whether tools are called, or which one.  [default: that of a"
+        " request, else auto]",
     ),
     _schema_option(
         "--reasoning",

@@ -102,9 +102,7 @@ def parse(
     files = files or (STDIN,)
     if given is None and grammar == STDIN and STDIN in files:
         raise click.UsageError("the grammar and a text cannot both come from stdin")
-    settings = inputs.settings_source()(inputs.name_of(grammar))
-    opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
-    console.diagnostics(opened.losses)
+    opened = _open(console, inputs, grammar)
     wanted = [name.strip() for name in (rules or "").split(",")]
     kept = [known_rule(opened, name) for name in wanted if name]
     texts = texts_given([given]) if given is not None else None
@@ -134,6 +132,15 @@ def parse(
         if count:
             _show_count(console, tree, count, other)
     return status
+
+
+def _open(console: Console, inputs: Inputs, grammar: Path) -> "Grammar":
+    if inputs.finish is not None:
+        console.note("--finish changes nothing: a text has a tree if the start derives it")
+    settings = inputs.settings_source()(inputs.name_of(grammar))
+    opened = inputs.grammar(grammar, read_vocabulary(console, *inputs.vocabulary(settings)))
+    console.diagnostics(opened.losses)
+    return opened
 
 
 def _value_reader(
@@ -177,11 +184,9 @@ def _report(console: Console, text: Text, error: ParseError | MessageError, form
     path = (" > ".join(error.rules),) if error.rules else ()
     message = "the text ends too early"
     if not error.is_unfinished:
-        from kbnf_core.mask.why import show_byte
+        from kbnf_core.mask.why import unexpected
 
-        message = (
-            f"byte {error.offset} ({show_byte(error.data[error.offset])}) is not expected here"
-        )
+        message = unexpected(error.data, error.offset, error.expected)
     verdict = Verdict(text, message, error.offset, error.expected, path)
     if format_ in ("tree", "sexp"):
         console.data(lines_of(verdict, console.width()))

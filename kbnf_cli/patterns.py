@@ -17,7 +17,7 @@ class Patterns:
     lines: tuple[str, ...]
 
     def match(self, path: Path, suffix: str) -> bool:
-        """Tell whether a resolved path matches; ``suffix`` is ``/`` for directories."""
+        """Return whether a resolved path matches; ``suffix`` is ``/`` for directories."""
         return self.verdict(path, suffix) is True
 
     def verdict(self, path: Path, suffix: str) -> bool | None:

@@ -2,8 +2,8 @@
 
 An entry is named after all that decides what is found: the program, the name and the text of the
 file, the settings of its lints. What else was read on the way, imported files, is in it with a
-digest, and is looked at again before the entry counts. It holds what was found before anything is
-selected or ignored, so those settings may change.
+digest, and is looked at again before the entry counts. It contains what was found before anything
+is selected or ignored, so those settings may change.
 
 Entries are JSON after a digest of it: a damaged one is a miss, and none can run code. They are
 written beside and renamed, so any number of processes may share a folder. One that belongs to

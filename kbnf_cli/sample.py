@@ -36,6 +36,7 @@ class Wish:
     length: int
     max_tokens: int | None
     shortest: bool
+    ascii_only: bool
 
 
 @click.command(
@@ -78,6 +79,7 @@ class Wish:
     is_flag=True,
     help="Print the shortest texts instead; of characters that the grammar treats alike, one.",
 )
+@click.option("--ascii", "ascii_only", is_flag=True, help="Print texts of ASCII characters only.")
 @format_option(
     ["text", "raw", "json"],
     "A line for each, with line breaks and control characters escaped; or as they are.",
@@ -98,6 +100,8 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
     """
     if wish.shortest and wish.max_tokens is not None:
         raise click.UsageError("--shortest and --max-tokens exclude each other")
+    if wish.shortest and wish.ascii_only:
+        raise click.UsageError("--shortest and --ascii exclude each other")
     engine = open_engine(console, inputs, grammar)
     engine.remaining = wish.max_tokens
     texts, total = _texts(engine, wish)
@@ -128,7 +132,7 @@ def _texts(engine: "Engine", wish: Wish) -> tuple[tuple[bytes, ...], int | None]
     if wish.shortest:
         found = engine.shortest_texts(wish.number)
         return found.texts, count_texts(engine, wish.number) if found.is_all else None
-    drawn = sample_texts(engine, wish.number, wish.seed, wish.length)
+    drawn = sample_texts(engine, wish.number, wish.seed, wish.length, ascii_only=wish.ascii_only)
     return drawn.texts, drawn.total
 
 
@@ -154,7 +158,8 @@ def _why_few(wish: Wish, number: int, total: int | None) -> str:
     if wish.shortest:
         return f"{count_of(number, 'text')} found within the limit of work; there may be others"
     more = f"--length {max(4 * wish.length, 32)} draws longer ones"
-    return f"only {count_of(number, 'different text')} found; {more}"
+    kind = "different ASCII text" if wish.ascii_only else "different text"
+    return f"only {count_of(number, kind)} found; {more}"
 
 
 def _value(texts: tuple[bytes, ...], total: int | None) -> dict[str, object]:

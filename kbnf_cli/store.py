@@ -1,4 +1,4 @@
-"""``kbnf store`` and ``kbnf compile --store``: stores of artifacts looked after, and filled."""
+"""``kbnf store`` and ``kbnf compile --store``: stores of artifacts managed, and filled."""
 
 import json
 from contextlib import ExitStack
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 import click
+from click.core import ParameterSource
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.describing import artifact_text
@@ -37,7 +38,7 @@ _SCHEMA = "kbnf.compile/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Filling:
-    """The options of ``compile`` that are for stores, and those that hold everywhere."""
+    """The options of ``compile`` that are for stores, and those of all cases."""
 
     store: str | None
     executor: str | None
@@ -202,14 +203,48 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
         lossy=options.lossy,
         defaults=inputs.settings_source()(inputs.name_of(path)).defaults,
         imports=ANYWHERE,
-        **own_options(inputs.schema, language),
+        **own_options(inputs.schema_for(path), language),
     )
     work = {} if options.work is None else {"work": options.work}
     return replace(recipe, limits=replace(recipe.limits, **work, **options.ahead))
 
 
+_ACTIONS = {
+    "ls": ("URL", "List the keys, each with the digest of its artifact, and refused sources."),
+    "info": ("URL [KEY]...", "Count what is in the store, or describe the artifacts of keys."),
+    "verify": ("URL", "Read everything; exit with 1 if something is damaged."),
+    "gc": ("URL", "Remove what nothing refers to."),
+}
+"""What may be done: its arguments, and its help."""
+
+_FOR = {"remove": "verify", "age": "gc"}
+"""Options of one action."""
+
+
+class _StoreCommand(click.Command):
+    """A command with help for each of its actions: their arguments and options only."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Show the help of an action where one is named before ``--help``."""
+        if args and args[0] in _ACTIONS and {"-h", "--help"} & set(args):
+            ctx.info_name = f"{ctx.info_name} {args[0]}"
+            usage, text = _ACTIONS[args[0]]
+            left: list[click.Parameter] = [
+                each
+                for each in self.params
+                if isinstance(each, click.Option) and _FOR.get(str(each.name)) in (None, args[0])
+            ]
+            own = click.Command(
+                args[0], params=left, help=text, options_metavar=f"[OPTIONS] {usage}"
+            )
+            click.echo(own.get_help(ctx))
+            ctx.exit()
+        return super().parse_args(ctx, args)
+
+
 @click.command(
     "store",
+    cls=_StoreCommand,
     epilog=examples(
         "kbnf compile --store s3://grammars/production --vocab tekken.json schemas/",
         "kbnf store info s3://grammars/production",
@@ -217,7 +252,7 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
         "kbnf store gc /srv/grammars",
     ),
 )
-@click.argument("action", type=click.Choice(("ls", "info", "verify", "gc")))
+@click.argument("action", type=click.Choice(tuple(_ACTIONS)))
 @click.argument("url")
 @click.argument("keys", nargs=-1)
 @click.option("--remove", is_flag=True, help="Remove what `verify` finds damaged.")
@@ -246,8 +281,11 @@ def store(
 
     if keys and action != "info":
         raise click.UsageError(f"`{action}` is for a whole store")
-    if remove and action != "verify":
-        raise click.UsageError("--remove goes with `verify`")
+    context = click.get_current_context()
+    for option, owner in _FOR.items():
+        is_given = context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+        if is_given and action != owner:
+            raise click.UsageError(f"--{option} goes with `{owner}`")
     opened = open_store(url)
     opened.backend.reach()
     if action == "verify":

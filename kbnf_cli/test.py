@@ -6,7 +6,7 @@ The results of ``kbnf test`` for one grammar (examples, plays, coverage), and th
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
-from kbnf_cli.files import STDIN, find_grammars, read_bytes
+from kbnf_cli.files import CHECKED, STDIN, find_grammars, read_bytes
 from kbnf_cli.inputs import BUILT_IN, GRAMMAR, FileInputs, Inputs, read_vocabulary
 from kbnf_cli.mask_report import symbol_at
 from kbnf_cli.options import (
@@ -30,7 +30,6 @@ from kbnf_cli.options import (
     vocabulary_options,
 )
 from kbnf_cli.watching import watch, watch_option
-from kbnf_core.languages import EXTENSIONS
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import JunitCase, junit_text, span_value
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
@@ -109,7 +108,7 @@ def run_suite(
         return Suite(name, errors=error.diagnostics)
     console.diagnostics(grammar.losses)
     outcomes = _outcomes(grammar, path, vocabulary)
-    cases = [*map(_case, outcomes), *_plays(console, path, name)]
+    cases = [*map(_case, outcomes), *_plays(console, inputs, path)]
     covered = _cover(grammar, outcomes) if with_coverage else None
     return Suite(name, tuple(cases), (), covered)
 
@@ -167,17 +166,16 @@ def _authors_names(grammar: "Grammar") -> dict[str, str | None]:
     return found
 
 
-def _plays(console: Console, path: Path, name: str) -> Iterator[Case]:
+def _plays(console: Console, inputs: Inputs, path: Path) -> Iterator[Case]:
     """Play the plays beside a grammar again: ``NAME.play.jsonl`` and ``NAME.*.play.jsonl``."""
     if path == STDIN:
         return
     for file in sorted(path.parent.glob(f"{path.stem}.*")):
         if file.name.endswith(PLAY_SUFFIX):
-            yield _play(console, file, path, name)
+            yield _play(console, inputs, file, path)
 
 
-def _play(console: Console, file: Path, path: Path, name: str) -> Case:
-    from kbnf_cli.inputs import open_any_grammar
+def _play(console: Console, inputs: Inputs, file: Path, path: Path) -> Case:
     from kbnf_core import Engine
     from kbnf_core.recordings import read_recording, replay
 
@@ -187,7 +185,8 @@ def _play(console: Console, file: Path, path: Path, name: str) -> Case:
     chosen = chosen if chosen == BUILT_IN else str(file.parent / chosen)
     vocabulary = read_vocabulary(console, chosen, setting.eos or ())
     try:
-        grammar = open_any_grammar(path, name, setting.start, setting.finish, vocabulary=vocabulary)
+        asked = replace(inputs, start=setting.start, finish=setting.finish)
+        grammar = asked.grammar(path, vocabulary)
     except GrammarError as error:
         return Case("play", file.name, "", "", "failed", str(error))
     divergences = replay(play, Engine(grammar, vocabulary)).divergences
@@ -374,16 +373,16 @@ def test(
 ) -> int:
     """Run the examples of grammars.
 
-    PATH is a grammar in any language that is read, a directory to search, or `-` for stdin;
-    without one, the current directory is searched. Examples of GRAMMAR.kbnf are in
-    GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text" *) in it, and in
-    plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
+    PATH is a grammar in any language that is read, a directory to search (schemas as *.schema.json,
+    *.tools.json), or `-` for stdin; without one, the current directory is searched. Examples of
+    GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text"
+    *) in it, and in plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
     """
     paths = paths or (Path(),)
     run = partial(_run, console, inputs, format_, coverage)
     if watches:
-        return watch(console, paths, lambda: inputs.choice(EXTENSIONS), run, _beside)
-    return run(find_grammars(paths, console.note, inputs.choice(EXTENSIONS)))
+        return watch(console, paths, lambda: inputs.choice(CHECKED), run, _beside)
+    return run(find_grammars(paths, console.note, inputs.choice(CHECKED)))
 
 
 def _run(

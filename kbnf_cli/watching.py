@@ -42,7 +42,7 @@ def watch(
     """Call ``act`` with the grammars below ``paths``, then after each change; ends by Ctrl-C.
 
     ``choose`` is called before each look, for the configuration may change as well. Raises what
-    these raise at first; afterwards it is shown, since a file that is being written mends it.
+    these raise at first; afterwards it is shown, since a file that is being written fixes it.
     """
     if STDIN in paths:
         raise click.UsageError("--watch needs files")

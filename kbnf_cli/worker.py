@@ -1,4 +1,4 @@
-"""A process that works for a server, so that no text ends the server or holds it up.
+"""A process that works for a server, so that no text ends the server or contains it up.
 
 The server has a ``Worker``, which gives tasks to a process (``kbnf_core.processes``), one after the
 other.

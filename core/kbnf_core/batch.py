@@ -44,7 +44,7 @@ def fill_bitmasks(
     copying is done without the GIL, by ``threads`` threads, by default one and at most one for
     each processor; they are kept for the next call. What an engine remembers as its last
     computation is not changed. With ``ahead``, masks that are likely to come next are made while
-    the model computes, for engines that were not told otherwise (``Engine``; ``BATCHES`` counts).
+    the model computes, for engines without another setting (``Engine``; ``BATCHES`` counts).
     Raises what ``fill_bitmask`` raises, and ``VocabularyError`` for engines over tokens that
     differ, before anything is written.
     """

@@ -1,14 +1,14 @@
 """Named arrays and a little metadata in one file, in the layout of safetensors.
 
-Eight bytes hold the length of the header as a little-endian number; the header is JSON, maps each
-name to ``{"dtype", "shape", "data_offsets"}``, and is padded with spaces so that the data, which
-follows without gaps, begins at a multiple of eight. Arrays are laid out by falling item size, so
-each is aligned by itself. The metadata is one JSON text under ``__metadata__``, since that may
-hold texts only. See https://github.com/huggingface/safetensors#format.
+Eight bytes contain the length of the header as a little-endian number; the header is JSON, maps
+each name to ``{"dtype", "shape", "data_offsets"}``, and is padded with spaces so that the data,
+which follows without gaps, begins at a multiple of eight. Arrays are laid out by falling item size,
+so each is aligned by itself. The metadata is one JSON text under ``__metadata__``, since that may
+contain texts only. See https://github.com/huggingface/safetensors#format.
 
 Nothing in such a file is code, everything in the header is checked before it is used, and the
-arrays are views of the file's bytes, which are read or mapped. (What they hold is for the caller to
-check; ``digest`` tells whether it is what was written.) A mapped file must not be shortened or
+arrays are views of the file's bytes, which are read or mapped. (What they contain is for the caller
+to check; ``digest`` says whether it is what was written.) A mapped file must not be shortened or
 written over by anybody, since that ends the process: replace it, as ``write_container`` does.
 """
 
@@ -83,7 +83,7 @@ def digest(arrays: Mapping[str, Array]) -> str:
 def checksum(arrays: Mapping[str, Array]) -> int:
     """Return a CRC-32 of arrays, names, types and shapes with it.
 
-    It tells damage, not malice. Of what is long it is the CRC of sums: of all first words in rows
+    It shows damage, not malice. Of what is long it is the CRC of sums: of all first words in rows
     of ``_ROW`` words, all second ones and so on, which takes a quarter of the time. A row is no
     part of a page or a block of the disk: where those change places, the sums do change.
     """
@@ -112,7 +112,7 @@ def write_container(
 ) -> None:
     """Write a container; the file is replaced whole or not at all.
 
-    ``metadata`` is anything that JSON can hold. Equal contents give equal bytes. Raises
+    ``metadata`` is anything that JSON can express. Equal contents give equal bytes. Raises
     ``ValueError`` for a dtype that the format does not have, ``OSError`` where writing fails.
     """
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0]))

@@ -186,7 +186,7 @@ def from_json_schema(
     """Return a KBNF grammar for the JSON texts that a schema, itself a JSON text, allows.
 
     A schema that is malformed, cannot be satisfied, passes a limit or, unless ``options.lossy``,
-    holds a keyword that no grammar can honour is refused; each finding names the JSON Pointer.
+    contains a keyword that no grammar can honour is refused; each finding names the JSON Pointer.
     """
     from kbnf_core.languages.json_schema.options import as_mapping
 

@@ -97,7 +97,7 @@ class Engine(EngineCore):
     belongs to one thread at a time. Every method that raises leaves the engine as it was. All
     three can be pickled: grammar and vocabulary as what they were made from, an engine with what
     it accepted, which is accepted again; no cache is carried. A vocabulary leaves its tokenizer
-    behind, without which an engine that is ``canonical`` cannot be restored (``ConfigError``).
+    here, without which an engine that is ``canonical`` cannot be restored (``ConfigError``).
 
     ``finish`` and ``limits`` win over those of ``config``. ``stop_token_ids`` end the sequence in
     place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
@@ -105,12 +105,12 @@ class Engine(EngineCore):
     ``after`` is a text, or the id of a token, that comes before the grammar: until it has come
     everything is allowed and nothing ends the text. It may end within a token; the rest of that
     belongs to the grammar, but for what the grammar does not take. It is a position like others
-    for copies, ``rollback`` and drafts. ``after_tokens`` is how many tokens may come before it:
+    for copies, ``rollback`` and drafts. ``after_tokens`` is how many tokens may occur before it:
     after as many only those can with which it comes in the fewest tokens.
 
     ``budget`` is a number of tokens in which the text is over, those that end the sequence among
     them and those before the grammar (``after``) not: a token is allowed only if a way to the end
-    is known that is short enough after it. ``remaining`` tells how many are left. It counts tokens
+    is known that is short enough after it. ``remaining`` says how many are left. It counts tokens
     only: to end in time, a JSON text may repeat a name.
 
     ``ahead``: a background thread makes the masks that are likely to come next, while the
@@ -118,7 +118,7 @@ class Engine(EngineCore):
     so whose grammar a ``Compiler`` made, and those of a batch (``fill_bitmasks``); ``KBNF_AHEAD=0``
     in the environment turns it off. Masks are the same.
 
-    ``canonical``: of the tokens that may come, allow those alone that the tokenizer would write
+    ``canonical``: of the tokens that may occur, allow those alone that the tokenizer would write
     itself (``mask.canonical``), for which it has to be one of byte pairs. Where that leaves none it
     gives way, not the grammar; ``canonical_breaks`` counts it. What is accepted is not refused for
     it. By default it is off, but for grammars of a ``Compiler`` that has it on.
@@ -258,7 +258,7 @@ class Engine(EngineCore):
         return found
 
     def look_ahead(self, ahead: Ahead) -> None:
-        """Let ``ahead`` work for this engine, unless somebody does or it was told not to."""
+        """Let ``ahead`` work for this engine, unless somebody does or it is switched off."""
         if self._ahead is None and self._ahead_wanted is None:
             self._ahead = ahead_for(ahead)
             self._look_ahead()
@@ -301,7 +301,7 @@ class Engine(EngineCore):
 
     @property
     def after_tokens(self) -> int | None:
-        """How many tokens may come before ``after``, None for any number."""
+        """How many tokens may occur before ``after``, None for any number."""
         return None if self._boundary is None else self._boundary.tokens
 
     @property
@@ -326,7 +326,7 @@ class Engine(EngineCore):
         self._left = left
 
     def is_waiting(self) -> bool:
-        """Tell whether everything is free, since what comes before the grammar has not come."""
+        """Return whether everything is free, since what comes before the grammar has not come."""
         return self._position >= WAITING
 
     @property
@@ -344,22 +344,22 @@ class Engine(EngineCore):
         return self.vocabulary
 
     def is_finished(self) -> bool:
-        """Tell whether the text is over: nothing can be accepted any more."""
+        """Return whether the text is over: nothing can be accepted any more."""
         return self._position < 0
 
     def can_finish(self) -> bool:
-        """Tell whether the text may end here: it is over or, with ``finish="eos"``, complete."""
+        """Return whether the text may end here: it is over or, with ``finish="eos"``, complete."""
         return self._automaton.can_finish(self._state)
 
     def is_stuck(self) -> bool:
-        """Tell whether no token can come although the text may not end here.
+        """Return whether no token can occur although the text may not end here.
 
         That is where the vocabulary cannot spell what the grammar asks for.
         """
         return not self.can_finish() and not self._automaton.has_tokens(self._state)
 
     def accept_tokens(self, ids: Iterable[SupportsIndex]) -> int:
-        """Append tokens up to the first that cannot come; return how many that were.
+        """Append tokens up to the first that cannot occur; return how many that were.
 
         No token, known or not, is an error here; what is no integer is a ``TypeError``, before
         anything changes.
@@ -383,11 +383,11 @@ class Engine(EngineCore):
     def fill_draft_bitmask(
         self, out: Any, row: SupportsIndex, draft: Iterable[SupportsIndex]
     ) -> int:
-        """Write what can come here, and after each token of ``draft``, into the rows from ``row``.
+        """Write what can occur here, and after each token of ``draft``, into the rows from ``row``.
 
-        The rows are those of ``fill_bitmask``; those after a token that cannot come, whose
+        The rows are those of ``fill_bitmask``; those after a token that cannot occur, whose
         positions no text reaches, allow everything. The engine does not move. Returns how many
-        tokens of the draft can come. Raises what ``fill_bitmask`` raises, before anything is
+        tokens of the draft can occur. Raises what ``fill_bitmask`` raises, before anything is
         written.
         """
         wanted = [index(token_id) for token_id in draft]
@@ -407,12 +407,12 @@ class Engine(EngineCore):
         return fitting
 
     def fill_tree_bitmasks(self, out: Any, row: SupportsIndex, parents: Any, tokens: Any) -> None:
-        """Write what can come after the path to each node of a tree of drafts into a row.
+        """Write what can occur after the path to each node of a tree of drafts into a row.
 
         ``parents`` and ``tokens``: integers, one for each node; node i has the row ``row + i`` and
         comes after ``parents[i]``, which is less than i. A parent of -1 makes a root: that is the
         position of the engine, its token one that was accepted. Rows are those of
-        ``fill_bitmask``; a node whose token is negative (padding), one whose token cannot come,
+        ``fill_bitmask``; a node whose token is negative (padding), one whose token cannot occur,
         and all below them have rows of zeros. Neither the engine nor what it remembers as
         its last computation changes. Raises what ``fill_bitmask`` raises, and ``ValueError`` for
         parents that are no tree, before anything is written.
@@ -464,7 +464,7 @@ class Engine(EngineCore):
         return ids
 
     def mask_logits(self, logits: L) -> L:
-        """Set the logits of ids that cannot come next to minus infinity; after the end, all.
+        """Set the logits of ids that cannot occur next to minus infinity; after the end, all.
 
         The mask is computed here, or taken from the cache.
         ``logits``: NumPy array or torch tensor, floating point, shape (n,) or (rows, n), each row
@@ -566,7 +566,7 @@ class Engine(EngineCore):
     def forced_bytes(self, limit: int = 1_024) -> bytes:
         """Return the bytes that every way on begins with, as far as they are certain.
 
-        At most ``limit``. Nothing is forced where the text may end or a token terminal may come.
+        At most ``limit``. Nothing is forced where the text may end or a token terminal may occur.
         """
         if self.is_waiting():
             return b""
@@ -690,7 +690,7 @@ class Engine(EngineCore):
         write_artifact(self._grammar, masks.states, masks, path, self._finish)
 
     def why(self, what: int | bytes | str) -> "Explanation":
-        """Explain why a token (by id), or bytes or text, can or cannot come next.
+        """Explain why a token (by id), or bytes or text, can or cannot occur next.
 
         Raises ``UnknownTokenError`` for an id that the vocabulary does not have.
         """
@@ -710,7 +710,7 @@ class Engine(EngineCore):
         from kbnf_core.mask.why import Why
 
         limits = self._automaton.limits
-        return Why(self._grammar.plain_tables, self.vocabulary, self._finish, limits)
+        return Why(self._grammar.parser.positions, self.vocabulary, self._finish, limits)
 
     @property
     def _state(self) -> int:

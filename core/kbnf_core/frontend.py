@@ -19,6 +19,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.collecting import without_collecting
 from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
+from kbnf_core.text.imports import Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -36,7 +37,7 @@ EFFORT = replace(DEFAULT_LIMITS, regex_states=1_000)
 class Language(ABC):
     """A grammar language: a subclass with one value.
 
-    ``extension`` is that of its files, empty where files have none. ``start`` and ``finish`` hold
+    ``extension`` is that of its files, empty where files have none. ``start`` and ``finish`` apply
     where the text does not say otherwise; ``options`` are the names of further options of its
     reader. Methods import what they need, so that a value costs nothing.
 
@@ -76,8 +77,13 @@ class Language(ABC):
             raise ConfigError(f"{self.name} is read from a text, not from {source!r}"[:200])
         return source
 
+    def self_contained(self, text: str, path: str | None, imports: Imports) -> str:
+        """Return a text with the files that it refers to, as far as it can have them in it."""
+        del path, imports
+        return text
+
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for what a program gives: ``options``, and what holds without them."""
+        """Return the options for what a program gives: these, and those in force anyway."""
         del source
         return dict(options)
 
@@ -155,7 +161,7 @@ class Reading:
 
     Spans are in the author's text. ``grammar`` and ``analysis`` are None where errors leave none.
     ``start`` and ``finish`` are the settings in force: given ones, else the pragmas', else the
-    defaults of the project (which ``finish_is_default`` tells of ``finish``), else those of the
+    defaults of the project (``finish_is_default`` says so of ``finish``), else those of the
     language. ``limits`` are those it was read with.
     """
 
@@ -196,7 +202,7 @@ class Reading:
         return [d for d in self.diagnostics if d.severity is Severity.ERROR]
 
     def is_loss(self, finding: Diagnostic) -> bool:
-        """Tell whether a finding says what the grammar does not keep of the text."""
+        """Return whether a finding says what the grammar does not keep of the text."""
         return any((finding.code, finding.span) == (loss.code, loss.span) for loss in self.losses)
 
     @cached_property

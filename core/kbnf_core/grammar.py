@@ -27,7 +27,7 @@ from kbnf_core.languages import (
     is_structural_tag,
     named,
 )
-from kbnf_core.lower.build import PlainTables, build_plain_tables, build_tables
+from kbnf_core.lower.build import build_tables
 from kbnf_core.lower.nfa import TooManyStatesError
 from kbnf_core.shipped import PREFIX, grammar_file, grammar_names
 from kbnf_core.text.collecting import without_collecting
@@ -512,11 +512,6 @@ class Grammar:
             lambda: build_tables(self.rules, self._limits, self.analysis, inlined=inlined)
         )
 
-    @cached_property
-    def plain_tables(self) -> "PlainTables":
-        """The automata for explanations. Raises ``GrammarError`` (E106, E107) past a limit."""
-        return self._build(lambda: build_plain_tables(self.explained, self._limits))
-
     def _build(self, build: Callable[[], T]) -> T:
         try:
             with without_collecting():
@@ -528,7 +523,7 @@ class Grammar:
 
     @cached_property
     def parser(self) -> "Parser":
-        """What parses texts; built on first use. Raises as ``tables`` does.
+        """What parses texts and explains places in them; built on first use. Raises as ``tables``.
 
         Of a JSON Schema with very many names its rules are those that masks are made of.
         """
@@ -699,9 +694,6 @@ class Grammar:
             found += self.tables.bytes
         if "reading" in known:
             found += self._reading_bytes
-        if "plain_tables" in known:
-            plain = self.plain_tables.tables
-            found += plain.bytes + _EXPLAINED_BYTES * plain.state_count
         if "parser" in known:
             found += _PARSED_BYTES * self.tables.state_count
         return found + (self.token_automata.known_bytes if "token_automata" in known else 0)
@@ -752,9 +744,9 @@ def _restore(
     return grammar
 
 
-_OWN_BYTES, _READ_BYTES, _EXPLAINED_BYTES, _PARSED_BYTES = 4_096, 64, 400, 300
-"""The memory of a grammar and its names; of what is known of a character that was read; of places
-and positions beside a state."""
+_OWN_BYTES, _READ_BYTES, _PARSED_BYTES = 4_096, 64, 400
+"""The memory of a grammar and its names; of what is known of a character that was read; of
+positions beside a state."""
 
 _PATH = re.compile(r"[\w.~ /\\:-]+\.(?:kbnf|gbnf|lark|bnf|abnf|json|kbnfc)")
 

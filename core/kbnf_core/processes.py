@@ -120,7 +120,7 @@ def _receive(stream: IO[bytes]) -> tuple[bool, bytes]:
 
 
 class Process:
-    """A child for the calls of one thread; ``kill`` and ``close`` may come from any.
+    """A child for the calls of one thread; ``kill`` and ``close`` may be called from any.
 
     Each child first calls ``prepare`` with ``arguments``, by default to import the module of the
     function that is called first; then ``memory`` bounds the bytes that it takes in addition. With

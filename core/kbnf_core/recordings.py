@@ -52,7 +52,7 @@ class Setting:
 
     ``grammar`` and ``vocabulary`` are paths, relative to the play's own folder, or ``bytes`` for
     the built-in vocabulary; ``eos`` are stop ids given in place of its own (None if none were).
-    ``grammar_hash`` and ``fingerprint`` tell whether they are still the same.
+    ``grammar_hash`` and ``fingerprint`` say whether they are still the same.
     """
 
     grammar: str
@@ -355,7 +355,7 @@ def _check(index: int, player: "Engine", assertion: Assertion) -> list[Divergenc
 
 
 def can_come(engine: "Engine", what: What) -> bool:
-    """Tell whether a token is in the mask, or bytes are viable; the engine does not move.
+    """Return whether a token is in the mask, or bytes are viable; the engine does not move.
 
     A token that the vocabulary does not have, or that is empty, cannot.
     """

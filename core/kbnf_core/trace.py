@@ -1,12 +1,12 @@
 """What a grammar did to a model: logs of log probabilities, replayed against the masks.
 
 A log has, for each token that was taken, the most likely tokens of the unconstrained distribution.
-The grammar changed a step where the most likely of these cannot come; the *removed mass* is the
+The grammar changed a step where the most likely of these cannot occur; the *removed mass* is the
 probability of all listed tokens that cannot. Logs are JSON lines: one for each token, or whole
 responses as OpenAI, vLLM and llama.cpp's server write them.
 
 A token is judged by its id where the vocabulary has it, and else by its ``bytes``, or its text, as
-the log has them: then no vocabulary is needed, and what depends on one is not told.
+the log has them: then no vocabulary is needed, and what depends on one is not said.
 """
 
 import json
@@ -79,8 +79,8 @@ class Change:
     """A step at which the grammar removed the model's choice.
 
     ``margin``: by how much the log probability of the choice is above that of the most likely
-    listed token that can come, None where none is listed. ``removed``: the probability of the
-    listed tokens that cannot come. ``is_canonical``: whether the tokenizer itself would write the
+    listed token that can occur, None where none is listed. ``removed``: the probability of the
+    listed tokens that cannot occur. ``is_canonical``: whether the tokenizer itself would write the
     token that was taken there; None where it is not known. ``wanted``: what the choice would have
     made of the name of a member, of JSON, that was being written there; None elsewhere.
     """

@@ -69,6 +69,9 @@ export async function ask(question) {
   }
 }
 
+/** Vocabularies need the engine. */
+export const openVocabulary = () => Promise.reject(new Error("There is no engine."));
+
 /** Tell that a newer question waits: the one that runs gets its turn only. */
 export function hurry() {
   othersWait = true;

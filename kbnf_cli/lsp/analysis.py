@@ -11,6 +11,7 @@ from pathlib import Path
 
 from kbnf_cli.config import Settings, settings_source
 from kbnf_cli.escaped import byte_ranges
+from kbnf_cli.inputs import own_options
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.kbnf.outline import NOTHING, Outline
 from kbnf_core.kbnf.parsed import Request as ReadRequest
@@ -53,7 +54,7 @@ class Request:
 class Analysis:
     """What was found in a text.
 
-    ``begins`` is what the nonterminals can begin with. ``has_examples`` tells of comments that
+    ``begins`` is what the nonterminals can begin with. ``has_examples`` says of comments that
     ``kbnf test`` runs, in a text without errors. ``trouble`` is what is wrong with the settings.
     """
 
@@ -90,7 +91,11 @@ def analyse(request: Request) -> Iterator[Analysis]:
         )
 
     wanted = ReadRequest(
-        limits=LIMITS, imports=_imports(request), defaults=settings.defaults, lossy=True
+        limits=LIMITS,
+        imports=_imports(request),
+        defaults=settings.defaults,
+        lossy=True,
+        options=own_options(settings.options or {}, language),
     )
     reading = read_grammar(source, language, wanted)
     outline = language.outline(source, LIMITS)
@@ -163,7 +168,7 @@ def _imports(request: Request) -> Imports:
 
 
 def is_below(path: Path, folders: tuple[str, ...]) -> bool:
-    """Tell whether a path, links followed, is one of the folders or below one."""
+    """Return whether a path, links followed, is one of the folders or below one."""
     place = path.resolve()
     return any(place.is_relative_to(Path(folder).resolve()) for folder in folders)
 

@@ -105,7 +105,7 @@ def _action(view: View, uri: str, finding: Diagnostic, fix: Fix) -> types.CodeAc
 
 
 def hover(view: View, position: types.Position) -> types.Hover | None:
-    """Return what is to be said at a position: of a finding, a pattern, or a name."""
+    """Return what is shown at a position: of a finding, a pattern, or a name."""
     index = view.index(position)
     if index is None:
         return None
@@ -163,7 +163,7 @@ def lenses(view: View) -> list[types.CodeLens]:
 
 
 def hints(view: View, asked: types.Range) -> list[types.InlayHint]:
-    """Return, after each name that is defined in a range, what may come next there."""
+    """Return, after each name that is defined in a range, what may occur next there."""
     begins = dict(view.analysis.begins)
     found = []
     for symbol in view.analysis.outline.definitions:

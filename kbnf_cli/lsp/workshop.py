@@ -36,7 +36,7 @@ _MAY_BE_INNOCENT = (Reason.STOPPED, Reason.ENDED)
 class Entry:
     """An open text: its newest version, and what came of the newest that was looked at.
 
-    ``analysis`` is the newest that there is, perhaps of an earlier version; ``tried`` is what came
+    ``analysis`` is the newest that there is, possibly of an earlier version; ``tried`` is what came
     of the examples, None before they were run, and where there are none.
     """
 

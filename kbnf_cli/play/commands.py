@@ -153,6 +153,10 @@ def spoken_command(session: Session, line: str) -> str | None:
     return None if command is None or session.engine.why(line).allowed else command
 
 
+_MOST_SHOWN = 3
+"""Findings that are shown of a grammar, so that the first one stays on the screen."""
+
+
 def _carried_out(session: Session, line: str, world: World) -> Reply:
     try:
         carry_out = _command if line.startswith(":") else feed
@@ -160,7 +164,8 @@ def _carried_out(session: Session, line: str, world: World) -> Reply:
     except PlayFailure as failure:
         return Reply(session, tuple(failure.details), failure.verdict, str(failure))
     except GrammarError as error:
-        shown = [part for each in error.diagnostics for part in render_text(each)]
+        few = error.diagnostics[:_MOST_SHOWN]
+        shown = [part for each in few for part in render_text(each)]
         first, *others = error.diagnostics
         more = f" (and {len(others)} more)" if others else ""
         message = f"{first.code}: {first.message}{more}; nothing was changed"

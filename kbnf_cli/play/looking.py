@@ -1,4 +1,4 @@
-"""The commands that look at what may come, and those that check it, without moving."""
+"""The commands that look at what may occur, and those that check it, without moving."""
 
 import re
 from dataclasses import replace

@@ -94,9 +94,12 @@ class World:
         from_: str | None = None,
     ) -> "Grammar":
         """Open a grammar; raises ``KbnfError``."""
-        defaults = self._settings_for(path).defaults
-        name = shown_path(path).as_posix()
-        return open_any_grammar(path, name, start, finish, defaults, vocabulary, from_=from_)
+        settings = self._settings_for(path)
+        name, from_ = shown_path(path).as_posix(), from_ or settings.from_
+        own = settings.options or {}
+        return open_any_grammar(
+            path, name, start, finish, settings.defaults, vocabulary, own, from_=from_
+        )
 
     def vocabulary(self, name: str, eos: tuple[int, ...] | None) -> "Vocabulary":
         """Open a vocabulary, ``bytes`` or a file; raises ``KbnfError``."""
@@ -184,7 +187,7 @@ class Session:
     def forward(self, *steps: "What") -> "Session":
         """Return the session after more steps; raises what the engine raises.
 
-        What was undone is forgotten, with the marks and assertions that stood there.
+        What was undone is forgotten, with the marks and assertions there.
         """
         engine = self._engine()
         accept_all(engine, steps)
@@ -261,7 +264,7 @@ def with_engine(session: Session, engine: "Engine") -> Session:
 
 
 def is_grammar(path: Path) -> bool:
-    """Tell by its extension whether a file is a grammar or an artifact."""
+    """Return by its extension whether a file is a grammar or an artifact."""
     from kbnf_core.artifact import SUFFIX
     from kbnf_core.languages import EXTENSIONS
 

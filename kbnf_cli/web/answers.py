@@ -20,7 +20,7 @@ from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading, read_grammar
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages import KBNF, LANGUAGES, Language, named
+from kbnf_core.languages import KBNF, LANGUAGES, Language, detect, named
 from kbnf_core.shipped import grammar_file, grammar_names
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, KbnfError
@@ -197,6 +197,7 @@ def _parts(question: Question, by_engine: Shown) -> Iterator[dict[str, Any]]:
         "rules": _rules(reading),
         "start": clip(reading.start),
         "finish": reading.finish.value,
+        "other": _other_language(reading),
         **findings(reading.errors),
     }
     asked = question.language, question.grammar, question.start, question.finish
@@ -226,6 +227,12 @@ def _check(language: str, text: str, start: str, finish: str) -> list[Diagnostic
 
     found = findings_of(read(language, text, start, finish))
     return [each for each in found if each.source.text == text]
+
+
+def _other_language(reading: Reading) -> str:
+    """Return the language that a text with errors is in, where that is another one."""
+    found = detect(reading.document.source.text, "") if reading.errors else reading.language
+    return found.name if found is not reading.language and found.name in languages() else ""
 
 
 def _rules(reading: Reading) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from kbnf_cli.inputs import read_vocabulary
 from kbnf_cli.web import answers
 from kbnf_cli.web.answers import Question, Shown, VocabularyName, clip, findings, place
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.text.errors import ParseError, RejectedError
+from kbnf_core.text.errors import KbnfError, ParseError, RejectedError
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -40,6 +40,16 @@ def _grammar(reading: "Reading") -> Grammar:
 @lru_cache(maxsize=8)
 def _vocabulary(name: VocabularyName) -> Vocabulary:
     return read_vocabulary(Console(), *name)
+
+
+def try_vocabulary(name: VocabularyName) -> Iterator[str]:
+    """Yield why a vocabulary cannot be used; nothing for one that can."""
+    try:
+        _vocabulary(name)
+    except KbnfError as error:
+        yield clip(str(error).removeprefix(f"{name[0]}: "))
+    else:
+        yield ""
 
 
 def _texts(question: Question, reading: "Reading") -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.init import EXAMPLES, GRAMMAR
-from kbnf_cli.inputs import BUILT_IN, Inputs, read_vocabulary
+from kbnf_cli.inputs import BUILT_IN, Inputs, own_options, read_vocabulary
 from kbnf_cli.web.answers import LIMITS, VocabularyName, read, texts_beside, texts_of
 from kbnf_core.config import NO_DEFAULTS
 from kbnf_core.frontend import read_grammar
@@ -105,7 +105,9 @@ def _begin(inputs: Inputs, grammar: Path | None) -> dict[str, Any]:
         begun = {"grammar": GRAMMAR, "texts": texts_of(EXAMPLES)}
         return {**begun, "language": KBNF.name, "start": start, "finish": finish}
     # The page has no place for options: where there are some, a schema is shown as what it means.
-    readable = inputs.text(grammar) if inputs.schema else inputs.written(grammar)
+    readable = inputs.written(grammar)
+    if own_options(inputs.schema_for(grammar), readable.language):
+        readable = inputs.text(grammar)
     text, language = readable.source.text, readable.language
     if language is KBNF:
         defaults = inputs.settings_source()(inputs.name_of(grammar)).defaults

@@ -3,7 +3,8 @@
 A page from elsewhere, or a name that was made to lead here (DNS rebinding), must learn and cause
 nothing: ``Host`` and ``Origin`` have to be our own, and everything but the page itself needs the
 token, which only the person knows who started the server. There are no WebSockets, no cookies and
-no CORS, and no path of a file is ever made from a request.
+no CORS, and no path of a file is ever made from a request: a vocabulary that is opened on the page
+is written to a folder of the server's own, under a number.
 """
 
 import asyncio
@@ -13,7 +14,10 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from ipaddress import ip_address
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import unquote
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
@@ -25,11 +29,12 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from kbnf_cli.web import answers
 from kbnf_cli.web.answers import BadQuestionError, Question, VocabularyName, read_question
-from kbnf_cli.web.engine_answers import answer
+from kbnf_cli.web.engine_answers import answer, try_vocabulary
 from kbnf_cli.worker import Known, Worker
 from kbnf_core.targets.process import installed
 
 TOKEN_HEADER = "X-Kbnf-Token"
+NAME_HEADER = "X-Kbnf-Name"
 
 PATIENCE = 10.0
 """Seconds that an answer, or any part of a request, may take."""
@@ -39,6 +44,12 @@ LONG_PATIENCE = 60.0
 
 MAX_BODY = 2_000_000
 """Bytes of a request: the largest grammar and a large list of texts, with escapes."""
+
+MAX_VOCABULARY = 64 * 2**20
+"""Bytes of a vocabulary that is opened on the page."""
+
+MAX_OPENED = 16
+"""Vocabularies that are opened on the page, in all."""
 
 MAX_WAITING = 8
 """Questions that wait for the worker."""
@@ -81,7 +92,7 @@ class Place:
     port: int
 
     def is_own(self, host: str | None) -> bool:
-        """Tell whether a ``Host`` header names this server, rather than a name made to lead here.
+        """Return whether a ``Host`` header names this server, rather than a name made to lead here.
 
         Where it listens at all addresses, each of them does; names but ``localhost`` do not.
         """
@@ -204,27 +215,24 @@ class Desk:
     """Answers questions one after the other, in a process that may end without harm."""
 
     def __init__(self, begin: Mapping[str, Any], vocabularies: dict[str, VocabularyName]) -> None:
-        self._begin = {
-            **answers.begin(),
-            **begin,
-            "vocabularies": list(vocabularies),
-            "targets": installed(),
-        }
-        self._vocabularies = vocabularies
+        self._begin = {**answers.begin(), **begin, "targets": installed()}
+        self._vocabularies = dict(vocabularies)
+        self._given = len(vocabularies)
+        self._folder = TemporaryDirectory(prefix="kbnf-play-")
         self._worker = Worker(PATIENCE, PATIENCE)
         # Other engines take long to start, and nobody waits for them who does not want to.
         self._engines = Worker(LONG_PATIENCE, LONG_PATIENCE)
         self._waiting = 0
 
     async def begin(self, _: Request) -> Response:
-        """Tell the page what it starts with."""
-        return JSONResponse(self._begin)
+        """Return what the page starts with."""
+        return JSONResponse({**self._begin, "vocabularies": list(self._vocabularies)})
 
     async def ask(self, request: Request) -> Response:
         """Answer a question about a grammar."""
         try:
             async with asyncio.timeout(PATIENCE):
-                value = json.loads(await _body(request))
+                value = json.loads(await _body(request, MAX_BODY))
             question = read_question(value, self._vocabularies)
         except _TooLargeError:
             return PlainTextResponse("this is too large\n", 413)
@@ -242,6 +250,33 @@ class Desk:
         finally:
             self._waiting -= 1
 
+    async def open_vocabulary(self, request: Request) -> Response:
+        """Add a vocabulary, which is the request's body, under the name in its header."""
+        number = len(self._vocabularies) - self._given
+        if number >= MAX_OPENED or self._waiting >= MAX_WAITING:
+            return PlainTextResponse("too many vocabularies\n", 503)
+        label = unquote(request.headers.get(NAME_HEADER, ""))[:_MAX_LABEL] or "vocabulary"
+        while label in self._vocabularies:
+            label += "'"
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(LONG_PATIENCE):
+                data = await _body(request, MAX_VOCABULARY)
+            file = Path(self._folder.name, str(number))
+            await asyncio.to_thread(file.write_bytes, data)
+            outcome = await self._worker.run(try_vocabulary, (str(file), ()))
+        except _TooLargeError:
+            return PlainTextResponse("this is too large\n", 413)
+        except (TimeoutError, ClientDisconnect):
+            return PlainTextResponse("this took too long\n", 408)
+        finally:
+            self._waiting -= 1
+        said = outcome.value if isinstance(outcome, Known) else outcome.reason.value
+        if said:
+            return JSONResponse({"trouble": f"{label} cannot be used: {said}"})
+        self._vocabularies[label] = (str(file), ())
+        return JSONResponse({"vocabularies": list(self._vocabularies), "opened": label})
+
     async def _answer(self, question: Question) -> dict[str, Any]:
         worker = self._engines if question.show == "targets" else self._worker
         outcome = await worker.run(answer, question)
@@ -255,18 +290,23 @@ class Desk:
         """End the processes."""
         self._worker.end()
         self._engines.end()
+        self._folder.cleanup()
+
+
+_MAX_LABEL = 80
+"""Characters of the name of a vocabulary that is opened on the page."""
 
 
 class _TooLargeError(Exception):
-    """A request has more than ``MAX_BODY`` bytes."""
+    """A request has more bytes than it may."""
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, limit: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     async for part in request.stream():
         size += len(part)
-        if size > MAX_BODY:
+        if size > limit:
             raise _TooLargeError
         parts.append(part)
     return b"".join(parts)
@@ -278,6 +318,7 @@ def make_app(desk: Desk, place: Place, token: str) -> Guard:
         *(Route(path, _asset(*asset), methods=["GET"]) for path, asset in _ASSETS.items()),
         Route("/begin", desk.begin, methods=["POST"]),
         Route("/ask", desk.ask, methods=["POST"]),
+        Route("/vocabulary", desk.open_vocabulary, methods=["POST"]),
     ]
     return Guard(Starlette(routes=routes), place, token)
 

@@ -114,7 +114,7 @@ def test_shipped_grammars_are_those_of_the_checkout() -> None:
 
 def test_stdin_is_kbnf_and_says_what_else_it_looks_like(kbnf: Kbnf) -> None:
     found = kbnf("check", "-", stdin=b'{"type": "string"}')
-    assert (found.status, "JSON Schema, not in KBNF" in found.out) == (1, True)
+    assert (found.status, "JSON Schema, not KBNF" in found.out) == (1, True)
     named = kbnf("check", "-", "--stdin-filename", "s.json", stdin=b'{"type": "string"}')
     assert named.status == 0
 
@@ -143,4 +143,4 @@ def test_a_fault_in_a_schema_has_its_place(kbnf: Kbnf, write: Write) -> None:
 
 def test_a_list_of_grammars_is_not_laid_out(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("fmt", write("list.lark", '{"grammars": [{"lark_grammar": "start: /a/"}]}'))
-    assert (result.status, "is written in Lark, not in KBNF" in result.stderr) == (1, True)
+    assert (result.status, "this is Lark, not KBNF" in result.stderr) == (1, True)

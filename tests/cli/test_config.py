@@ -8,7 +8,7 @@ from kbnf_cli.config import Settings, settings_source
 from kbnf_core.config import Finish
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, SourceError
-from kbnf_testing.command import Write
+from kbnf_testing.command import Kbnf, Write
 
 
 def _settings(file: str = "a.kbnf") -> Settings:
@@ -136,3 +136,71 @@ def test_codes_on_request_need_a_selector() -> None:
     assert "I309" not in Settings().selection
     assert "I309" in Settings(extend_select=("I3",)).selection
     assert "I309" in Settings(select=("I309",)).selection
+
+
+SCHEMA = '{"type": "object", "properties": {"a": {"const": 1}}, "required": ["a"]}'
+
+
+def _spaces(out: str) -> bool:
+    return " " in out.replace("\n", "")
+
+
+def test_options_of_languages_are_of_the_folder(kbnf: Kbnf, write: Write) -> None:
+    write("kbnf.toml", 'whitespace = "compact"\nclosed = true\n')
+    write("a.schema.json", SCHEMA)
+    write("a.kbnf", 'start ::= "a b" ";";')
+    write("open/kbnf.toml", 'extend = "../kbnf.toml"\nclosed = false\n')
+    write("open/a.schema.json", SCHEMA)
+    assert kbnf("sample", "a.schema.json").out == '{"a":1}\n'
+    assert kbnf("match", "a.schema.json", "--text", '{"a":1,"b":2}').status == 1
+    assert kbnf("match", "open/a.schema.json", "--text", '{"a":1,"b":2}').status == 0
+    assert kbnf("sample", "a.schema.json", "--whitespace", "printed", "-n", "1").out != '{"a":1}\n'
+    assert kbnf("sample", "a.kbnf").out == "a b;\n"
+    for command in (("convert",), ("convert-json-schema",), ("explain",)):
+        compact = kbnf(*command, "a.schema.json").out
+        write("flexible/kbnf.toml", 'whitespace = "flexible"')
+        write("flexible/a.schema.json", SCHEMA)
+        assert kbnf(*command, "flexible/a.schema.json").out != compact
+    assert kbnf("diff", "a.schema.json", "open/a.schema.json").status == 1
+
+
+def test_tables_of_commands(kbnf: Kbnf, write: Write) -> None:
+    file = write("kbnf.toml", '[sample]\nnumber = 3\nformat = "json"\n[mask]\nformat = "ids"\n')
+    assert kbnf("sample", "json").out.startswith('{"schema": "kbnf.sample/1"')
+    assert len(kbnf("sample", "json", "--format", "text").out.splitlines()) == 3
+    assert len(kbnf("sample", "json", "--format", "text", "-n", "2").out.splitlines()) == 2
+    assert len(kbnf("sample", "json", "--isolated").out.splitlines()) == 20
+    write("kbnf.toml", "")
+    moved = write("sub/other.toml", file.read_text() + "[sample]\nnumber = 1\nformat = 'text'\n")
+    assert len(kbnf("sample", "json", "--config", str(moved)).out.splitlines()) == 1
+
+
+def test_the_console_is_configured(kbnf: Kbnf, write: Write) -> None:
+    write("kbnf.toml", 'color = "always"\nquiet = true\n')
+    write("a.kbnf", 'start ::= "[0-9]";')
+    assert "\x1b[" in kbnf("check", "a.kbnf").out
+    assert "\x1b[" not in kbnf("check", "--color", "never", "a.kbnf").out
+    assert "\x1b[" not in kbnf("--color", "never", "check", "a.kbnf").out
+    assert "in 1 file" not in kbnf("check", "a.kbnf").stderr
+    assert "in 1 file" in kbnf("check", "-v", "a.kbnf").stderr
+    assert "in 1 file" in kbnf("-v", "check", "a.kbnf").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('\nwhitespace = "cmpact"', ":2:1: `whitespace`: 'cmpact' is not one of 'printed'"),
+        ("single-call = 1", ":1:1: `single-call`: true or false is needed"),
+        ("strict = ['openai']", ":1:1: `strict`: one value is needed"),
+        ('[check]\n[sample]\nnumber = "x"', ":3:1: `number`: 'x' is not a valid integer"),
+        ("[sample]\n  numbr = 3", ":2:3: `[sample]` has no key `numbr`; did you mean `number`?"),
+        ("[sample]\norder = 'any'", ":2:1: `[sample]` has no key `order`; it is set above all"),
+        ("[sample]\nconfig = 'a'", ":2:1: `[sample]` has no key `config`"),
+        ("[smple]\nnumber = 3", ":1:2: unknown key `smple`; did you mean `sample`?"),
+    ],
+)
+def test_errors_have_their_place(kbnf: Kbnf, write: Write, text: str, message: str) -> None:
+    write("kbnf.toml", text)
+    result = kbnf("sample", "json")
+    assert (result.status, f"kbnf.toml{message}" in result.stderr) == (2, True), result.stderr
+    assert kbnf("help", "settings").status == kbnf("sample", "json", "--isolated").status == 0

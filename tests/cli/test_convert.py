@@ -80,7 +80,7 @@ def test_a_class_for_an_engine_without_raw_patterns(kbnf: Kbnf, write: Write) ->
     write("texts_of_convert.py", MODEL.replace('"integer"', '"string", "pattern": "[a-z]"'))
     command = ("convert-json-schema", "texts_of_convert:Person")
     assert "#r" in kbnf(*command).out
-    assert "#r" not in kbnf(*command, "--target", "kbnf-0.4").out
+    assert "#r" not in kbnf(*command, "--for", "kbnf-0.4").out
 
 
 @pytest.mark.parametrize("name", ["no_such_module:Person", "json:NoSuchClass"])
@@ -170,7 +170,7 @@ def test_patterns_are_raw_unless_the_target_does_not_know_them(
     file = write("g.lark", PATTERN)
     assert r"#r'\d\d\d'" in kbnf(command, file).out
     for target in ("kbnf-0.2", "kbnf-0.4"):
-        converted = kbnf(command, file, "--target", target)
+        converted = kbnf(command, file, "--for", target)
         assert (converted.status, r"#'\\d\\d\\d'" in converted.out) == (0, True)
         checked = kbnf("check", "-", "--target", target, "--select", "E", stdin=converted.stdout)
         assert checked.status == 0

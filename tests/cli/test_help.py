@@ -88,3 +88,9 @@ def test_a_terminal_that_is_too_low_gets_the_pager(rows: int, is_paged: bool) ->
 
 def test_no_summary_of_a_command_is_cut(kbnf: Kbnf) -> None:
     assert "..." not in kbnf("--help").out.replace("[ARGS]...", "").replace("WORD...", "")
+
+
+def test_no_entry_is_cut(kbnf: Kbnf, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = kbnf("--help").out.partition("Write:")[2].partition("Examples:")[0]
+    assert [line for line in listed.splitlines() if line.endswith("...")] == []

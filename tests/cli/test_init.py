@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 import yaml
 
+from kbnf_cli.init import TEMPLATES
 from kbnf_testing.command import Kbnf
 
 
@@ -50,3 +52,14 @@ def test_another_name(kbnf: Kbnf) -> None:
     assert kbnf("init", "--name", "invoice").status == 0
     assert kbnf("test", "invoice.kbnf").status == 0
     assert kbnf("init", "--name", "a/b").status == 2
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_each_template_is_clean_and_tested(kbnf: Kbnf, template: str) -> None:
+    assert kbnf("init", "--template", template, "--name", "mine").status == 0
+    grammar = f"mine{TEMPLATES[template].extension}"
+    assert kbnf("check", "--fail-on", "info").status == 0
+    assert f"{grammar}: " in kbnf("test").out
+    assert " failed" not in kbnf("test").out
+    assert kbnf("fmt", "--check").status == 0
+    assert len(kbnf("sample", grammar, "-n", "5").out.splitlines()) == 5

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from kbnf_cli.config import KEYS
+from kbnf_cli.options import TOPICS
 from kbnf_core import __version__
 from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.text.source import Source
@@ -80,4 +81,7 @@ def test_every_key_of_the_configuration_is_described() -> None:
     text = (FOLDER / "kbnf-check.1").read_text(encoding="utf-8").replace("\\-", "-")
     _, _, rest = text.partition(".SH CONFIGURATION")
     described = set(re.findall(r"[a-z][a-z-]+", rest.partition(".SH ACCEPTING")[0]))
+    for topic in TOPICS:
+        page = (FOLDER / f"kbnf-{topic}.7").read_text(encoding="utf-8").replace("\\-", "-")
+        described |= set(re.findall(r"(?<=--)[a-z-]+", page))
     assert set(KEYS) <= described

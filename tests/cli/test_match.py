@@ -31,6 +31,27 @@ def test_a_text_that_does_not(kbnf: Kbnf, write: Write) -> None:
     )
 
 
+def test_a_letter_in_the_wrong_case_is_named(kbnf: Kbnf, write: Write) -> None:
+    grammar = write("g.kbnf", "start ::= 'SELECT ' 'a';")
+    for command in ("match", "parse"):
+        said = kbnf(command, grammar, "--text", "SELeCT a").out.splitlines()[0]
+        assert said.endswith("byte 3 ('e', 0x65) is not expected here, but 'E' is: case matters")
+    assert "case" not in kbnf("match", grammar, "--text", "SELACT a").out
+
+
+@pytest.mark.parametrize(("count", "lines"), [(8, 8), (9, 9), (11, 9)])
+def test_places_that_are_not_shown_are_counted(
+    count: int, lines: int, kbnf: Kbnf, write: Write
+) -> None:
+    rules = "".join(f" r{n} ::= '{n:x}' 'x';" for n in range(count))
+    names = " | ".join(f"r{n}" for n in range(count))
+    said = kbnf("match", write("g.kbnf", f"start ::= {names};{rules}"), "--text", "!").out
+    places = [line for line in said.splitlines() if line.startswith("  in  ")]
+    assert len(places) == lines
+    more = {8: False, 9: "... and 1 more place", 11: "... and 3 more places"}[count]
+    assert not more or places[-1].endswith(str(more))
+
+
 def test_columns_are_in_code_points_and_lines_are_counted(kbnf: Kbnf, write: Write) -> None:
     grammar = write("g.kbnf", '(* kbnf: finish=eos *) start ::= #"[^!]*";')
     result = kbnf("match", grammar, "-", stdin="eins\nzwölf!".encode())
@@ -123,10 +144,12 @@ def test_no_line_about_a_place_is_wider_than_the_terminal(
 
 def test_why_shows_the_tree_of_what_was_read(kbnf: Kbnf, write: Write) -> None:
     grammar = write("g.kbnf", LIST)
-    result = kbnf("match", grammar, "--why", "--text", "ab,;", "--text", "a")
+    result = kbnf("match", grammar, "--tree", "--text", "ab,;", "--text", "a")
     assert result.out.endswith(
         '  start 0-...\n    item 0-2 "ab"\n    item 3-... ""\n<text>: fits\n'
     )
-    value = checked("match", kbnf("match", grammar, "--why", "--text", ";", "--format", "json").out)
+    value = checked(
+        "match", kbnf("match", grammar, "--tree", "--text", ";", "--format", "json").out
+    )
     (only,) = value["texts"]
     assert only["tree"]["children"][0]["rule"] == "item"

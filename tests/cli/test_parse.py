@@ -166,3 +166,16 @@ def test_a_text_without_a_value_is_told(kbnf: Kbnf, write: Write) -> None:
     assert result.status == 1
     assert "the text has no value: it is no JSON" in result.stderr
     assert kbnf("parse", grammar, "--text", "open door").status == 0
+
+
+def test_finish_is_noted_and_start_refused_where_they_mean_nothing(
+    kbnf: Kbnf, write: Write
+) -> None:
+    assert (
+        "--finish changes nothing" in kbnf("parse", "json", "--text", "1", "--finish", "eos").stderr
+    )
+    assert "--finish" not in kbnf("parse", "json", "--text", "1").stderr
+    file = str(write("a.schema.json", '{"type": "integer"}'))
+    for command in ("parse", "match"):
+        result = kbnf(command, file, "--text", "1", "--start", "x")
+        assert (result.status, "--start is for grammars with rules" in result.stderr) == (2, True)

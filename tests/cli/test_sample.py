@@ -110,3 +110,12 @@ def test_texts_take_no_more_tokens_than_they_may(kbnf: Kbnf, write: Write) -> No
     assert "1 tokens are too few: 2 are enough" in refused.stderr
     both = kbnf(*arguments, "2", "--shortest", stdin=grammar)
     assert (both.status, "exclude each other" in both.stderr) == (2, True)
+
+
+def test_ascii_only(kbnf: Kbnf, write: Write) -> None:
+    assert kbnf("sample", "json", "--ascii", "-n", "100", "--format", "raw").out.isascii()
+    file = str(write("a.kbnf", 'start ::= "é" ";";'))
+    result = kbnf("sample", file, "--ascii")
+    assert (result.status, result.out) == (1, "")
+    assert "only 0 different ASCII texts found" in result.stderr
+    assert kbnf("sample", "json", "--ascii", "--shortest").status == 2

@@ -262,3 +262,14 @@ def test_workers_end_with_a_parent_that_is_killed(kbnf: Kbnf, write: Write) -> N
     done = len(list(inputs.iterdir()))
     assert done < 400, "it was done before it was killed"
     assert kbnf("store", "verify", "store").status == 0
+
+
+def test_help_of_an_action_has_its_options(kbnf: Kbnf) -> None:
+    found = {
+        action: kbnf("store", action, "--help").out for action in ("ls", "info", "verify", "gc")
+    }
+    assert [action for action, text in found.items() if "--remove" in text] == ["verify"]
+    assert [action for action, text in found.items() if "--age" in text] == ["gc"]
+    assert "Usage: kbnf store info [OPTIONS] URL [KEY]..." in found["info"]
+    assert "{ls|info|verify|gc}" in kbnf("store", "--help").out
+    assert "--age goes with `gc`" in kbnf("store", "ls", "x", "--age", "1").stderr

@@ -22,6 +22,7 @@ from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_testing import call_formats
 from kbnf_testing.call_formats import EXAMPLES as CALLS
 from kbnf_testing.lark_subject import accepts_of
+from kbnf_testing.tag_peer import TooSlowError, masks
 
 xgrammar = pytest.importorskip("xgrammar", reason="the peer is an extra of the tests")
 
@@ -42,13 +43,12 @@ EOS = len(WORDS)
 VOCABULARY = Vocabulary(
     {index: word.encode() for index, word in enumerate(WORDS)}, eos_token_id=EOS
 )
-PEER = xgrammar.TokenizerInfo([*(word.encode() for word in WORDS), b"\xff"], stop_token_ids=[EOS])
+PEER_WORDS = [*(word.encode() for word in WORDS), b"\xff"]
+PEER = xgrammar.TokenizerInfo(PEER_WORDS, stop_token_ids=[EOS])
 """The end has a text that is in no grammar: see `test_xgrammar_takes_the_text_of_the_end`."""
 SPECIAL = WORDS.index("<|s|>")
 STEPS = 30
 RANDOM_STEPS = 13
-"""XGrammar 0.2.9 takes half as long again with each token where free text is repeated, as in some
-random tags: a third of a second for 20 tokens, minutes for 30."""
 WALKS = 3
 
 
@@ -71,40 +71,37 @@ def tag(fmt: Any) -> str:
 
 def first_difference(text: str, random: Random, steps: int = STEPS) -> str | None:
     """Return where the masks differ, after which tokens."""
-    compiled = xgrammar.GrammarCompiler(PEER).compile_structural_tag(text)
     conversion = converted(text)
     assert conversion.exact
     for _ in range(WALKS):
-        found = _walk(compiled, Engine(conversion.text, VOCABULARY), random, steps)
+        found = _walk(text, Engine(conversion.text, VOCABULARY), random, steps)
         if found is not None:
             return f"{found}\n{conversion.text}"
     return None
 
 
 def _walk(
-    compiled: Any, engine: Engine, random: Random, steps: int, wanted: Sequence[int] = ()
+    text: str, engine: Engine, random: Random, steps: int, wanted: Sequence[int] = ()
 ) -> str | None:
     """Go ``wanted`` ways first, and then any."""
-    matcher = xgrammar.GrammarMatcher(compiled)
-    mask = xgrammar.allocate_token_bitmask(1, EOS + 1)
-    taken: list[str] = []
+    taken: list[int] = []
+    allowed: list[set[int]] = []
     for step in range(steps + len(wanted)):
-        mask.fill_(-1)
-        matcher.fill_next_token_bitmask(mask)
-        theirs = {each for each in range(EOS + 1) if int(mask[0, each // 32]) >> each % 32 & 1}
         engine.compute_allowed_token_ids()
-        ours = set(engine.get_allowed_token_ids_from_last_computation())
-        if ours != theirs:
-            names = {each: [*WORDS, "EOS"][each] for each in ours ^ theirs}
-            return f"after {taken}: only here {sorted(ours - theirs)} of {names}"
-        going = sorted(ours - {EOS})
+        allowed.append(set(engine.get_allowed_token_ids_from_last_computation()))
+        going = sorted(allowed[-1] - {EOS})
         if not going:
-            return None
+            break
         token = random.choices(going, [len(WORDS[each]) for each in going])[0]
-        token = wanted[step] if step < len(wanted) else token
-        taken.append(WORDS[token])
-        assert matcher.accept_token(token)
-        engine.try_accept_new_token(token)
+        taken.append(wanted[step] if step < len(wanted) else token)
+        engine.try_accept_new_token(taken[-1])
+    theirs = masks(PEER_WORDS, text, taken[: len(allowed) - 1])
+    for step, (one, other) in enumerate(zip(allowed, theirs, strict=False)):
+        if one != other:
+            names = {each: [*WORDS, "EOS"][each] for each in one ^ other}
+            before = [WORDS[each] for each in taken[:step]]
+            return f"after {before}: only here {sorted(one - other)} of {names}"
+    assert len(theirs) == len(allowed)
     return None
 
 
@@ -385,7 +382,11 @@ def _texts(random: Random) -> list[str]:
 def test_random_tags_allow_the_tokens_that_xgrammar_allows(seed: int) -> None:
     random = Random(seed)
     text = tag(random_format(random, 3))
-    assert first_difference(text, random, RANDOM_STEPS) is None, text
+    try:
+        found = first_difference(text, random, RANDOM_STEPS)
+    except TooSlowError as error:
+        pytest.skip(str(error))
+    assert found is None, text
 
 
 def test_a_trigger_inside_of_what_is_excluded_is_one() -> None:
@@ -528,14 +529,13 @@ def test_a_preset_allows_the_tokens_that_xgrammars_own_allows(preset: str) -> No
             preset, tools, choice, reasoning, parallel_tool_calls=parallel
         )
         # What is otherwise here is so in what XGrammar compiles, too; it takes our field, besides.
-        text = json.dumps(call_formats.replaced(preset, theirs.model_dump(mode="json")))
-        compiled = xgrammar.GrammarCompiler(PEER).compile_structural_tag(text)
+        asked = json.dumps(call_formats.replaced(preset, theirs.model_dump(mode="json")))
         name = choice if isinstance(choice, str) else "get_weather"
         made = tool_calls(preset, tools, choice=name, reasoning=reasoning, parallel=parallel)
         if preset in call_formats.REWRITTEN:
-            compiled = xgrammar.GrammarCompiler(PEER).compile_structural_tag(json.dumps(made))
+            asked = json.dumps(made)
         engine = Engine(converted(json.dumps(made)).text, VOCABULARY)
         wanted = call if reasoning == "disabled" and name != "none" else []
         if preset == "minimax" and wanted:
             wanted = [WORDS.index(word) for word in _OF_CALLS.findall("\n</think>\n\n\n\n")] + call
-        assert _walk(compiled, engine, random, STEPS, wanted) is None, (choice, reasoning, parallel)
+        assert _walk(asked, engine, random, STEPS, wanted) is None, (choice, reasoning, parallel)

@@ -6,15 +6,18 @@ What a parser says of a whole text and of its pieces is what the grammar of the 
 import importlib
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.integrations.tool_calls import ToolCalls, call_format, may_have_calls
+from kbnf_core.integrations.tool_calls import ToolCalls, _openings, call_format, may_have_calls
 from kbnf_core.languages.response_template.parse import format_of_model
+from kbnf_core.languages.structural_tag.call_texts import NAME
 from kbnf_core.languages.structural_tag.models import table
 from kbnf_testing import servers
 from kbnf_testing.response_templates import TEMPLATES
@@ -194,13 +197,82 @@ def test_without_the_variable_no_parser_is_added(monkeypatch: pytest.MonkeyPatch
     assert "kbnf" not in manager.lazy_parsers
 
 
-@pytest.mark.parametrize("name", [*table(), *TEMPLATES])
-def test_a_call_has_what_begins_calls_and_text_has_not(name: str) -> None:
-    format_ = format_of_model(json.dumps(TEMPLATES[name])) if name in TEMPLATES else name
-    grammar = Grammar.from_tools(TOOLS, tool_calls=format_, tool_choice="noop")
+def format_of(name: str) -> str:
+    return format_of_model(json.dumps(TEMPLATES[name])) if name in TEMPLATES else name
+
+
+def shortest_call(format_: str, tool: str) -> str:
+    grammar = Grammar.from_tools(TOOLS, tool_calls=format_, tool_choice=tool)
     text = Engine(grammar, Vocabulary.bytes(), finish="eos").shortest_completion().data
     assert text is not None
-    assert may_have_calls(format_, text.decode())
+    return text.decode()
+
+
+def read(format_: str, pieces: list[str]) -> tuple[str, str, list[dict[str, str]]]:
+    """Return the text, the reasoning and the calls of a message in pieces."""
+    reader = ToolCalls(format_, TOOLS)
+    found = [*(delta for piece in pieces for delta in reader.feed(piece)), *reader.finish()]
+    text, thoughts = (
+        "".join(each.text for each in found if each.kind == kind) for kind in ("text", "reasoning")
+    )
+    made = ["" for _ in reader.calls]
+    for each in found:
+        if each.call is not None and each.kind == "arguments":
+            made[each.call] += each.text
+    assert made == [each["arguments"] for each in reader.calls]
+    return text, thoughts, reader.calls
+
+
+@pytest.mark.parametrize("name", [*table(), *TEMPLATES])
+def test_a_message_is_the_same_in_whatever_pieces_it_comes(name: str) -> None:
+    format_ = format_of(name)
+    weather, noop = (shortest_call(format_, each) for each in ("get_weather", "noop"))
+    rng = Random(name)
+    for text in (
+        f"Hé {weather} ok {noop}",
+        f"{weather}{noop[: len(noop) // 2]}x é",
+        f"{noop}{weather[: len(weather) * 2 // 3]}\0?",
+        f"{noop[:3]}x{noop}{noop[0]}x",
+        f"{weather[:-1]}!",
+    ):
+        whole = read(format_, [text])
+        cuts = sorted([0, *rng.sample(range(len(text)), 4), len(text)])
+        for pieces in ([*text], [text[a:b] for a, b in pairwise(cuts)]):
+            assert read(format_, pieces) == whole, (text, pieces)
+
+
+CALL = '<tool_call>\n{"name": "noop", "arguments": {}}\n</tool_call>'
+
+
+@pytest.mark.parametrize(
+    ("text", "around"),
+    [
+        (f"{CALL}<toolx", "<toolx"),
+        (f"{CALL}\n<tool_call>x y", "\n<tool_call>x y"),
+        (f'{CALL} <tool_call>\n{{"name": "other"}}', ' <tool_call>\n{"name": "other"}'),
+        (f"a{CALL}b<", "ab<"),
+        (f"{CALL}<tool_call>\ud800", "<tool_call>\ud800"),
+        (f"{CALL}\n<tool_call>{CALL}", f"\n<tool_call>{CALL}"),
+    ],
+)
+def test_what_is_no_call_after_one_is_text(text: str, around: str) -> None:
+    calls = [{"name": "noop", "arguments": "{}"}]
+    for cut in range(len(text)):
+        assert read("hermes", [text[:cut], text[cut:]]) == (around, "", calls)
+    assert ToolCalls("hermes", TOOLS).whole(text) == (around, calls)
+
+
+def test_what_begins_calls_is_found_at_any_depth() -> None:
+    tag: Any = {"type": "tag", "begin": f"<call={NAME}>", "content": {"type": "any_text"}}
+    for _ in range(10_000):
+        tag = {"type": "sequence", "elements": [tag]}
+    assert [*_openings(tag)] == ["<call="]
+
+
+@pytest.mark.parametrize("name", [*table(), *TEMPLATES])
+def test_a_call_has_what_begins_calls_and_text_has_not(name: str) -> None:
+    format_ = format_of(name)
+    assert may_have_calls(format_, shortest_call(format_, "noop"))
     assert not may_have_calls(format_, "<think>a</think> text, <b>, [c] and {}")
 
 

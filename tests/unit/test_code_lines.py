@@ -1,6 +1,11 @@
-"""The table of code lines in core/README.md is true."""
+"""The table of code lines in core/README.md is true, and the lines of the kernel are short."""
+
+import tomllib
+from pathlib import Path
 
 from kbnf_testing.code_lines import README, code_lines, function_lengths, with_table
+
+ROOT = Path(__file__).resolve().parents[2]
 
 PYTHON = '''"""Two lines
 of prose."""
@@ -27,3 +32,16 @@ def test_the_table_of_code_lines_is_true() -> None:
     readme = README.read_text(encoding="utf-8")
     rewrite = "PYTHONPATH=tests/support python -m kbnf_testing.code_lines"
     assert readme == with_table(readme), f"`{rewrite}` writes it; a feature pays for its lines"
+
+
+def test_no_line_is_longer_than_those_of_python() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    most = settings["tool"]["ruff"]["line-length"]
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in (ROOT / "core").rglob("*.p*")
+        if path.suffix in (".pxi", ".pyx", ".pxd")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if len(line) > most
+    ]
+    assert not found

@@ -2,12 +2,13 @@
 
 The rule is at the end of the design's house rules: verbs of the field in place of verbs of being
 and standing, *optional*, *after*, *allowed*, *contains*, *manage*. The text of messages, help, the
-pages of findings, the manual, README and docs is searched.
+pages of findings, the manual, README, docs, and public docstrings is searched.
 """
 
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -53,6 +54,29 @@ def strings(path: Path) -> Iterator[str]:
             yield node.value
 
 
+def docstrings(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the public docstrings of a module, those of constants too, with their names."""
+    pending: list[tuple[str, ast.AST]] = [(path.stem, ast.parse(path.read_text(encoding="utf-8")))]
+    while pending:
+        name, node = pending.pop()
+        assert isinstance(node, _WITH_DOCSTRINGS)
+        yield name, ast.get_docstring(node) or ""
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        for each, following in pairwise((*node.body, ast.Pass())):
+            if isinstance(each, _WITH_DOCSTRINGS) and not re.match("_[^_]", each.name):
+                pending.append((each.name, each))
+            if isinstance(each, ast.Assign | ast.AnnAssign) and isinstance(following, ast.Expr):
+                target = each.targets[0] if isinstance(each, ast.Assign) else each.target
+                constant = target.id if isinstance(target, ast.Name) else "_"
+                held = following.value
+                if isinstance(held, ast.Constant) and not constant.startswith("_"):
+                    yield constant, str(held.value)
+
+
+_WITH_DOCSTRINGS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
 def helps(command: click.Command, context: click.Context) -> Iterator[str]:
     """Yield the help of a command, its options and its subcommands."""
     yield command.help or ""
@@ -67,7 +91,7 @@ def helps(command: click.Command, context: click.Context) -> Iterator[str]:
 
 def found_in(text: str) -> list[str]:
     """Return what is to be avoided in a text, with the words around it; code is left out."""
-    prose = re.sub(r"```.*?```|`[^`\n]*`", "`...`", text, flags=re.DOTALL)
+    prose = re.sub(r"```.*?```|``.*?``|`[^`\n]*`", "`...`", text, flags=re.DOTALL)
     return [
         " ".join(prose[max(0, match.start() - 40) : match.end() + 40].split())
         for match in AVOIDED.finditer(prose)
@@ -102,6 +126,16 @@ def test_messages() -> None:
         f"{path.relative_to(ROOT)}: {words}"
         for path in MODULES
         for text in strings(path)
+        for words in found_in(text)
+    }
+    assert not found
+
+
+def test_docstrings() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {name}: {words}"
+        for path in MODULES
+        for name, text in docstrings(path)
         for words in found_in(text)
     }
     assert not found

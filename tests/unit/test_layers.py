@@ -86,8 +86,8 @@ ALLOWED: dict[str, set[str]] = {
     # Artifacts and stores take grammars, and what makes one, as values.
     # Trees of texts; what comes in pieces comes as tokens of a vocabulary. What calls of tools are
     # made of is said by the language that has them.
-    "parse": {"text", "kernel", "kbnf", "languages.structural_tag", "mask", "recognise", "vocab"}
-    | RULES,
+    "parse": {"text", "ir", "kernel", "kbnf", "languages.structural_tag", "lower", "mask"}
+    | {"recognise", "vocab"},
     "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
     "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
     "store": BASE

@@ -55,6 +55,8 @@ OTHERS = (
     "SELECT a FROM t INTERSECT SELECT b FROM u ORDER BY 1",
     "SELECT T2.name FROM a AS T1 JOIN b AS T2 ON T1.x = T2.y JOIN c AS T3 ON T2.z = T3.z"
     ' WHERE T3.k = "v" GROUP BY T2.name ORDER BY count(*) DESC LIMIT 1',
+    "SELECT data -> '$.a', data ->> 'b' || 'c' FROM t WHERE data->>'$.n' > 1",
+    "INSERT INTO t (a, b) VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = excluded.b WHERE b > 1",
     "SELECT max(x) FROM t WHERE y != 1 AND z == 2 OR w <> -2.5e3",
 )
 

@@ -110,6 +110,37 @@ def test_share(clicks: Clicks, opened: Open, playground: Playground) -> None:
     expect(other.locator("#text-status")).to_have_text("incomplete")
 
 
+def test_a_schema_is_read_as_one(page: Any) -> None:
+    page.locator("#grammar").fill('{"type": "object", "properties": {"a": {"type": "integer"}}}')
+    expect(page.locator("#findings")).not_to_contain_text("kbnf check")
+    page.get_by_role("button", name="read it as JSON Schema").click()
+    expect(page.locator("#language")).to_have_value("JSON Schema")
+    expect(page.locator("#findings .error")).to_have_count(0)
+
+
+def test_no_verdict_of_a_text_that_nobody_wrote(page: Any) -> None:
+    page.locator("#grammar").fill('start ::= "a" x; x ::= "b";')
+    page.locator("#example").select_option("json")
+    tab(page, "Texts")
+    page.get_by_role("button", name="Add text").click()
+    expect(page.locator("#text-status")).to_have_text("incomplete")
+    expect(page.locator("#texts .chosen .tick")).to_have_text("·")
+    page.locator("#text").fill("x")
+    expect(page.locator("#texts .chosen .tick")).to_have_text("✗")
+
+
+def test_a_vocabulary_is_opened(page: Any, tmp_path: Path) -> None:
+    file = tmp_path / "small.txt"
+    file.write_bytes(b"1 '[1' 2\n2 ']' 1\n")
+    tab(page, "Tokens")
+    page.locator("#vocabulary-file").set_input_files(file)
+    expect(page.locator("#vocabulary")).to_have_value("small.txt")
+    expect(page.locator("#mask")).to_have_text('"[1"')
+    file.write_bytes(b"nothing")
+    page.locator("#vocabulary-file").set_input_files(file)
+    expect(page.locator("#trouble")).to_contain_text("cannot be used: not a vocabulary")
+
+
 @pytest.mark.parametrize(
     "grammar", ['start ::= "a" foo;', "", "start ::= [a];", 'start ::= "a"\nb ::= "c";']
 )

@@ -39,6 +39,11 @@ def test_nothing_known_is_never_shown_as_nothing_wrong() -> None:
     assert notes == ["No findings.", "7 more", *["Not everything was checked."] * 2]
 
 
+def test_one_of_a_thing_is_not_several() -> None:
+    counts = [["counted", 1, "node"], ["counted", 0, "node"], ["counted", 1234, "more place"]]
+    assert call("words.js", *counts) == ["1 node", "0 nodes", "1,234 more places"]
+
+
 def test_a_status_is_in_the_words_of_the_manual() -> None:
     statuses = ["complete", "finished", "incomplete", "rejected", None]
     assert call("words.js", *(["statusOf", each] for each in statuses)) == [

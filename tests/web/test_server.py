@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -233,7 +234,69 @@ def test_the_page_begins_with_what_there_is_to_choose(client: TestClient) -> Non
     assert begun["examples"]["json"]["texts"][0] == ["{}", True]
     assert "Lark" in begun["languages"]
     assert begun["written"] == ["KBNF", "GBNF", "Lark"]
-    assert begun["vocabularies"] == ["bytes"]
+    assert begun["vocabularies"][0] == "bytes"
+
+
+@pytest.mark.parametrize(
+    ("grammar", "other"),
+    [
+        ('{"type": "object"}', "JSON Schema"),
+        ('[{"name": "f", "input_schema": {"type": "object"}}]', "Tool list"),
+        ('?start: "a" b\nb: /x/\n', "Lark"),
+        ('root ::= "a" [a-z]\n', "GBNF"),
+        ('start ::= "a" nope;', ""),
+        (SUM, ""),
+    ],
+)
+def test_a_text_in_another_language_can_be_read_as_that(
+    client: TestClient, grammar: str, other: str
+) -> None:
+    assert ask(client, grammar=grammar)["other"] == other
+    if other:
+        found = ask(client, grammar=grammar, language=other)
+        assert "error" not in {each["severity"] for each in found["findings"]}
+
+
+RWKV = b"1 'a' 1\n2 'b' 1\n3 '+1' 2\n4 '1' 1\n"
+
+
+def test_a_vocabulary_is_opened(client: TestClient) -> None:
+    headers = {**ASK, "X-Kbnf-Name": "..%2Fmy%20vocabulary.txt"}
+    names = []
+    for _ in range(2):
+        opened = client.post("/vocabulary", content=RWKV, headers=headers).json()
+        names.append(opened["opened"])
+        assert opened["vocabularies"] == ["bytes", *names]
+        found = tokens(client, grammar=SUM, text="1", vocabulary=names[-1])
+        refused = [each["id"] for each in found["mask"]["tokens"]]
+        assert (found["mask"]["side"], refused) == ("refused", [1, 2])
+    assert names == ["../my vocabulary.txt", "../my vocabulary.txt'"]
+    assert client.post("/begin", json={}, headers=ASK).json()["vocabularies"] == ["bytes", *names]
+
+
+def test_what_is_no_vocabulary_is_not_opened(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = client.post("/begin", json={}, headers=ASK).json()["vocabularies"]
+    headers = {**ASK, "X-Kbnf-Name": "grammar.txt"}
+    said = client.post("/vocabulary", content=b"start ::= 'a';", headers=headers).json()
+    assert said["trouble"].startswith("grammar.txt cannot be used: not a vocabulary (a text ")
+    assert client.post("/vocabulary", content=RWKV, headers={"Origin": OWN}).status_code == 401
+    monkeypatch.setattr(server, "MAX_VOCABULARY", 10)
+    assert client.post("/vocabulary", content=RWKV, headers=headers).status_code == 413
+    monkeypatch.setattr(server, "MAX_OPENED", len(before) - 1)
+    assert client.post("/vocabulary", content=RWKV, headers=headers).status_code == 503
+    assert client.post("/begin", json={}, headers=ASK).json()["vocabularies"] == before
+
+
+def test_opened_vocabularies_end_with_the_server() -> None:
+    desk = Desk({}, {"bytes": ("bytes", ())})
+    folder = Path(desk._folder.name)
+    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+        assert "opened" in other.post("/vocabulary", content=RWKV, headers=ASK).json()
+        assert [each.name for each in folder.iterdir()] == ["0"]
+    desk.end()
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("grammar", ['start ::= "a" foo;', "", "start ::= [a];", "a ::= ;", "é"])

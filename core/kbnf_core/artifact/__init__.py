@@ -11,7 +11,7 @@ KBNF that was written of a text without rules), ``finish``, ``nonterminals`` (na
 ``token_terminals`` (each
 ``{"name", "ranges", "negated"}``), ``start_is_nullable``, ``source_path``, ``source_hash``
 (BLAKE2b-128 of the source), ``key`` (that of a store under which it was compiled, null elsewhere),
-``unicode`` (version of the tables behind property classes), ``vocabulary``: null, or ``{"name",
+``unicode`` (version of the tables after property classes), ``vocabulary``: null, or ``{"name",
 "size", "fingerprint", "nodes"}`` of the vocabulary that the masks below are for, and ``sections``:
 by name, ``{"arrays": [names], "digest": ...}`` with ``container.digest`` of these arrays.
 

@@ -107,7 +107,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 def pack_states(
     states: StateTable, room: float = inf, needed: int = 0
 ) -> dict[str, npt.NDArray[Any]]:
-    """Return the state table as arrays: of its states, the first that ``room`` bytes hold.
+    """Return the state table as arrays: of its states, the first that fit in ``room`` bytes.
 
     The first ``needed`` item sets are kept in any case, and the initial state.
     """

@@ -1,6 +1,6 @@
 """Validation of everything read from an artifact, before anything uses it.
 
-The file may come from anywhere, and its digests show damage, not intent. After these checks every
+The file may be from anywhere, and its digests show damage, not intent. After these checks every
 index in it is in range, nothing in it can make the recogniser loop, and what is numbered by its
 content when it is restored (item sets, stack nodes, states) gets the numbers that it has in the
 file: wrong masks are the worst that a forged file can cause.
@@ -38,7 +38,7 @@ class Checker:
         self._arrays = arrays
 
     def require(self, condition: object, name: str, what: str) -> None:
-        """Raise unless ``condition`` holds."""
+        """Raise unless ``condition`` applies."""
         if not condition:
             raise ArtifactError(self._path, f"the array `{name}` {what}")
 

@@ -38,7 +38,8 @@ cdef class Rows:
     """The rows of an automaton, each a list where it is read; its edges are all that is kept.
 
     Those of a state have ascending symbols, so that equal rows have equal edges.
-    So it lies in three blocks of memory, which go back to the system, and takes a fraction of lists.
+    So it lies in three blocks of memory, which go back to the system, and takes a fraction of
+    lists.
     """
 
     cdef Edges edges
@@ -236,7 +237,9 @@ def determinise(
     return (rows, _listed(subsets.tags), numbers), subsets.steps()
 
 
-cdef int _read_table(rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first) except -1:
+cdef int _read_table(
+    rows, tags, starts, Edges& edges, vector[uint64_t]& kept, Ints& first
+) except -1:
     cdef int32_t target, symbol, start
     cdef Rows table
     if type(rows) is Rows:

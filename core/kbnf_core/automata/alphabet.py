@@ -2,7 +2,7 @@
 
 Bytes that no edge of an automaton tells apart behave alike, so a table of transitions needs one
 column for all of them. This is the alphabet compression of lex (Lesk & Schmidt 1975), and the
-``ByteClasses`` of the crate regex-automata. Grammars tell few bytes apart: a table of JSON has
+``ByteClasses`` of the crate regex-automata. Grammars distinguish few bytes: a table of JSON has
 some 20 columns instead of 256, and every construction here is faster by that factor.
 
 An alphabet is a partition of the 256 bytes, kept as 256 bytes: ``classes[byte]`` is the class of

@@ -7,7 +7,7 @@ prefixes, so a text that has gone wrong is refused at the byte that completes wh
 every byte, and dies with the first that succeeds. A match may need the end of the text (``$``), and
 every byte may be the last: so an attempt succeeds, too, when it would if the text ended here.
 
-*A finite set of words* (``except!``), perhaps in texts of bounded length: the words' Aho-Corasick
+*A finite set of words* (``except!``), possibly in texts of bounded length: the words' Aho-Corasick
 automaton (1975), without the states in which a word has just ended. A bound on the length
 multiplies its states by the number of bytes that may still follow; that product is written down in
 minimal form at once, as tens of thousands of counts are too many to minimise afterwards.

@@ -34,7 +34,8 @@ class NotTextError(ValueError):
 class CharacterDfa(NamedTuple):
     """A deterministic automaton over characters; state 0 is the start, none if nothing matches.
 
-    ``edges[state]`` holds disjoint, nonempty sets, each target once, in order of first character.
+    ``edges[state]`` contains disjoint, nonempty sets, each target once, in order of first
+    character.
     """
 
     edges: tuple[tuple[Edge, ...], ...]

@@ -1,11 +1,11 @@
 """Sets of Unicode scalar values as sorted, disjoint, non-adjacent, inclusive ranges.
 
-Surrogates are no scalar values: no set holds them, and complements leave them out, so that
+Surrogates are no scalar values: no set contains them, and complements leave them out, so that
 whatever is built from these sets is valid UTF-8.
 
 The sets of one regular expression make a *partition* of all code points, as byte classes do of
 bytes. Its blocks are the symbols of the automata that regular expressions become first: one for
-all code points that the same sets hold. What no set holds belongs to no block.
+all code points that the same sets contain. What no set contains belongs to no block.
 """
 
 from bisect import bisect_left
@@ -100,7 +100,7 @@ def symmetric_difference(left: CodePoints, right: CodePoints) -> CodePoints:
 
 
 def is_ascii(points: CodePoints) -> bool:
-    """Tell whether nothing beyond U+007F is in the set."""
+    """Return whether nothing beyond U+007F is in the set."""
     return not points or points[-1][1] <= 0x7F
 
 
@@ -122,7 +122,7 @@ class Partition(NamedTuple):
 
     @property
     def is_ascii(self) -> bool:
-        """Whether no set holds anything beyond U+007F."""
+        """Whether no set contains anything beyond U+007F."""
         return self.starts[-1] <= 0x80 and self.blocks[-1] == NO_BLOCK
 
     def ranges(self) -> list[list[Range]]:

@@ -31,7 +31,7 @@ class Dfa:
     """A deterministic automaton over bytes, trimmed: every state can reach acceptance.
 
     ``classes[byte]`` is the class of a byte; ``rows[state][class]`` is the next state, ``DEAD``
-    where no word continues; ``accepting[state]`` tells whether a word may end. State 0 is the
+    where no word continues; ``accepting[state]`` says whether a word may end. State 0 is the
     start. The empty language has no states at all. Automata are shared and never mutated.
 
     ``spelled`` is what was spelled in bytes, where that is known: an automaton over the blocks of a
@@ -69,7 +69,7 @@ class Dfa:
         return not self.is_empty and self.accepting[0]
 
     def accepts(self, word: bytes) -> bool:
-        """Tell whether ``word`` is in the language."""
+        """Return whether ``word`` is in the language."""
         if self.is_empty:
             return False
         state = 0

@@ -1,11 +1,11 @@
-"""States numbered as they are met: the lazy half of every construction on automata.
+"""States numbered as they are seen: the lazy half of every construction on automata.
 
 Subsets, pairs, remainders, threads of a matcher: what a construction makes states of differs, the
 work list does not. ``explore`` follows a step function breadth first, gives each new state the next
 number, and writes the rows down. States are compared by value, so they must be hashable, and equal
 where they behave alike.
 
-Breadth first also means that a state is met by a shortest word first. ``words_to`` reads those off
+Breadth first also means that a state is seen by a shortest word first. ``words_to`` reads those off
 the rows, and ``shortest_word_to`` stops at the first state that is wanted: the witness that
 shows why a language is not empty, or that two are not disjoint.
 """
@@ -28,7 +28,7 @@ def explore(
     """Return all states, those in ``starts`` first, and for each the numbers of its successors.
 
     ``step`` gives the successors of a state, in the order of symbols; None, which is written as
-    ``DEAD``, where nothing can come. Raises LimitError beyond ``limit`` states, called ``what``.
+    ``DEAD``, where nothing can occur. Raises LimitError beyond ``limit`` states, called ``what``.
     """
     states = list(dict.fromkeys(starts))
     numbers: dict[S | None, int] = {state: number for number, state in enumerate(states)}

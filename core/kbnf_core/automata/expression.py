@@ -1,7 +1,7 @@
 """Regular expressions as hash-consed values, kept small, and their text in our dialect.
 
 Nodes are interned, so equal ones are identical; build them with the functions here, which apply
-what holds in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``, ``ab|ac`` is
+what applies in every regular language: ``xx*`` is ``x+``, ``x?x?`` is ``x{0,2}``, ``ab|ac`` is
 ``a(b|c)``. NOTHING and EMPTY of ``kbnf_core.automata.algebra`` are the only values of their
 languages.
 """

@@ -17,7 +17,7 @@ Column: TypeAlias = bytes
 
 Compacted: TypeAlias = tuple[Column, Column, Column, bytes]
 """A deterministic automaton with start 0: columns of edges (source, symbol, target), by
-source and symbol; and for each state a byte that tells whether it accepts."""
+source and symbol; and for each state a byte that says whether it accepts."""
 
 Automaton: TypeAlias = tuple[bytes, Sequence[Sequence[int]], Sequence[bool]]
 """A deterministic automaton over bytes, as ``Dfa`` has it: classes, rows, accepting states."""
@@ -45,7 +45,7 @@ class Automata(Protocol):
         ``moves[state]`` maps symbols, below ``symbols``, to sorted states; starts are sorted
         states. A subset whose tags meet ``stop`` counts as dead and is not followed. Subsets are
         one where whatever comes leads back to all tags, as after a match that is searched for:
-        such a subset holds a state that each symbol leads back to, and to all tags. None where
+        such a subset contains a state that each symbol leads back to, and to all tags. None where
         there are more than ``limit`` states, or ten times as many elements in all subsets, or
         where more than ``work`` steps would be taken. The number is that of the steps taken: one
         for each subset, and for each edge that leaves one of its states; ``work + 1`` where
@@ -71,7 +71,7 @@ class Automata(Protocol):
     def literals(self, words: Sequence[bytes], classes: bytes, limit: int) -> Automaton | None:
         """Return the smallest automaton of some words; None if it has more than ``limit`` states.
 
-        ``classes`` tell their bytes apart, and are numbered by first byte.
+        ``classes`` distinguish their bytes, and are numbered by first byte.
         """
 
     def product(
@@ -104,9 +104,9 @@ class Automata(Protocol):
     def between(
         self, rows: Sequence[Sequence[int]], accepting: Sequence[bool]
     ) -> Sequence[Sequence[int]]:
-        """Return the rows of words with a mark before and behind: the symbol after all others.
+        """Return the rows of words with a mark before and after: the symbol after all others.
 
-        Two states are added: that behind the second mark, and that before the first one.
+        Two states are added: that after the second mark, and that before the first one.
         """
 
     def count(

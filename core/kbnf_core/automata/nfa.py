@@ -2,8 +2,8 @@
 
 Thompson's construction joins parts by epsilon edges, which read nothing. Before the subset
 construction they are removed: a state is replaced by its *closure*, the states that are entered
-together with it. States that neither read nor accept are left out of closures, so that subsets hold
-only what tells them apart.
+together with it. States that neither read nor accept are left out of closures, so that subsets
+contain only what distinguishes them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -69,7 +69,7 @@ class EpsilonNfa:
 class Closures:
     """The epsilon closure of a state, memoised.
 
-    ``useful[state]`` tells whether it has an edge or a tag; others are left out of closures.
+    ``useful[state]`` says whether it has an edge or a tag; others are left out of closures.
     The states entered are charged to ``budget``.
     """
 

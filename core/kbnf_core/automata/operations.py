@@ -143,7 +143,7 @@ def shortest_matches(dfa: Dfa) -> Dfa:
 
 
 def is_equal(left: Dfa, right: Dfa) -> bool:
-    """Tell whether both have the same words."""
+    """Return whether both have the same words."""
     if left is right:
         return True
     return difference(left, right).is_empty and difference(right, left).is_empty
@@ -169,7 +169,7 @@ def shortest_word(dfa: Dfa) -> bytes | None:
 def short_words(dfa: Dfa, symbols: list[tuple[int, int]], steps: int) -> Iterator[bytes]:
     """Yield words of ``dfa`` over a few bytes, shortest first, until ``steps`` prefixes are seen.
 
-    ``symbols`` holds a byte to spell with and a class of ``dfa`` for each.
+    ``symbols`` contains a byte to spell with and a class of ``dfa`` for each.
     """
     if dfa.is_empty:
         return

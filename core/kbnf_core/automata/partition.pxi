@@ -291,7 +291,9 @@ cdef void _find_live(
         at += 1
 
 
-cdef void _keep(Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& numbers) noexcept nogil:
+cdef void _keep(
+    Edges& edges, vector[uint64_t]& tags, Ints& starts, const Ints& numbers
+) noexcept nogil:
     """Renumber: ``numbers[s]`` is the new number of state s, DEAD for one to leave out.
 
     Of states with the same number any has the edges of all.

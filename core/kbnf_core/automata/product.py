@@ -2,7 +2,7 @@
 
 A state of the product is a tuple with a state of each automaton, ``DEAD`` for one that has died.
 Which tuples are worth following differs: an intersection ends where any has died, a difference
-where the left one has (Rabin & Scott 1959). Only tuples that are met are made (``explore``), so
+where the left one has (Rabin & Scott 1959). Only tuples that are seen are made (``explore``), so
 products cost what the automata have in common, not the product of their sizes.
 """
 
@@ -34,7 +34,7 @@ class Product:
         return zip(*[rows[at] for rows, at in zip(self._rows, states)])  # noqa: B905 - hot loop
 
     def accepting(self, states: States) -> tuple[bool, ...]:
-        """Tell for each automaton whether a word may end."""
+        """Return for each automaton whether a word may end."""
         return tuple([flags[at] for flags, at in zip(self._accepting, states, strict=True)])
 
     def while_all(self, states: States) -> list[States | None]:

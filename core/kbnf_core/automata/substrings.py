@@ -29,7 +29,7 @@ class Words:
         self._beginning = re.compile(b"|".join(sorted({re.escape(word[:1]) for word in held})))
 
     def within(self, data: bytes) -> Iterator[bytes]:
-        """Yield the words that ``data`` holds, by where they begin; one may come several times."""
+        """Yield the words in ``data`` by where they begin; one may occur several times."""
         if self._has_empty:
             yield b""
         if self._dfa.is_empty:

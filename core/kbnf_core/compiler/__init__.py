@@ -3,16 +3,18 @@
 What a request names, a schema, a regular expression, a list of choices or a text in some language,
 is the key under which its grammar is kept; so is the error of one that is refused. With workers
 the work is done in processes of their own (``processes``), which send back the automata: a
-server's loop goes on meanwhile, since nothing here holds the interpreter for long.
+server's loop goes on meanwhile, since nothing here keeps the interpreter for long.
 """
 
+import ctypes
 import os
+import sys
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from threading import Lock, Timer
 from time import thread_time
 from types import TracebackType
@@ -35,6 +37,9 @@ ENTRY_BYTES = 4_096
 
 MEASURED_AT_ONCE = 8
 """Entries whose sizes are estimated again whenever one is added."""
+
+KEPT_FREE = 1 / 8
+"""The share of the bound that may be forgotten before the system gets back what is free."""
 
 
 @dataclass(slots=True)
@@ -148,6 +153,8 @@ class Compiler:
         self._lock = Lock()
         self._kept: OrderedDict[Job, _Entry] = OrderedDict()
         self._bytes = 0
+        # What was forgotten since the system got back what was free.
+        self._forgotten = 0
         self._to_measure: deque[Job] = deque()
         self._closed = False
         self._process_id = os.getpid()
@@ -327,15 +334,35 @@ class Compiler:
                 self._bytes += -entry.bytes + entry.measure()
             while self._bytes > self._memory and self._forget_one():
                 continue
+            is_much = self._forgotten > KEPT_FREE * self._memory
+            if is_much:
+                self._forgotten = 0
+        if is_much:
+            _give_back()
 
     def _forget_one(self) -> bool:
         for job, entry in self._kept.items():
             if entry.grammar.done():
                 del self._kept[job]
                 self._bytes -= entry.bytes
+                self._forgotten += entry.bytes
                 self._counts.evictions += 1
                 return True
         return False
+
+
+def _give_back() -> None:
+    """Return to the system what the allocator holds free: as much as compiling took at its peak."""
+    trim = _trim_function()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim_function() -> Callable[[int], int] | None:
+    """Return the function of the GNU library; others give back by themselves."""
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    return getattr(library, "malloc_trim", None)
 
 
 def _may_succeed(future: Future[Grammar]) -> bool:

@@ -14,7 +14,7 @@ from kbnf_core.text.source import Span
 
 
 def is_written(candidate: str, dfa: Dfa) -> bool:
-    """Tell whether the regular expression ``candidate`` has the language of ``dfa``."""
+    """Return whether the regular expression ``candidate`` has the language of ``dfa``."""
     compiled = compile_regex(candidate).dfa
     return compiled is not None and operations.is_equal(compiled, dfa)
 

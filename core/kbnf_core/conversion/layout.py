@@ -4,14 +4,18 @@ Comments are in the original, definitions may have moved away from theirs; each 
 where the part of the original is that is nearest after it, or before it on its line.
 """
 
+import re
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from textwrap import wrap
 
 from kbnf_core.kbnf.tree import Comment
 from kbnf_core.text.source import Source, Span
+
+_WORD = re.compile(r"""(?s)(?:#b)?(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")""")
+"""An alternative that is one text, in KBNF or in GBNF."""
 
 WIDTH = 100
 """A definition on one line is at most as long as this, in code points."""
@@ -22,7 +26,7 @@ class Written:
     """A definition in its new language: its name, and the text of each of its branches.
 
     ``places`` are the spans of the branches in the original, as many; ``span`` is that of the
-    whole. ``remark`` is to be said of a definition that nobody wrote.
+    whole. ``remark`` is a comment on a definition that nobody wrote.
     """
 
     name: str
@@ -33,7 +37,7 @@ class Written:
 
 
 def lines_of(remark: str) -> list[str]:
-    """Return the lines of a remark, with room for the marks of a comment."""
+    """Return the lines of a note, with room for the marks of a comment."""
     return wrap(remark, WIDTH - 6)
 
 
@@ -41,7 +45,7 @@ def lines_of(remark: str) -> list[str]:
 class Style:
     """How a language writes definitions.
 
-    ``comment`` writes the text of a comment, ``end`` closes a definition. ``bar_first`` tells
+    ``comment`` writes the text of a comment, ``end`` closes a definition. ``bar_first`` says
     whether the bar of a broken alternation leads its line or ends the one before.
     """
 
@@ -117,14 +121,29 @@ class _Writer:
             for left, right in pairwise(definition.places)
         )
 
-    def _add_broken(self, definition: Written, comments: Iterable[Comment]) -> None:
+    def _add_broken(self, definition: Written, comments: Sequence[Comment]) -> None:
         self.lines.append(f"{definition.name} ::=")
+        is_list = all(_WORD.fullmatch(branch) for branch in definition.branches)
+        if is_list and not comments and not self._is_broken(definition):
+            self.lines += self._filled(definition.branches)
+            return
         pending = deque(comments)
         ends = [*(place.start for place in definition.places[1:]), definition.span.end]
         for number, (branch, end) in enumerate(zip(definition.branches, ends, strict=True)):
             last = number + 1 == len(ends)
             remarks = [self._style.comment(c.text) for c in _take(pending, end)]
             self.lines.append(" ".join([self._branch_line(branch, number == 0, last), *remarks]))
+
+    def _filled(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield the lines of a list of words, as many on each as fit."""
+        first = 0
+        while first < len(words):
+            end, width = first + 1, len(words[first])
+            while end < len(words) and width + len(words[end]) + 3 <= WIDTH - 6:
+                width += len(words[end]) + 3
+                end += 1
+            yield self._branch_line(" | ".join(words[first:end]), not first, end == len(words))
+            first = end
 
     def _branch_line(self, branch: str, first: bool, last: bool) -> str:
         style = self._style

@@ -1,9 +1,9 @@
 """Rebuilds syntax trees with other leaves, and merges the variants of a rule that say the same.
 
-A conversion that writes a rule several times, once for each thing that may come before or after
+A conversion that writes a rule several times, once for each thing that may occur before or after
 it, often writes the same again. Rules are alike where their bodies are, with alike rules in the
 same places; the coarsest such partition is found from below (bisimulation): all are alike until
-something tells them apart (Moore 1956, for automata).
+something distinguishes them (Moore 1956, for automata).
 """
 
 from collections.abc import Callable, Collection, Mapping

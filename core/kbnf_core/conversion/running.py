@@ -145,8 +145,8 @@ def shortest_difference(
     """Return a shortest nonempty text that only one takes, and whether it is the left one.
 
     None where there is none, or none was found within ``most`` pairs of states, leaving out what
-    is very ambiguous: a state that holds many positions takes long to leave. Tokens that a grammar
-    names by id have no bytes and are not followed.
+    is very ambiguous: a state that contains many positions takes long to leave. Tokens that a
+    grammar names by id have no bytes and are not followed.
     """
     left_classes, right_classes = left.tables.classes.tobytes(), right.tables.classes.tobytes()
     columns = [

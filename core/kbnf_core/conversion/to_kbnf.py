@@ -152,7 +152,7 @@ _OF_XGRAMMAR = (
 def kbnf_names(names: Iterable[str], fixed: Mapping[str, str]) -> dict[str, str]:
     """Return an identifier of KBNF for each name of another language, each different.
 
-    ``fixed`` holds those that are settled. Other names stay as they are where they can.
+    ``fixed`` has those that are settled. Other names stay as they are where they can.
     """
     spell = partial(_spelled, bad=_NO_IDENTIFIER, joint="_")
     return distinct(names, fixed, spell, "_")

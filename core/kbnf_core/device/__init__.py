@@ -8,7 +8,7 @@ is a table of states by classes, some tens of kilobytes, and one class a token:
 - ``group.DeviceGrammars`` masks logits and advances states of a batch, by torch operations alone;
 - ``group.NearestEnds`` masks so that texts are over within a number of tokens;
 - ``constraint.RowTable`` serves grammars that do not close: mask rows on the device, by number;
-- ``constraint.DeviceConstraint`` picks between the two for each sequence, behind one loop.
+- ``constraint.DeviceConstraint`` picks between the two for each sequence, after one loop.
 
 torch is imported with all but the first; without it that raises ``MissingExtraError``.
 """

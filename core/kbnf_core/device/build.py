@@ -56,7 +56,7 @@ def _spelled(vocabulary: Vocabulary) -> dict[int, bytes]:
 
 
 MISS = -1
-"""An entry that leads to a state which a partial table does not hold."""
+"""An entry that leads to a state which a partial table does not contain."""
 
 MAX_WORK = 2**29
 """Transitions that building one table may follow; what the kernel stores is bounded, too."""

@@ -126,7 +126,7 @@ class DeviceBatch:
         return sorted(self._engines)
 
     def mask_logits_(self, logits: torch.Tensor) -> torch.Tensor:
-        """Set the logits of tokens that cannot come to minus infinity, in place; return them."""
+        """Set the logits of tokens that cannot occur to minus infinity, in place; return them."""
         places = self.on_engines
         if not places:
             return self._group.mask_logits_(logits, self.state)
@@ -138,7 +138,7 @@ class DeviceBatch:
         return logits
 
     def advance(self, tokens: torch.Tensor) -> None:
-        """Append a token to each sequence; one that cannot come ends its sequence."""
+        """Append a token to each sequence; one that cannot occur ends its sequence."""
         self.state = self._group.advance(self.state, tokens)
         if self._constraint.is_whole:
             return

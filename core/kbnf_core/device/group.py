@@ -7,7 +7,7 @@ nothing depends on values on the host, so a step can be captured in a CUDA graph
 the memory of the host are masked by the compiled kernel, outside of graphs.
 
 On a CPU a lookup per logit is many times what it takes to clear the few words of a mask that are
-not all ones or zeros. So a state's row is spelt out as bits when it is met, and kept.
+not all ones or zeros. So a state's row is spelt out as bits when it is seen, and kept.
 
 A table knows the shortest way out of every state. So where so many tokens are left, those are
 allowed after which the way out still fits, and no choice has to be weighed on the host.
@@ -38,7 +38,7 @@ class HostRows:
         self._rows: LruDict[int, Bitmask] = LruDict(self._packed, kept)
 
     def takes(self, logits: torch.Tensor) -> bool:
-        """Tell whether these logits can be masked here; never while a graph is compiled."""
+        """Return whether these logits can be masked here; never while a graph is compiled."""
         return (
             logits.device.type == "cpu"
             and logits.dtype in (torch.float32, torch.float64)
@@ -103,7 +103,7 @@ class DeviceGrammars:
         return self._starts[torch.as_tensor(grammar_index, device=self._starts.device).long()]
 
     def mask_logits_(self, logits: torch.Tensor, state: torch.Tensor) -> torch.Tensor:
-        """Set the logits of tokens that cannot come to minus infinity, in place; return them.
+        """Set the logits of tokens that cannot occur to minus infinity, in place; return them.
 
         ``logits``: floating point, (batch, width). Rows that are dead, missing or over keep only
         the ids that end a sequence (all, if there are none), so that no row is all minus infinity.
@@ -115,13 +115,13 @@ class DeviceGrammars:
         return logits.masked_fill_(~mask, float("-inf"))
 
     def advance(self, state: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-        """Return int32[batch], the states after one token each; 0 where it cannot come."""
+        """Return int32[batch], the states after one token each; 0 where it cannot occur."""
         return self.transitions[state.long(), self._token_class[tokens.long()]]
 
     def advance_draft(
         self, state: torch.Tensor, draft: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the states along a draft, int32[batch, k], and how many tokens can come.
+        """Return the states along a draft, int32[batch, k], and how many tokens can occur.
 
         ``draft``: (batch, k). The second is int64[batch]: tokens before the first rejection.
         """
@@ -133,7 +133,7 @@ class DeviceGrammars:
         return states, (states != DEAD).long().cumprod(1).sum(1)
 
     def missed(self, state: torch.Tensor) -> torch.Tensor:
-        """Return bool[batch]: beyond what a partial table holds."""
+        """Return bool[batch]: beyond what a partial table contains."""
         return state == self._missing
 
     def accepting(self, state: torch.Tensor) -> torch.Tensor:

@@ -6,7 +6,7 @@ Where a grammar has more states than are wanted, ``partial`` keeps the first one
 and marks what leads beyond with ``MISS``.
 
 Several tables are after one another in a flat one, over classes that all of them share; its
-last row is for what partial tables do not hold, and is masked like a dead one.
+last row is for what partial tables do not contain, and is masked like a dead one.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ KIND = "token-table"
 """What a file says that it is."""
 
 DEAD = 0
-"""The state, and the entry, after which nothing can come."""
+"""The state, and the entry, after which nothing can occur."""
 
 NEVER = 0
 """The class of tokens that are allowed nowhere."""
@@ -149,7 +149,7 @@ class TokenTable:
 
 
 def is_table(path: str | Path) -> bool:
-    """Tell whether a file says that it is a table; raises ``SourceError`` if it cannot be read."""
+    """Return whether a file is marked as a table; raises ``SourceError`` if it cannot be read."""
     try:
         return read_container(path)[1].get("kbnf") == KIND
     except ContainerError:
@@ -230,7 +230,7 @@ class FlatTable:
     """The rows of all tables; ``width``: of the logits, at least that of the tables.
 
     ``transitions``: int32[rows, classes]. ``allowed``: bool[rows, classes], what is masked, with
-    the ids that end a sequence where nothing can come. ``starts``: the row of each table's
+    the ids that end a sequence where nothing can occur. ``starts``: the row of each table's
     beginning. ``missing``: the last row. Raises ``ValueError`` for tables over several
     vocabularies.
     """

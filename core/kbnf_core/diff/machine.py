@@ -50,7 +50,7 @@ class Machine:
         return len(self.accepting) - 1
 
     def is_last(self, state: int) -> bool:
-        """Tell whether a component is complete in a state, and nothing can follow."""
+        """Return whether a component is complete in a state, and nothing can follow."""
         edges = (self.steps[state], self.calls[state], self.tokens[state])
         return self.accepting[state] and not any(edges)
 
@@ -70,7 +70,7 @@ class Machine:
 
 
 def side_by_side(left: Tables, right: Tables, apart: Iterable[int]) -> tuple[Machine, list[int]]:
-    """Return the machine of two grammars, which tells the bytes ``apart`` from all others.
+    """Return the machine of two grammars, which distinguishes the bytes ``apart`` from all others.
 
     Also returns the component that each state belongs to; components are numbered as the
     nonterminals are, those of the right grammar after those of the left.
@@ -199,7 +199,7 @@ def _renamed(edges: Edges, block: Sequence[int], numbers: dict[int, int]) -> Edg
 def write_tables(machine: Machine, is_symbol: Callable[[int, int], bool]) -> Tables:
     """Return the tables of a machine, in which some calls are tokens: read as one symbol.
 
-    ``is_symbol`` tells of a state and a component whether the call is one. The token terminals are
+    ``is_symbol`` says of a state and a component whether the call is one. The token terminals are
     those of the machine, and after them one for each component.
     """
     first = len(machine.terminals)

@@ -19,7 +19,7 @@ class Verdict(enum.Enum):
 
 
 class Relation(enum.Enum):
-    """How the language of OLD stands to that of NEW."""
+    """The relation of the language of OLD to that of NEW."""
 
     EQUAL = "equal"
     SUBSET = "subset"
@@ -60,7 +60,7 @@ class Comparison:
     """Two languages compared: what ``old_only`` has, and what ``new_only``.
 
     ``steps`` counts the work; ``notes`` say what the difference is about where that is known.
-    ``of_prefixes`` tells that no text of either ever ends: the languages are those of their viable
+    ``of_prefixes`` says that no text of either ever ends: the languages are those of their viable
     prefixes.
     """
 
@@ -72,7 +72,7 @@ class Comparison:
 
     @property
     def relation(self) -> Relation:
-        """How OLD stands to NEW."""
+        """The relation of OLD to NEW."""
         return _RELATIONS.get((self.old_only.verdict, self.new_only.verdict), Relation.UNKNOWN)
 
 

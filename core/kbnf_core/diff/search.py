@@ -1,15 +1,15 @@
-"""The search for texts that tell two components apart: shortest first, until there are no more.
+"""The search for texts that distinguish two components: shortest first, until there are no more.
 
 Both components are recognised at once: the item sets of ``recognise`` run all their derivations in
 parallel, which is the subset construction, made as far as it is needed. A nest is not walked at
-each place where it is. What a place needs of it is which of the nests that may come there a
-text between brackets is: its *kind*, a set of nests. For each set that may come somewhere, a
+each place where it is. What a place needs of it is which of the nests that may occur there a
+text between brackets is: its *kind*, a set of nests. For each set that may occur somewhere, a
 *level* of its own finds the kinds that there are, each with a shortest text, and every place that
 waits for the set goes on with each of them. Levels wait for each other, and for themselves, so
 kinds are a least fixpoint: the summaries of Sharir & Pnueli (1981), which make determinised visibly
-pushdown automata finite. Where one nest alone may come there is nothing to find out.
+pushdown automata finite. Where one nest alone may occur there is nothing to find out.
 
-Texts are met in the order of their lengths (Knuth 1977, "A Generalization of Dijkstra's
+Texts are seen in the order of their lengths (Knuth 1977, "A Generalization of Dijkstra's
 Algorithm"). When all places have been looked at, the languages differ in what was met and in
 nothing else; that the search ends is the proof.
 """
@@ -96,7 +96,7 @@ class Witness:
 class Outcome:
     """What a search found: a shortest text on the left only, and on the right only.
 
-    ``complete`` tells that there are no others; if not, all texts of ``below`` bytes and fewer
+    ``complete`` says that there are no others; if not, all texts of ``below`` bytes and fewer
     have been looked at.
     """
 
@@ -108,7 +108,7 @@ class Outcome:
 class Search:
     """Compares the starts of a machine; ``is_symbol`` as in ``write_tables``, nests always are.
 
-    ``eager[side]`` tells that texts of a side end where they are complete first. ``known``
+    ``eager[side]`` says that texts of a side end where they are complete first. ``known``
     witnesses are not looked for.
     """
 

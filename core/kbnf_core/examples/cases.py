@@ -12,9 +12,9 @@ are in one comment, either quote may be used, and escapes are those of KBNF. In 
     allowed = ['"', 125]
     rejected = [',']
 
-``accept`` and ``reject`` hold texts, as strings or as tables with ``text`` or ``hex`` and ``why``;
-in ``accept`` also with ``captures``, the text, or all the texts in order, that a rule has matched.
-``next`` says which tokens can follow a text, by their own text or by their id.
+``accept`` and ``reject`` contain texts, as strings or as tables with ``text`` or ``hex`` and
+``why``; in ``accept`` also with ``captures``, the text, or all the texts in order, that a rule has
+matched. ``next`` says which tokens can follow a text, by their own text or by their id.
 """
 
 import copy

@@ -64,8 +64,12 @@ class Samples:
     total: int | None
 
 
-def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Samples:
+def sample_texts(
+    engine: "Engine", number: int, seed: int, length: int, *, ascii_only: bool = False
+) -> Samples:
     """Return up to ``number`` different texts at random, of about ``length`` choices each.
+
+    With ``ascii_only`` those with other characters are not drawn, and ``total`` is not known.
 
     Special tokens are written by their names. JSON texts that repeat a name of an object are left
     out unless there are no others. None takes more tokens than the engine has left. Raises
@@ -80,15 +84,15 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
     repeating: dict[bytes, None] = {}
     draws = 0
     random = Random(seed)  # noqa: S311 - nothing is secret here
-    for text in _draw_all(engine, random, length, number * ATTEMPTS):
+    for text in _draw_all(engine, random, length, number * ATTEMPTS, ascii_only):
         draws += 1
-        if text is not None:
+        if text is not None and (text.isascii() or not ascii_only):
             (repeating if MemberNames().read(text) else found)[text] = None
         if len(found) == number:
             return Samples(tuple(found), draws, None)
     engine.reset()
     engine.remaining = left
-    if left is not None or not (found or repeating):
+    if left is not None or not (found or repeating or ascii_only):
         # What was drawn takes too many tokens, or the vocabulary cannot spell it: draw tokens.
         for _ in range(1 if left is None else number * ATTEMPTS):
             drawn = engine.sample(random, length)
@@ -96,11 +100,13 @@ def sample_texts(engine: "Engine", number: int, seed: int, length: int) -> Sampl
             if drawn.is_complete:
                 ends = engine.vocabulary.eos_token_ids
                 tokens = [each for each in drawn.tokens if each not in ends]
-                found[engine.vocabulary.decode(tokens)] = None
+                text = engine.vocabulary.decode(tokens)
+                if text.isascii() or not ascii_only:
+                    found[text] = None
             if len(found) == number:
                 return Samples(tuple(found), draws, None)
     texts = tuple(found or repeating)[:number]
-    return Samples(texts, draws, count_texts(engine, number))
+    return Samples(texts, draws, None if ascii_only else count_texts(engine, number))
 
 
 def count_texts(engine: "Engine", most: int) -> int | None:
@@ -116,11 +122,13 @@ def count_texts(engine: "Engine", most: int) -> int | None:
     return sum(prod(sizes[int(classes[byte])] for byte in text) for text in found.texts)
 
 
-def _draw_all(engine: "Engine", random: Random, length: int, draws: int) -> Iterator[bytes | None]:
+def _draw_all(
+    engine: "Engine", random: Random, length: int, draws: int, ascii_only: bool
+) -> Iterator[bytes | None]:
     """Yield a text a draw, None where it cannot be written or does not end as the grammar does."""
     budget, left = Budget(MAX_WORK), engine.remaining
-    derivations = Derivations(engine.grammar.rules)
-    for _ in range(draws):
+    derivations = Derivations(engine.grammar.rules, ascii_only=ascii_only)
+    for _ in range(0 if derivations.is_empty else draws):
         try:
             pieces = derivations.draw(random, length, budget)
         except WorkLimitError:
@@ -158,10 +166,11 @@ def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes
 
 
 class Derivations:
-    """Random derivations of one grammar."""
+    """Random derivations of one grammar; with ``ascii_only`` those without other bytes."""
 
-    def __init__(self, grammar: Grammar) -> None:
+    def __init__(self, grammar: Grammar, *, ascii_only: bool = False) -> None:
         self._grammar = grammar
+        self._bytes = 0x80 if ascii_only else 0x100
         self._walks: dict[int, _Walk] = {}
         self._least: dict[int, float] = {}
         callees = {
@@ -172,7 +181,7 @@ class Derivations:
             # A call counts one, so that the shortest derivation of a rule never goes in a circle.
             return 1 + fold(grammar.rules[name], lambda node, parts: self._size(node, parts, known))
 
-        fixpoint(callees, inf, least)
+        self.is_empty = fixpoint(callees, inf, least)[grammar.start] == inf
 
     def draw(self, random: Random, length: int, budget: Budget) -> list[Piece]:
         """Return the pieces of a text, neighbouring bytes as one.
@@ -226,14 +235,14 @@ class Derivations:
 
     def _walk(self, dfa: Dfa) -> "_Walk":
         if id(dfa) not in self._walks:
-            self._walks[id(dfa)] = _Walk(dfa)
+            self._walks[id(dfa)] = _Walk(dfa, self._bytes)
         return self._walks[id(dfa)]
 
     def _size(self, node: Node, parts: list[float], known: Mapping[str, float]) -> float:
         """Return the size of the shortest derivation of a part, and remember it."""
         match node:
             case Literal(data):
-                size: float = len(data)
+                size: float = len(data) if max(data, default=0) < self._bytes else inf
             case Regular(dfa):
                 size = inf if dfa.is_empty else self._walk(dfa).shortest
             case Token(terminal):
@@ -277,16 +286,17 @@ _PRINTABLE = range(0x20, 0x7F)
 
 
 class _Walk:
-    """Random words of one automaton, which is not that of the empty language.
+    """Random words of one automaton, of bytes below ``size``, where there is one.
 
     A move is a target with the bytes that lead there.
     """
 
-    def __init__(self, dfa: Dfa) -> None:
+    def __init__(self, dfa: Dfa, size: int) -> None:
         self._dfa = dfa
+        self._size = size
         self._moves: dict[int, list[tuple[int, bytes]]] = {}
-        self._left = _lengths_to_end(dfa)
-        self.shortest = self._left[0] if self._left else inf
+        self._left = _lengths_to_end(dfa, size)
+        self.shortest = self._left[0] if self._left and self._left[0] >= 0 else inf
 
     def draw(self, random: Random, length: int) -> bytes:
         """Return a word; after ``length`` choices it ends the shortest way."""
@@ -307,8 +317,8 @@ class _Walk:
         if state not in self._moves:
             row = self._dfa.rows[state]
             targets: dict[int, list[int]] = {}
-            for byte, byte_class in enumerate(self._dfa.classes):
-                if row[byte_class] != DEAD:
+            for byte, byte_class in enumerate(self._dfa.classes[: self._size]):
+                if row[byte_class] != DEAD and self._left[row[byte_class]] >= 0:
                     targets.setdefault(row[byte_class], []).append(byte)
             self._moves[state] = [(target, bytes(each)) for target, each in targets.items()]
         return self._moves[state]
@@ -326,11 +336,12 @@ def _step(random: Random, moves: list[tuple[int, bytes]]) -> tuple[int, int]:
     return target, random.choice(data)
 
 
-def _lengths_to_end(dfa: Dfa) -> list[int]:
-    """Return the length of the shortest way to acceptance from each state."""
+def _lengths_to_end(dfa: Dfa, size: int) -> list[int]:
+    """Return the length of the shortest way to acceptance from each state, -1 without one."""
+    classes = set(dfa.classes[:size])
     sources: list[set[int]] = [set() for _ in dfa.accepting]
     for state, row in enumerate(dfa.rows):
-        for target in set(row) - {DEAD}:
+        for target in {row[each] for each in classes} - {DEAD}:
             sources[target].add(state)
     left = [0 if accepts else -1 for accepts in dfa.accepting]
     queue = [state for state, accepts in enumerate(dfa.accepting) if accepts]

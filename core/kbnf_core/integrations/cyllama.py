@@ -54,7 +54,7 @@ class Answer:
 
 
 class KbnfModel:
-    """A model in a GGUF file, and one context, which each text begins anew.
+    """A model in a GGUF file, and one context: what texts begin with in common is evaluated once.
 
     ``context``: the tokens of a prompt and its text, at most. ``threads``: of llama.cpp. Raises
     ``ConfigError`` for less than one, and what ``load_vocabulary`` raises.
@@ -76,6 +76,7 @@ class KbnfModel:
         self._context = llama_cpp.LlamaContext(self._model, wanted, verbose=False)
         self._batch = llama_cpp.LlamaBatch(n_tokens=context, embd=0, n_seq_max=1, verbose=False)
         self._room = context
+        self._held: list[int] = []
 
     def write(
         self,
@@ -115,16 +116,15 @@ class KbnfModel:
             budget=budget,
             canonical=canonical or None,
         )
-        passes, place = 0, 0
+        passes = 0
         logits: Logits | None = None
-        self._context.memory_seq_rm(0, 0, -1)
+        known: list[int] = []
 
         def forward(new: list[int]) -> Logits:
-            nonlocal passes, place, logits
-            self._batch.set_batch(new, n_past=place, logits_all=False)
-            self._context.decode(self._batch)
-            passes, place = passes + 1, place + len(new)
-            logits = np.array(self._context.get_logits_ith(-1), np.float32)
+            nonlocal passes, logits
+            known.extend(new)
+            passes += 1
+            logits = self._evaluate(known)
             return logits.copy()
 
         log: list[dict[str, Any]] = []
@@ -138,6 +138,22 @@ class KbnfModel:
         data = self.vocabulary.decode(written)
         return Answer(written, data.decode("utf-8", "replace"), passes, log)
 
+    def _evaluate(self, tokens: list[int]) -> Logits:
+        """Return the logits after some tokens, of which the context may have the first already."""
+        pairs = zip(tokens[:-1], self._held, strict=False)
+        kept = next(
+            (place for place, (one, other) in enumerate(pairs) if one != other),
+            min(len(tokens) - 1, len(self._held)),
+        )
+        self._held = []
+        if not self._context.memory_seq_rm(0, kept, -1):  # a model that keeps no part of a text
+            kept = 0
+            self._context.memory_seq_rm(0, 0, -1)
+        self._batch.set_batch(tokens[kept:], n_past=kept, logits_all=False)
+        self._context.decode(self._batch)
+        self._held = [*tokens]
+        return np.array(self._context.get_logits_ith(-1), np.float32)
+
 
 def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[str, Any]]:
     """Return the records of a token that was chosen by logits, and of those forced after it."""
@@ -146,9 +162,10 @@ def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[st
         return forced
     scores = logits - logits.max()
     scores -= np.log(np.exp(scores).sum())
+    best = np.argpartition(-scores, min(top, len(scores) - 1))[:top]
     likely = [
         {"token_id": int(each), "logprob": float(scores[each])}
-        for each in np.argsort(-scores)[:top]
+        for each in best[np.argsort(-scores[best], kind="stable")]
     ]
     chosen = {"token_id": tokens[0], "logprob": float(scores[tokens[0]]), "top_logprobs": likely}
     return [chosen, *forced[1:]]

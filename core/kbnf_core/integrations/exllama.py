@@ -83,7 +83,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         self._engine.remaining = self._engine.budget
 
     def accept_token(self, token: int) -> None:
-        """Append a token; one that cannot come ends the text, as a mask that fails does."""
+        """Append a token; one that cannot occur ends the text, as a mask that fails does."""
         if self._is_closed:
             self._is_over = token in self._engine.vocabulary.eos_token_ids
         elif not self._engine.accept_tokens([token]):
@@ -109,7 +109,7 @@ class KbnfFilter(Filter):  # type: ignore[misc] # the host is not typed
         return mask
 
     def is_completed(self) -> bool:
-        """Tell whether the text is over."""
+        """Return whether the text is over."""
         return self._is_over or self._engine.is_finished()
 
     def use_background_worker(self) -> bool:

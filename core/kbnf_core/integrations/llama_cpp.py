@@ -52,5 +52,5 @@ class KbnfLogitsProcessor:
         return self._text.ahead
 
     def __call__(self, input_ids: npt.NDArray[Any], scores: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return the scores, those of tokens that cannot come at minus infinity."""
+        """Return the scores, those of tokens that cannot occur at minus infinity."""
         return self._text.mask(input_ids.tolist(), scores.copy())

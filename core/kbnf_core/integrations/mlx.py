@@ -52,7 +52,7 @@ class KbnfLogitsProcessor:
         return self._text.ahead
 
     def __call__(self, tokens: Any, logits: Any) -> Any:
-        """Return the logits, those of tokens that cannot come at minus infinity."""
+        """Return the logits, those of tokens that cannot occur at minus infinity."""
         try:
             import mlx.core as mx
         except ImportError:

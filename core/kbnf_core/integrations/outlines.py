@@ -39,7 +39,7 @@ class KbnfProcessor(OutlinesLogitsProcessor):  # type: ignore[misc] # the host i
         self._processor = KbnfLogitsProcessor(*self._made_of)
 
     def process_logits(self, input_ids: Any, logits: Any) -> Any:
-        """Return the logits, those of tokens that cannot come at minus infinity."""
+        """Return the logits, those of tokens that cannot occur at minus infinity."""
         return self._processor(input_ids, logits)
 
 

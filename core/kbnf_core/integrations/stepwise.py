@@ -33,7 +33,7 @@ def fill_ends(vocabulary: Vocabulary, row: npt.NDArray[np.int32]) -> None:
 
 
 def fill_or_end(engine: Engine, out: Any, row: int) -> bool:
-    """Write what can come into a row, or ends alone where that fails; tell whether it did not."""
+    """Write a mask into a row, or ends alone where that fails; return whether it did not."""
     try:
         engine.fill_bitmask(out, row)
     except (KbnfError, MemoryError) as error:
@@ -58,7 +58,7 @@ def vocabulary_of(tokenizer: object) -> Vocabulary:
 class Text:
     """One text of an engine, of which a host says what it has taken.
 
-    A token that cannot come, which something else has forced, ends the text: then only what ends
+    A token that cannot occur, which something else has forced, ends the text: then only what ends
     the sequence is left.
     """
 
@@ -84,7 +84,7 @@ class Text:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing but an end of the sequence can come."""
+        """Whether nothing but an end of the sequence can occur."""
         return self._is_over or self._engine.is_finished()
 
     def append_forced(self, limit: int) -> list[int]:
@@ -94,7 +94,7 @@ class Text:
         return forced
 
     def fill(self, out: npt.NDArray[np.int32], row: int, draft: Sequence[int] = ()) -> None:
-        """Write what can come here, and after each token of a draft, into the rows from ``row``."""
+        """Write the mask here, and after each token of a draft, into the rows from ``row``."""
         if not self._is_over:
             try:
                 self._engine.fill_draft_bitmask(out, row, draft)

@@ -8,6 +8,7 @@ environment (``VARIABLE``). What fits no format is text, and so is what follows 
 import json
 import logging
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -47,7 +48,7 @@ def wanted_format() -> str:
 
 
 def may_have_calls(format_: str, text: str) -> bool:
-    """Tell whether a text has what begins calls, which a text without calls has not."""
+    """Return whether a text has what begins calls, which a text without calls has not."""
     return any(each in text for each in _triggers(format_))
 
 
@@ -56,7 +57,7 @@ def _triggers(format_: str) -> tuple[str, ...]:
     """Return what begins calls: the triggers of a format, else the first text around a name."""
     tag = filled(format_named(format_), "auto disabled", [{"name": NAME}])
     triggers = [each for value in _objects(tag) for each in value.get("triggers", ())]
-    return tuple(dict.fromkeys(triggers or _openings(tag, "")))
+    return tuple(dict.fromkeys(triggers or _openings(tag)))
 
 
 def _objects(tag: Any) -> Iterator[dict[str, Any]]:
@@ -71,26 +72,32 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, list)
 
 
-def _openings(value: Any, opened: str) -> Iterator[str]:
-    """Yield what begins the calls in a format, ``opened`` where something is ahead of it."""
-    text = value.get("begin", value.get("value", ""))
-    text = text if isinstance(text, str) else ""
-    before, is_named, _ = text.partition(NAME)
-    opened = opened or before.strip()
-    if is_named and opened:
-        yield opened
-    for each in (value.get("content"), *value.get("elements", ()), *value.get("tags", ())):
-        if isinstance(each, dict):
-            yield from _openings(each, opened)
-            if each.get("type") == "const_string":
-                opened = opened or each["value"].partition(NAME)[0].strip()
+def _openings(tag: Any) -> Iterator[str]:
+    """Yield what begins the calls in a format: the first text ahead of a name, or around it."""
+    pending = [(tag, "")]
+    while pending:
+        value, opened = pending.pop()
+        text = value.get("begin", value.get("value", ""))
+        before, is_named, _ = str(text).partition(NAME)
+        opened = opened or before.strip()
+        if is_named and opened:
+            yield opened
+        inner = []
+        for each in (value.get("content"), *value.get("elements", ()), *value.get("tags", ())):
+            if isinstance(each, dict):
+                inner.append((each, opened))
+                if each.get("type") == "const_string":
+                    opened = opened or each["value"].partition(NAME)[0].strip()
+        pending += reversed(inner)
 
 
 class ToolCalls:
     """Reads one message: ``feed`` and ``finish`` return what is new, ``calls`` are those so far.
 
     A call is ``{"name", "arguments"}``, with arguments as a text of JSON. Where the schemas of the
-    tools cannot be used, calls are read by their names alone; the log says so.
+    tools cannot be used, calls are read by their names alone; the log says so. A message that stops
+    to fit the format is read as far as that is certain or a whole message, and the rest is text: in
+    whatever pieces it comes, it is the same text and the same calls.
     """
 
     def __init__(self, format_: str, tools: Iterable[Mapping[str, Any]]) -> None:
@@ -98,8 +105,10 @@ class ToolCalls:
         reader = None if grammar is None else grammar.value_reader()
         self._reader = reader if isinstance(reader, CallReader) else None
         self.calls: list[dict[str, str]] = []
-        self._fed: list[str] = []
-        self._sent = 0
+        self._fed = bytearray()
+        # Characters by kind and call: those returned, and those of them that the reader has read.
+        self._sent = Counter[tuple[str, int | None]]()
+        self._read = Counter[tuple[str, int | None]]()
 
     def whole(self, text: str) -> tuple[str, list[dict[str, str]]]:
         """Return the text around the calls in a whole text, and these; one that is cut is none."""
@@ -112,12 +121,13 @@ class ToolCalls:
         """Return what is certain after the next piece of the text."""
         if self._reader is None:
             return [Delta("text", text)] if text else []
-        self._fed.append(text)
+        data = text.encode("utf-8", "surrogatepass")
+        self._fed += data
         try:
-            self._reader.feed(text)
+            self._reader.feed(data)
         except ParseError:
-            return self._given_up(text)
-        return self._new()
+            return self._given_up(self._reader)
+        return self._new(self._reader)
 
     def finish(self) -> list[Delta]:
         """Return what was held back as the beginning of a call, at the end of the text."""
@@ -126,25 +136,40 @@ class ToolCalls:
         try:
             self._reader.finish()
         except ParseError:
-            return self._given_up("")
-        return self._new()
+            return self._given_up(self._reader)
+        return self._new(self._reader)
 
-    def _new(self) -> list[Delta]:
-        found = [] if self._reader is None else [*self._reader.deltas()]
-        for each in found:
-            if each.kind == "name":
-                self.calls.append({"name": each.text, "arguments": ""})
-            elif each.kind == "arguments" and each.call is not None:
-                self.calls[each.call]["arguments"] += each.text
-            else:
-                self._sent += len(each.text)
+    def _given_up(self, stopped: CallReader) -> list[Delta]:
+        """Return what is certain, or whole, ahead of what does not fit, and the rest as text."""
+        data, self._reader = bytes(self._fed), None
+        fitting, end = stopped.extent(data)
+        reader = stopped.again()
+        reader.feed(data[:fitting])
+        if end > reader.settled:
+            reader = stopped.again()
+            reader.feed(data[:end])
+            reader.finish()
+        self._read.clear()
+        found = self._new(reader)
+        left = data[max(end, reader.settled) :].decode("utf-8", "surrogatepass")
+        return [*found, Delta("text", left)] if left else found
+
+    def _new(self, reader: CallReader) -> list[Delta]:
+        """Return what a reader has read, less what was returned before."""
+        found = []
+        for kind, text, call in reader.deltas():
+            ahead = max(self._sent[kind, call] - self._read[kind, call], 0)
+            size = 1 if kind == "name" else len(text)
+            self._read[kind, call] += size
+            self._sent[kind, call] += max(size - ahead, 0)
+            if ahead >= size:
+                continue
+            found.append(Delta(kind, text[ahead:], call))
+            if kind == "name":
+                self.calls.append({"name": text, "arguments": ""})
+            elif call is not None:
+                self.calls[call]["arguments"] += text[ahead:]
         return found
-
-    def _given_up(self, text: str) -> list[Delta]:
-        """Return as text what is no call: all that was held back, or after calls the last piece."""
-        self._reader = None
-        left = text if self.calls else "".join(self._fed)[self._sent :]
-        return [Delta("text", left)] if left else []
 
 
 def _is_json(text: str) -> bool:

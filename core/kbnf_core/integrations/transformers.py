@@ -7,7 +7,7 @@
     processor = KbnfLogitsProcessor(grammar, tokenizer)
     model.generate(**inputs, logits_processor=[processor])
 
-A row's place in its grammar is found by what the row holds, not by where it is: beam search
+A row's place in its grammar is found by what the row contains, not by where it is: beam search
 reorders rows, and drafts are taken back. Rows that go on from none of the last calls begin a new
 generation, so one processor serves any number of calls to ``generate``; a prompt that is what it
 saw generated last, or one token more, goes on with that text.
@@ -75,7 +75,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
     ``budget``: the tokens, the end among them, in which each constrained text is over. Only tokens
     count: the end of a JSON text may repeat a name. ``device``: constrain by tables on the device
     of the scores, so that no mask is copied and no token waited for. Rows of grammars that do not
-    close are masked as without it; ``on_device`` tells which have a table. ``ahead``: let a thread
+    close are masked as without it; ``on_device`` lists which have a table. ``ahead``: let a thread
     of the process make the masks that are likely to come next while the model computes
     (``Engine``); the attribute counts. ``canonical``: allow the tokens alone that the tokenizer
     would write itself (``Engine``).
@@ -144,7 +144,7 @@ class KbnfLogitsProcessor(LogitsProcessor):
     def __call__(
         self, input_ids: "torch.LongTensor", scores: "torch.FloatTensor"
     ) -> "torch.FloatTensor":
-        """Return the scores, those of tokens that cannot come at minus infinity."""
+        """Return the scores, those of tokens that cannot occur at minus infinity."""
         masked: Any = scores
         if self._device_rows is not None:
             masked = self._device_rows.mask(input_ids, scores)

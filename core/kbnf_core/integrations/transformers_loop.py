@@ -7,7 +7,7 @@
     model.generate(**inputs, custom_generate=KbnfGenerate(grammar, tokenizer), do_sample=False)
 
 Settings of ``generate`` that are processors of logits (temperature, top-p, penalties) and criteria
-for stopping (``max_new_tokens``) hold; it is for one prompt and one text.
+for stopping (``max_new_tokens``) apply; it is for one prompt and one text.
 """
 
 from collections.abc import Sequence

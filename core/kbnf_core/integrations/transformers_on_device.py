@@ -53,7 +53,7 @@ class RowsOnDevice:
         self._calls: dict[int, _Call] = {}
 
     def mask(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Return the scores, those of tokens that cannot come at minus infinity."""
+        """Return the scores, those of tokens that cannot occur at minus infinity."""
         prompts, rows = len(self.taken), len(input_ids)
         if rows % prompts:
             raise ConfigError(f"got {prompts} grammars for {rows} rows; it is one for each prompt")

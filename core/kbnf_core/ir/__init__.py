@@ -138,7 +138,7 @@ Node: TypeAlias = (
 class Part:
     """Rules that many grammars have: ``bodies``, of which others call the one named ``start``.
 
-    Besides each other they call those in ``shared``, of one meaning wherever their names are met;
+    Besides each other they call those in ``shared``, of one meaning wherever their names are seen;
     every grammar of the part has rules for these, and maybe for more. ``work`` are the steps that
     they took.
     """

@@ -1,7 +1,7 @@
 """Analyses of mutually recursive rules: least fixpoints, reachability, strong components.
 
 Most properties of a nonterminal (nullable, productive, FIRST) are *least fixpoints*: each rule
-says what holds of it, given what holds of those it calls, nothing holds at first, and what is
+says what is true of it, given what is true of those it calls, nothing is true at first, and what is
 once true stays true. ``fixpoint`` finds the least solution with a worklist: a rule is looked at
 again only when something it calls has changed, so that the whole costs the size of the grammar,
 times the number of times that one value can grow. Its values are any that only grow: flags, sets.
@@ -36,7 +36,7 @@ def fixpoint(
 ) -> dict[T, V]:
     """Return the least values for which ``evaluate(name, values)`` is each name's own.
 
-    ``bottom`` is what holds of every name before anything is known.
+    ``bottom`` is the value of every name before anything is known.
     """
     callers = callers_of(callees)
     values = dict.fromkeys(callees, bottom)

@@ -64,7 +64,7 @@ def call(name: str, span: Span = NOWHERE) -> tree.Reference:
 
 
 def is_empty(part: Form) -> bool:
-    """Tell whether a part is the empty text, as written."""
+    """Return whether a part is the empty text, as written."""
     return isinstance(part, tree.Terminal) and not part.text.value
 
 

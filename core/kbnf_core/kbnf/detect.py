@@ -101,7 +101,7 @@ def other_language(source: Source) -> Diagnostic | None:
     if found is None:
         return None
     language, span = found
-    message = f"this file is written in {language.name}, not in KBNF"
+    message = f"this looks like {language.name}, not KBNF"
     file = source.path or "FILE"
     helps: tuple[str, ...] = (
         f"--from reads it in its language: `kbnf check --from {language.option} {file}`",
@@ -112,7 +112,7 @@ def other_language(source: Source) -> Diagnostic | None:
             f"{language.name} is not read here: write the grammar in KBNF, each rule as"
             " `name ::= ... ;`, or in GBNF, Lark or ABNF (`kbnf help language`)",
         )
-    return Diagnostic("E008", message, source, span, "not KBNF", helps=helps)
+    return Diagnostic("E008", message, source, span, helps=helps)
 
 
 def other_name(source: Source) -> str | None:

@@ -60,7 +60,7 @@ ROW_WIDTH = 860
 """Pixels beyond which a sequence goes on in another row."""
 
 LONGEST_LABEL = 60
-"""Characters of a symbol that are shown; a tooltip holds the rest."""
+"""Characters of a symbol that are shown; a tooltip contains the rest."""
 
 
 class Drawing:

@@ -154,9 +154,13 @@ def class_around(source: Source, span: Span) -> Diagnostic | None:
     return _class(source, Span(match.start(), match.end()))
 
 
+_BRACKET = re.compile(r"(?s)(\\.)|\[(?!:)")
+
+
 def class_fix(written: str, span: Span) -> Fix:
-    """Return the fix that makes a pattern of a character class."""
-    pattern = '#"' + written.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """Return the fix that makes a pattern of a character class, in which `[` is the sign itself."""
+    inside = _BRACKET.sub(lambda found: found[1] or r"\[", written[1:])
+    pattern = '#"[' + inside.replace("\\", "\\\\").replace('"', '\\"') + '"'
     return Fix(f"write `{pattern}`", (Edit(span, pattern),))
 
 
@@ -280,7 +284,7 @@ def _behind(words: list[Word], index: int, end: int) -> int:
 
 
 def angled_names(source: Source, words: list[Word]) -> tuple[list[Word], list[Diagnostic]]:
-    """Return the words without the marks of ``<name>``, and what is to be said of them."""
+    """Return the words without the marks of ``<name>``, and what is reported of them."""
     kept: list[Word] = []
     edits: list[Edit] = []
     index = 0

@@ -14,10 +14,12 @@ A definition becomes a stream of texts, groups and places where lines may end::
                    )*;
 
 Alternatives are on one line, or each on its own; the sign ``|`` is below ``=`` or below the
-bracket. Sequences are filled. A line break written at one ``|`` is kept at all of that group.
-Comments stay between the words between which they are written. Then the ends of lines are chosen
-after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks separate
-alternatives, his inconsistent breaks what is in a sequence. Linear in the length of the stream.
+bracket. Sequences are filled, and so are lists of words (each alternative a text), unless each word
+was written on a line of its own. A line break written at one ``|`` of another group is kept at all
+of that group. Comments stay between the words between which they are written. Then the ends of
+lines are chosen after Derek C. Oppen, "Prettyprinting", TOPLAS 2 (4), 1980: his consistent breaks
+separate alternatives, his inconsistent breaks what is in a sequence. Linear in the length of the
+stream.
 """
 
 import enum
@@ -365,12 +367,40 @@ _NOTHING = Text("")
 def lay_out(statement: Statement) -> list[Piece]:
     """Return the stream for a definition, without the gap in front of it."""
     name, sign, *body, end = statement.words
-    layout = _Layout()
+    layout = _Layout(_filled_bars(body))
     layout.begin(name, sign)
     for index, word in enumerate(body):
         layout.add(word, body[index + 1 : index + 2])
     layout.end(end)
     return layout.pieces
+
+
+def _filled_bars(body: list[Word]) -> set[Word]:
+    """Return each ``|`` of the groups that are lists of words."""
+    groups: list[list[Word]] = [[]]
+    inside = groups[:]
+    for word in body:
+        if word.type in _CLOSING:
+            inside.pop()
+            continue
+        inside[-1].append(word)
+        if word.type in _OPENING | _ARGUMENTS:
+            inside.append([])
+            groups.append(inside[-1])
+    return {bar for group in groups if _is_word_list(group) for bar in group[1::2]}
+
+
+def _is_word_list(group: list[Word]) -> bool:
+    texts, bars = group[::2], group[1::2]
+    return (
+        all(word.type == "STRING" for word in texts)
+        and all(word.type == "_OR" for word in bars)
+        and not any(word.gap.comments for word in group)
+        and not all(
+            bar.gap.has_break or text.gap.has_break
+            for bar, text in zip(bars, texts[1:], strict=True)
+        )
+    )
 
 
 class _Layout:
@@ -380,7 +410,8 @@ class _Layout:
     whose arguments are being read: they are close together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, filled: Set[Word]) -> None:
+        self._filled = filled
         self.pieces: list[Piece] = []
         self._before: Piece | None = None
         self._arguments: str | None = None
@@ -427,9 +458,13 @@ class _Layout:
             self._before, self._arguments = Break(When.FULL), None
 
     def _bar(self, word: Word, following: list[Word]) -> None:
-        has_break = any(each.gap.has_break for each in (word, *following))
+        if word in self._filled:
+            before = Break(When.FULL)
+        else:
+            has_break = any(each.gap.has_break for each in (word, *following))
+            before = _LINE_END if has_break else Break(When.BROKEN)
         self.pieces.append(Close())
-        self._stick(word, _LINE_END if has_break else Break(When.BROKEN))
+        self._stick(word, before)
         self.pieces += [_BLANK, Open(is_choice=False)]
         self._before = None
 

@@ -1,6 +1,6 @@
 """The outline of a grammar text: where each nonterminal is defined and used.
 
-Editors navigate by it. It holds for texts with errors, of which the readable statements are left.
+Editors navigate by it. It applies for texts with errors, of which the readable statements are left.
 """
 
 from collections.abc import Iterator

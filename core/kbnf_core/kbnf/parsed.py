@@ -38,7 +38,7 @@ original lacks it, and what is likely a mistake in a schema, which is seldom che
 class Example(NamedTuple):
     """A text on which the two languages differ.
 
-    ``kept_out`` tells how: the original takes it and the result does not (True), or the result
+    ``kept_out`` says how: the original takes it and the result does not (True), or the result
     takes what the original does not (False).
     """
 
@@ -76,7 +76,7 @@ class Loss(NamedTuple):
 class Conversion(NamedTuple):
     """A converted grammar.
 
-    ``exact`` tells whether it has the language of the original, to the end of generation; if
+    ``exact`` says whether it has the language of the original, to the end of generation; if
     not, ``losses`` say where it differs. ``notes`` are findings about the original that do not
     change the language.
     """
@@ -146,7 +146,7 @@ class Mark(NamedTuple):
 class Marked(NamedTuple):
     """A grammar of the same texts and of others, in which rules mark what values are made of.
 
-    JSON in it is any JSON: what a text may be is said by the grammar itself. ``messages`` is JSON:
+    JSON in it is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON:
     the response template that messages are read by, and the tools; empty where there is none.
     """
 
@@ -161,7 +161,7 @@ class Parsed:
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
     should know. ``rules`` stand for the tree, which is empty then, in a language without rules of
-    its own. ``ends_itself`` tells whether no text is known to be the beginning of another one,
+    its own. ``ends_itself`` says whether no text is known to be the beginning of another one,
     ``is_large`` whether the tree that people read of such rules is out of proportion to them.
     """
 

@@ -1,6 +1,6 @@
 """Reads the settings that a grammar carries in its comments.
 
-``(* kbnf: finish=eos start=root *)`` holds for the whole file. ``(* kbnf: ignore[W101] *)``
+``(* kbnf: finish=eos start=root *)`` applies for the whole file. ``(* kbnf: ignore[W101] *)``
 silences findings on the line on which the comment ends; where nothing else is on that line,
 on the next line that has text. ``from=json-schema`` names the language that a text was converted
 from: rules that nobody wrote are not searched for what could be written otherwise. Several settings

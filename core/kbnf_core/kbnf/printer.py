@@ -41,7 +41,7 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def quote(text: str) -> str:
-    """Return ``text`` as a KBNF string; ValueError if it holds half of a surrogate pair."""
+    """Return ``text`` as a KBNF string; ValueError if it contains half of a surrogate pair."""
     mark = _mark(text)
     return mark + _NOT_PLAIN.sub(lambda found: _spell(found[0], mark), text) + mark
 

@@ -60,7 +60,7 @@ class Word(str):
         return Word(kind, self.value, self.start_pos, self.end_pos)
 
     def __eq__(self, other: object) -> bool:
-        """Tell whether text and, of two words, kind are the same."""
+        """Return whether text and, of two words, kind are the same."""
         return str.__eq__(self, other) and self.type == getattr(other, "type", self.type)
 
     __hash__ = str.__hash__
@@ -150,7 +150,7 @@ and the nonterminal."""
 
 
 class Parser:
-    """The tables of a ``grammar.lark`` (``kbnf_testing.parser_tables`` says what they hold).
+    """The tables of a ``grammar.lark`` (``kbnf_testing.parser_tables`` says what they contain).
 
     ``match`` matches the next word after what is ignored; ``keywords`` are, by kind, the words of
     another kind; ``actions`` are those of the LALR(1) automaton of ``definition``, in each state by
@@ -206,7 +206,7 @@ def _reduction(
     takes_one: bool,
 ) -> Reduction:
     """Return a rule of the tables with its callback; parts without one are a list, put in place."""
-    act = getattr(callbacks, name, list)
+    act = getattr(callbacks, name, _as_listed)
     if takes_one and size == 1 and given is None:
         return size, None, nonterminal
 
@@ -226,6 +226,11 @@ def _reduction(
         return parts[0] if takes_one and len(parts) == 1 else act(parts)
 
     return size, act if given is None and not takes_one else reduce, nonterminal
+
+
+def _as_listed(parts: list[Any]) -> list[Any]:
+    """Return parts as they are, without the copy that is quadratic where a list grows."""
+    return parts
 
 
 class Lexer:
@@ -265,7 +270,7 @@ _TYPE: Callable[[Word], str] = attrgetter("type")
 
 @dataclass(slots=True)
 class Statement:
-    """The words of a statement; ``odd`` are those beside it that it should not hold.
+    """The words of a statement; ``odd`` are those beside it that it should not contain.
 
     ``following`` is the name that the next statement defines, where only that ended this one.
     """

@@ -27,7 +27,7 @@ class Text:
     """A quoted text: its decoded value and, for messages, where each character came from.
 
     ``value`` is what the escapes decode to. ``origins[i]`` is the index in the source at which
-    the spelling of ``value[i]`` starts; one more entry holds the index of the closing quote.
+    the spelling of ``value[i]`` starts; one more entry contains the index of the closing quote.
     """
 
     value: str
@@ -77,7 +77,7 @@ class PatternKind(Enum):
 class Pattern:
     """``#"regex"``, ``#r"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``.
 
-    ``is_raw`` tells that it was written as ``#r"regex"``, without escapes. ``dfa`` is the automaton
+    ``is_raw`` says that it was written as ``#r"regex"``, without escapes. ``dfa`` is the automaton
     over bytes, where a conversion that wrote the pattern knows it.
     """
 

@@ -2,7 +2,7 @@
 
 Importing this package imports nothing. A name of the compiled module is looked up here on first
 use, and is a ``MissingEngineError`` where that module was not built or cannot be loaded. What each
-part does is said where it is written; ``_compiled.pyi`` has the types.
+part does is reported where it is written; ``_compiled.pyi`` has the types.
 """
 
 from importlib import import_module
@@ -15,7 +15,7 @@ _COMPILED = "kbnf_core.kernel._compiled"
 
 
 def has_engine() -> bool:
-    """Tell whether the compiled module is there, and NumPy, on whose arrays it works."""
+    """Return whether the compiled module is there, and NumPy, on whose arrays it works."""
     return find_spec(_COMPILED) is not None and find_spec("numpy") is not None
 
 

@@ -1,12 +1,12 @@
 # The tokens that a byte-pair tokenizer writes after one, as rows of bits.
 #
 # A sequence of tokens is what the tokenizer writes for its text where that holds of each two
-# neighbours (Vieira et al., "Language Models over Canonical Byte-Pair Encodings", ICML 2025). Of two
-# tokens it does not hold where a merge could have joined them earlier: of a part at the right edge of
-# the first, which was there until the merge above it, and a part at the left edge of the second.
-# Tokens whose left edge has a part are its subtree in the tree of left parts; in its order, with
-# children by rank, those whose part lasts longer than some rank are an interval. So a row is a few
-# hundred intervals, and one pass over the tokens.
+# neighbours (Vieira et al., "Language Models over Canonical Byte-Pair Encodings", ICML 2025). Of
+# two tokens it does not hold where a merge could have joined them earlier: of a part at the right
+# edge of the first, which was there until the merge above it, and a part at the left edge of the
+# second. Tokens whose left edge has a part are its subtree in the tree of left parts; in its order,
+# with children by rank, those whose part lasts longer than some rank are an interval. So a row is a
+# few hundred intervals, and one pass over the tokens.
 
 cdef enum:
     # Of a group, by what the pretokenizer does: tokens of it are cut, or the token before is;
@@ -36,17 +36,17 @@ cdef enum:
 cdef class CanonicalRows:
     """The rows over one vocabulary; forgotten all together beyond ``most_bytes``.
 
-    ``tokens``: ids, starts and blob of the tokens that are merged, those of single units among them.
-    ``merges``: int32[4, n], left and right part, what they make, and the rank, ascending.
+    ``tokens``: ids, starts and blob of the tokens that are merged, those of single units among
+    them. ``merges``: int32[4, n], left and right part, what they make, and the rank, ascending.
     ``characters``: whether units are characters, not bytes. ``fallback``: by token the byte that it
     is, -1 for others; such a token comes only where a character has no token. ``always``: words of
-    bits, the tokens that always come, with the first bytes of such characters. ``shapes``: by token,
-    what matters of it to what comes later, a number from 1 on; 0 for what separates texts.
-    ``kinds``: by token, whether it is one blank, or part of a character. ``groups``: by token, those
-    to which the pretokenizer does the same. ``verdicts(past, is_owed)`` tells, by group, what that is
-    after the tokens of the past, and whether a word is still to end before the last of them; None
-    where nothing is ever cut. ``bytes_after(begun)`` returns the words of bits with the tokens that
-    go on with a character.
+    bits, the tokens that always come, with the first bytes of such characters. ``shapes``: by
+    token, what matters of it to what comes later, a number from 1 on; 0 for what separates texts.
+    ``kinds``: by token, whether it is one blank, or part of a character. ``groups``: by token,
+    those to which the pretokenizer does the same. ``verdicts(past, is_owed)`` tells, by group, what
+    that is after the tokens of the past, and whether a word is still to end before the last of
+    them; None where nothing is ever cut. ``bytes_after(begun)`` returns the words of bits with the
+    tokens that go on with a character.
     """
 
     cdef vector[int32_t] left, right, made, rank
@@ -55,7 +55,8 @@ cdef class CanonicalRows:
     cdef vector[int32_t] last, stands_for
     # By left part: its merges, ascending by rank.
     cdef vector[int32_t] merges_start, merges_of
-    # The tree of left parts: children by rank, and the tokens in order, with the end of each subtree.
+    # The tree of left parts: children by rank, and the tokens in order, with the end of each
+    # subtree.
     cdef vector[int32_t] children_start, children, order, place, end
     cdef readonly object always
     cdef object verdicts, bytes_after
@@ -68,8 +69,8 @@ cdef class CanonicalRows:
     cdef readonly Py_ssize_t size
 
     def __cinit__(
-        self, tokens, const int32_t[:, ::1] merges, bint characters, fallback, always, shapes, kinds,
-        groups, verdicts, bytes_after, size_t most_bytes,
+        self, tokens, const int32_t[:, ::1] merges, bint characters, fallback, always, shapes,
+        kinds, groups, verdicts, bytes_after, size_t most_bytes,
     ):
         cdef Py_ssize_t count = merges.shape[1], i
         self.shapes, self.kinds, self.groups = shapes, kinds, groups
@@ -142,7 +143,7 @@ cdef class CanonicalRows:
             last = best
 
     cdef int _list_merges(self) except -1:
-        """List merges by their left parts, and tokens by the left parts of the merges that make them."""
+        """List merges by their left parts, and tokens by the left parts of their merges."""
         cdef size_t i
         cdef int32_t token
         cdef vector[int32_t] next_merge, next_child
@@ -168,7 +169,7 @@ cdef class CanonicalRows:
     cdef int _order_tokens(self) except -1:
         """Put the tokens that are written into the order of the tree of left parts."""
         cdef vector[int32_t] waiting
-        cdef int32_t leaf, token, i
+        cdef int32_t leaf, token, i, first, end
         self.place.assign(self.size, UNKNOWN)
         self.end.assign(self.size, 0)
         for leaf in range(<int32_t> self.size):
@@ -183,7 +184,8 @@ cdef class CanonicalRows:
                     continue
                 self.place[token] = <int32_t> self.order.size()
                 self.order.push_back(token)
-                for i in range(self.children_start[token + 1] - 1, self.children_start[token] - 1, -1):
+                first, end = self.children_start[token], self.children_start[token + 1]
+                for i in range(end - 1, first - 1, -1):
                     waiting.push_back(self.children[i])
         return 0
 
@@ -212,7 +214,10 @@ cdef class CanonicalRows:
             token = UNKNOWN
         if self.verdicts is not None and token != UNKNOWN:
             before = self._token(accepted, count - 2)
-        if token != UNKNOWN and self.kinds[token] or before != UNKNOWN and self.kinds[before] == _IN_CHARACTER:
+        if (
+            token != UNKNOWN and self.kinds[token]
+            or before != UNKNOWN and self.kinds[before] == _IN_CHARACTER
+        ):
             key = self._past(accepted, count)
         else:
             key = (
@@ -288,7 +293,7 @@ cdef class CanonicalRows:
         return 0
 
     cdef bint _is_owed(self, int32_t token, list accepted, Py_ssize_t count) except -1:
-        """Whether a blank was written apart from the token before, with which a word still goes on."""
+        """Whether a blank was written apart from the token before, and a word still goes on."""
         cdef int32_t before = self._token(accepted, count - 2)
         cdef const uint8_t[::1] by_group
         if self.kinds[token] != _SINGLE_BLANK or before == UNKNOWN:

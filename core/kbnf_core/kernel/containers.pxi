@@ -87,8 +87,19 @@ cdef extern from *:
         return place;
     #endif
     }
+
+    static inline int kbnf_count(uint64_t bits) {
+    #if defined(__GNUC__)
+        return __builtin_popcountll(bits);
+    #else
+        int count = 0;
+        for (; bits; bits &= bits - 1) ++count;
+        return count;
+    #endif
+    }
     """
     int _lowest "kbnf_lowest"(uint64_t bits) noexcept nogil
+    int _count_bits "kbnf_count"(uint64_t bits) noexcept nogil
 
 
 cdef inline uint64_t _mixed(uint64_t value) noexcept nogil:

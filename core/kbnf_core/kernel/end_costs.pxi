@@ -1,20 +1,22 @@
 # What positions cost to the end of their nonterminals, in bytes or in tokens.
 #
-# The cost of a position is that of one way to the end, so it is an upper bound that some text attains.
-# All costs are found together, callees first (Knuth, "A Generalization of Dijkstra's Algorithm", 1977).
-# A way begins with a *text*: a byte, and then the text of the position after it, up to an *anchor*:
-# acceptance, a call, a token terminal, the end of one repetition. To the cost of the text is added the
-# cost of what follows the anchor:
+# The cost of a position is that of one way to the end, so it is an upper bound that some text
+# attains. All costs are found together, callees first (Knuth, "A Generalization of Dijkstra's
+# Algorithm", 1977). A way begins with a *text*: a byte, and then the text of the position after it,
+# up to an *anchor*: acceptance, a call, a token terminal, the end of one repetition. To the cost of
+# the text is added the cost of what follows the anchor:
 #
 # - in bytes, a text costs its length, so that all costs are exact;
-# - in tokens, it costs the fewest that spell it. No token crosses an anchor; only so do costs add up.
+# - in tokens, it costs the fewest that spell it. No token crosses an anchor; only so do costs add
+#   up.
 #
-# The texts form trees, so what is left of a text is the text of the position where it begins. So where
-# a cost is finite and not 0, the first token of the text leads to a position that costs one less.
+# The texts form trees, so what is left of a text is the text of the position where it begins. So
+# where a cost is finite and not 0, the first token of the text leads to a position that costs one
+# less.
 #
-# **Counts.** A row of a loop (``lower.counts``) costs the way to the end of its repetition, then the
-# repetitions that must still come, then what comes after the last one. Where one token spells as many
-# as k repetitions, n = k * q + r of them cost q and what r cost.
+# **Counts.** A row of a loop (``lower.counts``) costs the way to the end of its repetition, then
+# the repetitions that must still come, then what comes after the last one. Where one token spells
+# as many as k repetitions, n = k * q + r of them cost q and what r cost.
 
 cdef int64_t _NEVER = <int64_t> 1 << 60
 
@@ -42,8 +44,8 @@ cdef inline int32_t _child(_Part trie, int32_t node, uint8_t byte) noexcept:
 
 
 cdef struct Way:
-    # From a node: a byte and the next node, -1 at an anchor. The costs of the text and of what follows
-    # it, and its length in bytes.
+    # From a node: a byte and the next node, -1 at an anchor. The costs of the text and of what
+    # follows it, and its length in bytes.
     int64_t text
     int64_t rest
     int64_t length
@@ -53,7 +55,8 @@ cdef struct Way:
 
 
 cdef struct _Anchor:
-    # The way of a node that costs ``extra`` and what its terms do, and so many repetitions of a loop.
+    # The way of a node that costs ``extra`` and what its terms do, and so many repetitions of a
+    # loop.
     int64_t extra
     int32_t node
     int32_t first
@@ -97,9 +100,9 @@ cdef class EndCosts:
     ``parts``: the vocabulary, of whose tokens those of at most ``longest`` bytes spell texts; None
     for costs in bytes. ``terminals``: int64[token terminals], what a token of each costs.
 
-    Nodes are positions; then nonterminals, each as its nonempty text; then by loop one repetition, and
-    what comes after the last; then positions at which a first repetition has begun, each with all that
-    follows.
+    Nodes are positions; then nonterminals, each as its nonempty text; then by loop one repetition,
+    and what comes after the last; then positions at which a first repetition has begun, each with
+    all that follows.
     """
 
     cdef _Part trie
@@ -131,8 +134,8 @@ cdef class EndCosts:
     cdef const int64_t[::1] terminals
     # By class: the byte that spells it.
     cdef vector[uint8_t] byte_of
-    # By position: the node that an edge from outside leads to. By nonterminal: the next one with the
-    # same entry, -1 without one; by position: the first one that is entered there.
+    # By position: the node that an edge from outside leads to. By nonterminal: the next one with
+    # the same entry, -1 without one; by position: the first one that is entered there.
     cdef vector[int32_t] entered
     cdef vector[int32_t] next_name
     cdef vector[int32_t] first_name
@@ -140,9 +143,10 @@ cdef class EndCosts:
     # By node, valid where ``is_known``.
     cdef vector[Way] ways
     cdef vector[uint8_t] is_known
-    # By loop: what so many repetitions cost, for fewer than one token spells; empty where none does.
+    # By loop: what so many repetitions cost, for fewer than one token spells; empty where none
+    # does.
     cdef vector[vector[int64_t]] few
-    # See ``most``; empty before it is asked for.
+    # See ``most``; of costs in tokens.
     cdef vector[int64_t] most_after
     cdef int64_t most_opened
     cdef int64_t most_called
@@ -158,9 +162,11 @@ cdef class EndCosts:
         self._number_nodes(anchors)
         self._collect(edges, anchors)
         self._find(edges, terms, anchors)
+        if self.trie is not None:
+            self._find_most()
 
     def costs(self):
-        """Return the costs of positions and, behind them, of nonterminals: float64[n], inf for none."""
+        """Return the costs of positions and, behind them, of nonterminals: float64[n], or inf."""
         cdef cnp.npy_intp count = self.positions + self.names
         cdef cnp.ndarray found = cnp.PyArray_EMPTY(1, &count, cnp.NPY_FLOAT64, 0)
         cdef double* out = <double*> cnp.PyArray_DATA(found)
@@ -505,7 +511,7 @@ cdef class EndCosts:
         return _NEVER if one >= _NEVER // missing else one * missing
 
     cdef int64_t of_row(self, int32_t position, int64_t count) noexcept:
-        """The cost of a position; ``count``: of a row of a loop, how many repetitions have begun."""
+        """The cost of a position; ``count``: of a loop's row, how many repetitions have begun."""
         cdef int32_t loop = self.loop_of[position] if self.loops else -1
         cdef int64_t missing
         if loop < 0:
@@ -515,13 +521,11 @@ cdef class EndCosts:
             _sum(self.cost(position), self.repeated(loop, missing)), self.cost(self.behind(loop))
         )
 
-    # How much a token can add to what a text costs: of what is below it in the stack nothing, and of
-    # what it opens as much as its bytes can open.
+    # How much a token can add to what a text costs: of what is below it in the stack nothing, and
+    # of what it opens as much as its bytes can open.
 
     cdef int64_t most(self, int32_t position) except -1:
         """The most that any position costs which can be reached within the nonterminal."""
-        if self.most_after.empty():
-            self._find_most()
         return self.most_after[position]
 
     cdef int64_t most_of_opened(self) except -2:
@@ -529,8 +533,6 @@ cdef class EndCosts:
 
         -1 where no token opens anything.
         """
-        if self.most_after.empty():
-            self._find_most()
         return self.most_opened
 
     cdef int64_t _most_at(self, int32_t position) noexcept:
@@ -605,7 +607,7 @@ cdef class EndCosts:
                 if not self.call_tail[edge]:
                     opens = True
                     behind[name] = max(behind[name], self._most_at(self.call_return[edge]))
-        if not opens or self.trie is None:
+        if not opens:
             return -1
         self._spread_opened(behind, by_class)
         path.assign(self.longest + 1, 0)

@@ -1,11 +1,12 @@
 # How near states are to the end of a text, and which tokens leave enough for that.
 #
 # An item costs what its position does (``end_costs.pxi``) and what follows in the stack when its
-# nonterminal is complete; a state costs the least of its items. Both depend on numbers that are never
-# given anew, so they are remembered by item set, stack node and state.
+# nonterminal is complete; a state costs the least of its items. Both depend on numbers that are
+# never given anew, so they are remembered by item set, stack node and state.
 #
-# Where a cost of tokens is finite and not 0, some token leads to a state that costs at most one less.
-# So who takes only tokens after which the cost is at most what is left comes to the end, in time.
+# Where a cost of tokens is finite and not 0, some token leads to a state that costs at most one
+# less. So who takes only tokens after which the cost is at most what is left comes to the end, in
+# time.
 
 ctypedef pair[int32_t, int64_t] Cost  # of a nonterminal
 
@@ -37,10 +38,10 @@ cdef class Ends:
     cdef LazyTable explorer
     cdef ItemSets items
     cdef EndCosts costs
-    # By item set: the least that its items cost by the nonterminal that they report; and the most that
-    # they can come to cost within it. By stack node: what follows a nonterminal that completes into it,
-    # and the most that any frame there or below can come to cost. By state: its cost. -1, or empty,
-    # before it was asked for.
+    # By item set: the least that its items cost by the nonterminal that they report; and the most
+    # that they can come to cost within it. By stack node: what follows a nonterminal that completes
+    # into it, and the most that any frame there or below can come to cost. By state: its cost. -1,
+    # or empty, before it was asked for.
     cdef deque[vector[Cost]] least_within
     cdef deque[vector[Cost]] most_within
     cdef deque[vector[Cost]] least_above
@@ -391,10 +392,11 @@ cdef enum:
 
 
 cdef struct _Group:
-    # Tokens of one slice with so many characters, the last of which leaves the machine in a state.
+    # Tokens of one slice with so many characters, the last of which leaves the machine in a state;
+    # as the content of a set (see ``Pool``).
     int32_t characters
     int32_t reading
-    vector[int32_t] token_ids
+    vector[int32_t] tokens
 
 
 cdef class TokenGroups:
@@ -428,14 +430,15 @@ cdef class TokenGroups:
                     found[Pair(characters[depth], reading[depth])].push_back(part.token_ids[k])
             for each in found:
                 group.characters, group.reading = each.first.first, each.first.second
-                group.token_ids = each.second
+                group.tokens.clear()
+                _write_numbers(each.second, <int32_t> parts.width, group.tokens)
                 self.groups[part.number].push_back(group)
 
 
 cdef struct _Leading:
     # Where the tokens of a state lead: the most that any costs then; by slice, what tokens cost by
     # their characters and the machine's state, empty where the slice was walked; and the tokens of
-    # slices that were, by cost.
+    # slices that were, by cost, as the content of a set.
     int64_t most
     vector[vector[int32_t]] levels
     ordered_map[int32_t, vector[int32_t]] walked
@@ -454,6 +457,7 @@ cdef class EndWalker:
     cdef LazyTable explorer
     cdef Parts parts
     cdef TokenGroups groups
+    cdef Walker walker
     cdef bint eager
     cdef int32_t end_cost
     # By depth, the state there in the walk in progress.
@@ -464,11 +468,13 @@ cdef class EndWalker:
     cdef size_t kept
     cdef readonly long long visited
 
-    def __init__(self, Ends ends, TokenGroups groups, bint eager, int32_t end_cost):
+    def __init__(
+        self, Ends ends, TokenGroups groups, Walker walker, bint eager, int32_t end_cost
+    ):
         cdef _Part part
         self.ends = ends
         self.explorer = ends.explorer
-        self.parts, self.groups = groups.parts, groups
+        self.parts, self.groups, self.walker = groups.parts, groups, walker
         self.eager, self.end_cost = eager, end_cost
         self.path.resize(self.parts.depth + 1)
         self.readings.resize(len(self.parts.slices))
@@ -497,33 +503,73 @@ cdef class EndWalker:
         return found
 
     def most(self, int32_t state):
-        """Return the most that a text takes after a token from a state; ``NEVER`` without an end."""
+        """Return the most that a text takes after a token from a state, or ``NEVER``."""
         cdef int64_t found = self._find(state).most
         return _NEVER if found == _COSTLY else found
 
     def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Clear the bits of tokens after which a text takes more than ``left``, from a state."""
         cdef _Leading* found = self._find(state)
-        for part in range(found.levels.size()):
-            if found.levels[part].size():
-                for group in self.groups.groups[part]:
-                    if self._level_cost(found.levels[part], part, group) > left:
-                        _clear(group.token_ids, &words[0])
+        cdef _Part part
+        for part in self.parts.slices:
+            if found.levels[part.number].size():
+                self._leave_out_of(part, found.levels[part.number], left, &words[0])
         for each in found.walked:
             if each.first > left:
-                _clear(each.second, &words[0])
+                self._clear(each.second, &words[0])
+
+    cdef int _leave_out_of(
+        self, _Part part, vector[int32_t]& levels, int64_t left, uint32_t* words
+    ) except -1:
+        """Clear the bits of tokens of a slice, or all but the others', whichever are fewer."""
+        cdef vector[uint32_t] kept
+        cdef const uint32_t* block = &part.blocks[part.blocks.shape[0] - 1, 0]
+        cdef int64_t balance = 0
+        cdef size_t i
+        for group in self.groups.groups[part.number]:
+            i = group.tokens.size()
+            balance += i if self._level_cost(levels, part.number, group) > left else -<int64_t> i
+        if balance > self.parts.width:
+            kept.resize(self.parts.width)
+        for group in self.groups.groups[part.number]:
+            if self._level_cost(levels, part.number, group) <= left:
+                if not kept.empty():
+                    self._set(group.tokens, kept.data())
+            elif kept.empty():
+                self._clear(group.tokens, words)
+        for i in range(kept.size()):
+            words[i] &= kept[i] | ~block[i]
+        return 0
 
     def add_by_bytes(self, int32_t state, int64_t left, uint32_t[::1] words):
-        """Set the bits of tokens that can come by their bytes and after which ``left`` is enough."""
+        """Set the bits of tokens that can come by their bytes, if ``left`` is enough after them."""
         cdef _Leading* found = self._find(state)
         for part in range(found.levels.size()):
             if found.levels[part].size():
                 for group in self.groups.groups[part]:
                     if self._level_cost(found.levels[part], part, group) <= left:
-                        _set(group.token_ids, &words[0])
+                        self._set(group.tokens, &words[0])
         for each in found.walked:
             if each.first <= left:
-                _set(each.second, &words[0])
+                self._set(each.second, &words[0])
+
+    cdef void _clear(self, vector[int32_t]& tokens, uint32_t* words) noexcept:
+        cdef size_t i
+        if tokens.size() == <size_t> self.parts.width:
+            for i in range(tokens.size()):
+                words[i] &= ~<uint32_t> tokens[i]
+        else:
+            for i in range(0, tokens.size(), 2):
+                words[tokens[i]] &= ~<uint32_t> tokens[i + 1]
+
+    cdef void _set(self, vector[int32_t]& tokens, uint32_t* words) noexcept:
+        cdef size_t i
+        if tokens.size() == <size_t> self.parts.width:
+            for i in range(tokens.size()):
+                words[i] |= <uint32_t> tokens[i]
+        else:
+            for i in range(0, tokens.size(), 2):
+                words[tokens[i]] |= <uint32_t> tokens[i + 1]
 
     cdef inline int32_t _level_cost(
         self, vector[int32_t]& levels, size_t part, _Group& group
@@ -552,6 +598,7 @@ cdef class EndWalker:
 
     cdef _Leading* _find(self, int32_t state) except NULL:
         cdef _Leading* found
+        cdef ordered_map[int32_t, vector[int32_t]] tokens
         cdef _Part part
         if self.known.count(state):
             return &self.known[state]
@@ -565,7 +612,11 @@ cdef class EndWalker:
             found.levels.resize(len(self.parts.slices))
             for part in self.parts.slices:
                 if not part.reads or not self._find_levels(part, state, found):
-                    self._walk(part, state, found)
+                    self._walk(part, state, tokens)
+            for each in tokens:
+                found.most = max(found.most, <int64_t> each.first)
+                _write_numbers(each.second, <int32_t> self.parts.width, found.walked[each.first])
+                self.kept += found.walked[each.first].size()
         except BaseException:
             self.known.erase(state)
             raise
@@ -624,20 +675,36 @@ cdef class EndWalker:
             i += 1
         return True
 
-    cdef int _walk(self, _Part part, int32_t state, _Leading* found) except -1:
-        """Walk the trie of a slice, and note the costs of its tokens."""
-        cdef int32_t node = 1, end = <int32_t> part.byte.shape[0]
-        cdef int32_t after, cost, k
+    cdef int _walk(
+        self, _Part part, int32_t state, ordered_map[int32_t, vector[int32_t]]& tokens
+    ) except -1:
+        """Walk the trie of a slice, and note its tokens by what they cost."""
+        cdef Inclusion inclusion = self.walker.inclusions[part.number]
+        cdef int32_t node = 1, end = <int32_t> part.byte.shape[0], after, behind, last
+        cdef Round* round
         self.path[0] = state
         while node < end:
             after = self._step(part, node)
-            if after != DEAD and part.token_start[node] < part.token_start[node + 1]:
-                cost = self._cost(after)
-                found.most = max(found.most, <int64_t> cost)
-                for k in range(part.token_start[node], part.token_start[node + 1]):
-                    found.walked[cost].push_back(part.token_ids[k])
-                    self.kept += 1
-            node = self._next(part, node, after)
+            behind = self._next(part, node, after)
+            if after != DEAD:
+                last = node + 1
+                if part.reads and part.reading[node] == 1 and behind == last:
+                    if after == self.path[part.depth[node] - part.length[node]]:
+                        round = inclusion.round(self.explorer.place(after))
+                        if round.loops and not part.has_below(node, &round.refused):
+                            # All tokens below lead to this state.
+                            last = behind = part.skip[node]
+                if part.token_start[node] < part.token_start[last]:
+                    self._add(part, node, last, tokens[self._cost(after)])
+            node = behind
+        return 0
+
+    cdef inline int _add(
+        self, _Part part, int32_t node, int32_t end, vector[int32_t]& tokens
+    ) except -1:
+        cdef int32_t k
+        for k in range(part.token_start[node], part.token_start[end]):
+            tokens.push_back(part.token_ids[k])
         return 0
 
     cdef inline int32_t _step(self, _Part part, int32_t node) except -2:
@@ -654,15 +721,3 @@ cdef class EndWalker:
         if after == DEAD or (self.eager and self.explorer.completions[after]):
             return part.skip[node]
         return node + 1
-
-
-cdef void _clear(vector[int32_t]& token_ids, uint32_t* words) noexcept nogil:
-    cdef size_t i
-    for i in range(token_ids.size()):
-        words[token_ids[i] >> 5] &= ~(<uint32_t> 1 << (token_ids[i] & 31))
-
-
-cdef void _set(vector[int32_t]& token_ids, uint32_t* words) noexcept nogil:
-    cdef size_t i
-    for i in range(token_ids.size()):
-        words[token_ids[i] >> 5] |= <uint32_t> 1 << (token_ids[i] & 31)

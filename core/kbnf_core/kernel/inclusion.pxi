@@ -99,6 +99,15 @@ cdef struct After:
     Characters unsure
 
 
+cdef struct Round:
+    # Of a place: whether characters lead back to it, but those that are refused, and what completes
+    # with each of them; see ``LazyTable.arrive``.
+    Characters refused
+    int32_t ended
+    bint loops
+    bint is_known
+
+
 cdef class Inclusion:
     """Follows one machine and one table side by side, over bytes that neither tells apart."""
 
@@ -114,6 +123,8 @@ cdef class Inclusion:
     cdef int32_t count
     # By position: that after most characters of the machine.
     cdef unordered_map[int32_t, After] afterwards
+    # By place.
+    cdef unordered_map[int32_t, Round] rounds
     # By pair of a position and a state of the machine. Those of the tables are in an array, of
     # which only the parts that are used take memory.
     cdef unordered_map[uint64_t, Known] of_states
@@ -178,7 +189,7 @@ cdef class Inclusion:
         cdef size_t found = held(self.moves) + held(self.reads) + held(self.beginning)
         if self.of_automata != NULL:
             found += block(self.explorer.items.states * self.moves.size() * sizeof(Known))
-        return found + held(self.afterwards) + held(self.of_states)
+        return found + held(self.afterwards) + held(self.rounds) + held(self.of_states)
 
     def covered(self, int32_t state, int32_t reading, int32_t most):
         """Return a length, at most ``most``, up to which the machine's language is viable.
@@ -210,16 +221,48 @@ cdef class Inclusion:
                     found = together
         return found
 
-    cdef bint loops(self, int32_t place, Characters* refused) except -1:
-        """Tell whether any character leads back to a place, but those that are refused."""
-        cdef int32_t position = self._only_position(place)
-        cdef After* after
-        if position >= 0:
-            return False
-        after = self._after_character(position)
-        refused[0] = after.refused
-        _add_to(refused, after.unsure)
-        return after.position == position
+    cdef Round* round(self, int32_t place) except NULL:
+        """Whether most characters lead back to a place; the lock is held."""
+        cdef Round* known = &self.rounds[place]
+        if not known.is_known:
+            self._find_round(place, known)
+            known.is_known = True
+        return known
+
+    cdef int _find_round(self, int32_t place, Round* found_out) except -1:
+        """Follow each character from a place until the machine is at its start again."""
+        cdef vector[Pair] found = vector[Pair](1, Pair(place, 1))
+        cdef vector[Characters] leading = vector[Characters](1, Characters(0, 0))
+        cdef vector[int32_t] work = vector[int32_t](1, 0)
+        cdef vector[Pair]* moves
+        cdef Characters begun
+        cdef Pair reached
+        cdef int32_t ended
+        cdef bint is_first = True
+        cdef size_t i, j, done = 0
+        found_out.loops, found_out.ended = False, 0
+        found_out.refused = Characters(0, 0)
+        while done < work.size():
+            i = work[done]
+            done += 1
+            moves = &self.moves[found[i].second]
+            for j in range(moves.size()):
+                begun = leading[i] if i else self.beginning[j]
+                reached.second = moves[0][j].second
+                reached.first = self.explorer.arrive(found[i].first, moves[0][j].first, &ended)
+                if reached.second == 1 and reached.first == place:
+                    if is_first:
+                        found_out.ended, is_first = ended, False
+                    if ended == found_out.ended:
+                        continue
+                elif reached.second != 1 and reached.first != DEAD and not ended:
+                    self._lead(reached, begun, found, leading, work)
+                    continue
+                _add_to(&found_out.refused, begun)
+                if self.count - _size(found_out.refused) < _LEAST_TAKEN:
+                    return 0
+        found_out.loops = True
+        return 0
 
     cdef bint find_loop(
         self, int32_t place, vector[int64_t]& items, Loop* common
@@ -757,14 +800,7 @@ cdef inline bint _is_any(Characters these) noexcept nogil:
 
 
 cdef inline int32_t _size(Characters these) noexcept nogil:
-    cdef int32_t count = 0
-    while these.low:
-        these.low &= these.low - 1
-        count += 1
-    while these.high:
-        these.high &= these.high - 1
-        count += 1
-    return count
+    return _count_bits(these.low) + _count_bits(these.high)
 
 
 cdef inline bint _are_same(Characters one, Characters other) noexcept nogil:

@@ -373,6 +373,39 @@ cdef class LazyTable:
             return ~item_set
         return self.place(self._begin(item_set))
 
+    cdef inline int32_t arrive(self, int32_t place, uint8_t byte_class, int32_t* ended) except? 0:
+        """The place after a byte, DEAD without one; the lock is held.
+
+        ``ended``: the state or, as ``~item_set``, the item set with which something completes into
+        BOTTOM there; 0 where nothing does.
+        """
+        cdef int32_t after
+        cdef uint8_t kind
+        ended[0] = 0
+        if place < 0:
+            after = self.items.move(~place, byte_class)
+            if after == EMPTY:
+                return DEAD
+            kind = self.items.kind(after)
+            if kind != _LIFTS:
+                if kind == _COMPLETES:
+                    ended[0] = ~after
+                return ~after
+            after = self.lift(after)
+        else:
+            after = self.step_alone(place, byte_class)
+            if after == DEAD:
+                return DEAD
+        if self.completions[after]:
+            ended[0] = after
+        return self.place(after)
+
+    cdef vector[int32_t]* ends(self, int32_t ended) except NULL:
+        """The nonterminals that complete with what ``arrive`` told."""
+        if ended < 0:
+            return self.items.completed(~ended)
+        return &self.configurations.all_exits.at(ended)
+
     cdef int32_t lift(self, int32_t item_set) except -2:
         """The state of an item set above BOTTOM that was just reached; the lock is held."""
         cdef int32_t found = self._settle_one(Pair(BOTTOM, item_set))

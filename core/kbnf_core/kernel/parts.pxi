@@ -44,6 +44,10 @@ cdef class _Part:
     # Sets of characters, and by node the one with those below.
     cdef const uint64_t[:, ::1] sets
     cdef const uint16_t[::1] below
+    # By node: how many bytes of its last character were read; and its number in the whole trie if
+    # the character is whole and something is below it there, else 0.
+    cdef vector[uint8_t] length
+    cdef vector[int32_t] behind
     # The number of the character that begins with each byte.
     cdef object numbers
     # By node: the characters before or below.
@@ -54,6 +58,10 @@ cdef class _Part:
     # the token of the node behind, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
     cdef const int32_t[::1] only_token
+    # Of the whole trie: the node before each, and all nodes by byte.
+    cdef const int32_t[::1] parent
+    cdef vector[int32_t] of_byte
+    cdef int32_t[257] byte_start
     # Its place among the slices, and what of it may be admitted at once.
     cdef int32_t number
     cdef const uint32_t[:, ::1] blocks
@@ -77,6 +85,24 @@ cdef class _Part:
         for i in range(self.child_start[1]):
             self.first_child[self.child_byte[i]] = self.child[i]
             _add_byte(&self.first, self.child_byte[i])
+        return 0
+
+    cdef int index(self, trie) except -1:
+        """Find the nodes of each byte."""
+        cdef int32_t node, byte
+        self.parent = trie.parent
+        memset(self.byte_start, 0, sizeof(self.byte_start))
+        for node in range(1, <int32_t> self.byte.shape[0]):
+            self.byte_start[self.byte[node] + 1] += 1
+        for byte in range(256):
+            self.byte_start[byte + 1] += self.byte_start[byte]
+        self.of_byte.resize(self.byte_start[256])
+        for node in range(<int32_t> self.byte.shape[0] - 1, 0, -1):
+            self.byte_start[self.byte[node] + 1] -= 1
+            self.of_byte[self.byte_start[self.byte[node] + 1]] = node
+        for byte in range(256):
+            self.byte_start[byte] = self.byte_start[byte + 1]
+        self.byte_start[256] = <int32_t> self.of_byte.size()
         return 0
 
     cdef inline bint has_below(self, int32_t node, const Characters* these) noexcept:
@@ -108,10 +134,11 @@ cdef class _Part:
         for i in range(count):
             words[i] |= block[i] & ~refused[i]
 
-    cdef int read(self, each) except -1:
+    cdef int read(self, each, _Part whole) except -1:
         """Take what an inclusion check needs."""
         cdef const int32_t[:, ::1] machine = each.machine
-        cdef int32_t byte
+        cdef const int32_t[::1] parent = each.part.trie.parent
+        cdef int32_t byte, node, inner
         memset(&self.read_first, 0, sizeof(_Bytes))
         for byte in range(256):
             if machine[1, byte] != DEAD:
@@ -121,6 +148,14 @@ cdef class _Part:
         self.reading = each.reading
         self.sets, self.below = each.sets, each.below
         self.numbers, self.having = each.number, each.having
+        self.length.resize(parent.shape[0])
+        self.behind.resize(parent.shape[0])
+        for node in range(1, <int32_t> parent.shape[0]):
+            inner = parent[node]
+            self.length[node] = 1 + (0 if self.reading[inner] == 1 else self.length[inner])
+            inner = self.nodes[node]
+            if self.reading[node] == 1 and whole.skip[inner] > inner + 1:
+                self.behind[node] = inner
         return 0
 
 
@@ -133,6 +168,8 @@ cdef class Parts:
     cdef _Part tails
     cdef Py_ssize_t depth
     cdef Py_ssize_t width
+    # How many words the nodes of the trie take, as bits.
+    cdef int32_t node_width
     # How many numbers the blocks that a mask has take in its content.
     cdef Py_ssize_t head
     # By what a mask has of each slice, as bytes: the union.
@@ -142,6 +179,7 @@ cdef class Parts:
         cdef _Part part
         self.whole = _Part()
         self.whole.lay_out(trie)
+        self.whole.index(trie)
         self.slices = []
         for each in slices:
             part = _Part()
@@ -151,7 +189,7 @@ cdef class Parts:
             part.blocks = each.blocks
             part.height, part.around = each.height, each.around
             if each.machine is not None:
-                part.read(each)
+                part.read(each, self.whole)
             self.slices.append(part)
         self.tails = _Part()
         self.tails.lay_out(tails.trie)
@@ -162,6 +200,7 @@ cdef class Parts:
         only_token[trie.token_start[nodes + 1] - first != 1] = -1
         self.tails.only_token = only_token
         self.depth = trie.max_depth
+        self.node_width = (trie.node_count + 31) // 32
         self.head = len(self.slices) * sizeof(Taken) // sizeof(int32_t)
         self.width = part.blocks.shape[1]
 

@@ -66,13 +66,13 @@ cdef extern from *:
 
 
 cdef class Pool:
-    """Interns arrays; those of masks all have one width, others may be of any length.
+    """Interns sets of numbers: masks, which are arrays of words, or ascending arrays of numbers.
 
-    ``added_bytes``: the growth since it was made, with ``ARRAY_BYTES`` for each array. An array
-    that is handed out is not to be written to.
+    ``numbers``: how many there are, for the latter. ``added_bytes``: the growth since it was made,
+    with ``ARRAY_BYTES`` for each set. An array that is handed out is not to be written to.
 
-    The content of a mask is what it has of each slice (``Taken``) and then, if they are fewer than
-    all words, (index, word) pairs of words with other bits; else all words.
+    The content of a set is, of a mask, what it has of each slice (``Taken``) and then, if they are
+    fewer than all words, (index, word) pairs of words with other bits; else all words.
     """
 
     cdef object known
@@ -84,9 +84,10 @@ cdef class Pool:
     cdef deque[vector[int32_t]] contents
     cdef unordered_map[uint64_t, vector[int32_t]] places
 
-    def __cinit__(self, known, Parts parts=None):
+    def __cinit__(self, known, Parts parts=None, int32_t numbers=0):
         self.known = known
         self.parts = parts
+        self.width = (numbers + 31) // 32
         if parts is not None:
             self.width, self.head = <int32_t> parts.width, <int32_t> parts.head
 
@@ -103,7 +104,9 @@ cdef class Pool:
             return self.known[number]
         if number >= len(self):
             raise IndexError(number)
-        return self.unite((number,)) if self.width else _as_array(self.contents[number])
+        if self.parts is not None:
+            return self.unite((number,))
+        return _as_array(_numbers_in(self.contents[number], self.width))
 
     def number(self, array):
         """Return the number of an array's content, the next free one if it is new."""
@@ -195,29 +198,22 @@ cdef class Pool:
 
     cdef vector[int32_t] _content(self, array) except *:
         cdef const int32_t[::1] values = array.view("int32")
-        cdef vector[int32_t] content
-        if self.width:
+        cdef vector[int32_t] content, numbers
+        cdef Py_ssize_t i
+        if self.parts is not None:
             self._take_content(<const uint32_t*> &values[0], content)
-        elif values.shape[0]:
-            content.insert(content.end(), &values[0], &values[0] + values.shape[0])
+            return content
+        for i in range(values.shape[0]):
+            if not 0 <= values[i] < 32 * self.width:
+                raise IndexError(values[i])
+            numbers.push_back(values[i])
+        _write_numbers(numbers, self.width, content)
         return content
 
     cdef int _take_content(self, const uint32_t* words, vector[int32_t]& content) except -1:
         """Write the words of a mask as its content, without blocks."""
-        cdef int32_t i, count = 0
         content.assign(self.head, 0)
-        for i in range(self.width):
-            count += words[i] != 0
-        if 2 * count >= self.width:
-            content.insert(
-                content.end(), <const int32_t*> words, <const int32_t*> words + self.width
-            )
-            return 0
-        for i in range(self.width):
-            if words[i]:
-                content.push_back(i)
-                content.push_back(<int32_t> words[i])
-        return 0
+        return _write_words(words, self.width, content)
 
     cdef int32_t find(self, vector[int32_t]& content) except -1:
         """The number of a content, interned if new."""
@@ -236,6 +232,80 @@ cdef class Pool:
         self.places[_hash(content)].push_back(number)
         self.added_bytes += content.size() * sizeof(int32_t) + _ARRAY_BYTES
         return number
+
+
+cdef int _write_words(
+    const uint32_t* words, int32_t width, vector[int32_t]& content
+) except -1:
+    """Write so many words to the end of a content, as ``Pool`` has it."""
+    cdef int32_t i, count = 0
+    for i in range(width):
+        count += words[i] != 0
+    if 2 * count >= width:
+        content.insert(content.end(), <const int32_t*> words, <const int32_t*> words + width)
+        return 0
+    for i in range(width):
+        if words[i]:
+            content.push_back(i)
+            content.push_back(<int32_t> words[i])
+    return 0
+
+
+cdef int _write_numbers(
+    vector[int32_t]& numbers, int32_t width, vector[int32_t]& content
+) except -1:
+    """Write the same for numbers, which may come in any order and more than once."""
+    cdef vector[uint32_t] words
+    cdef int32_t number
+    if 2 * numbers.size() >= <size_t> width:
+        words.resize(width)
+        for number in numbers:
+            words[number >> 5] |= <uint32_t> 1 << (number & 31)
+        return _write_words(words.data(), width, content)
+    sort(numbers.begin(), numbers.end())
+    for number in numbers:
+        if content.empty() or content[content.size() - 2] != number >> 5:
+            content.push_back(number >> 5)
+            content.push_back(0)
+        content[content.size() - 1] |= <int32_t> (<uint32_t> 1 << (number & 31))
+    return 0
+
+
+cdef vector[uint32_t] _words_in(const vector[int32_t]& content, int32_t width) except *:
+    """All words of a content without blocks."""
+    cdef vector[uint32_t] words = vector[uint32_t](<size_t> width)
+    cdef size_t i
+    if content.size() == <size_t> width:
+        memcpy(words.data(), content.data(), width * sizeof(uint32_t))
+    else:
+        for i in range(0, content.size(), 2):
+            words[content[i]] = <uint32_t> content[i + 1]
+    return words
+
+
+cdef size_t _count_numbers(const vector[int32_t]& content, int32_t width) noexcept:
+    """How many numbers are in a content without blocks."""
+    cdef size_t i, found = 0
+    cdef bint is_dense = content.size() == <size_t> width
+    for i in range(0 if is_dense else 1, content.size(), 1 if is_dense else 2):
+        found += _count_bits(<uint32_t> content[i])
+    return found
+
+
+cdef vector[int32_t] _numbers_in(const vector[int32_t]& content, int32_t width) except *:
+    """The numbers in a content without blocks, ascending."""
+    cdef vector[int32_t] numbers
+    cdef bint is_dense = content.size() == <size_t> width
+    cdef uint64_t left
+    cdef int32_t place
+    cdef size_t i
+    for i in range(0, content.size(), 1 if is_dense else 2):
+        place = <int32_t> i if is_dense else content[i]
+        left = <uint32_t> content[i if is_dense else i + 1]
+        while left:
+            numbers.push_back(32 * place + _lowest(left))
+            left &= left - 1
+    return numbers
 
 
 cdef uint64_t _hash(const vector[int32_t]& content) noexcept nogil:

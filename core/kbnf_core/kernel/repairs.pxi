@@ -16,6 +16,10 @@
 #   fits;
 # - a letter or digit is *forced* where no other byte can come, else it is *chosen*, as is content.
 #
+# Free text that may end, or with which a text begins, can go on as something else, as a call of a
+# tool behind its marker. Where the text, read on as it is, comes to that, an edit of the free text
+# would make free text of the call: it costs as a *marker*, at least.
+#
 # A text that is the beginning of one that fits is closed in the shortest way, which costs less than
 # any edit. At the end of other texts each sign that closes them costs less than elsewhere, but for
 # quotes: behind a quote anything is text. So one that is inserted where the state is not free,
@@ -93,6 +97,7 @@ cdef class Repairs:
     cdef int32_t inserted[3]
     cdef int32_t deleted[3]
     cdef int32_t forced, within, chosen, content, swapped, around, closed, quoted, opened, growth
+    cdef int32_t marker, initial
     cdef vector[_Rewrite] rewrites
     cdef vector[int32_t] levels
     cdef vector[_Trial] trials
@@ -102,6 +107,8 @@ cdef class Repairs:
     cdef vector[int32_t] reached
     cdef vector[vector[uint64_t]] texts
     cdef vector[uint8_t] facts
+    # By node: whether the text comes out of free text.
+    cdef _Map leading
     # Whether the search was cut off; and the steps taken.
     cdef readonly bint is_cut
     cdef readonly long long spent
@@ -118,11 +125,15 @@ cdef class Repairs:
         self.work, self.most_states = work, states
         self.is_eager, self.may_be_empty, self.invents = is_eager, may_be_empty, invents
         self.is_begun, self.order, self.spelled = is_begun, order, spelled
-        self.numbers = _Map()
+        self.numbers, self.leading, self.initial = _Map(), _Map(), table.initial
         self._learn_weights(weights)
         self._cut_text()
         self._push(_Trial(0, 0, table.initial, 0, UNKNOWN, 0, _AT, 0, False), 0, 0)
-        lead.before = <int64_t> self.around << _RANK_SHIFT
+        self.ends._acquire()
+        try:
+            lead.before = <int64_t> self._beyond(lead, self.around) << _RANK_SHIFT
+        finally:
+            self.explorer.release()
         self._lead_on(lead)
 
     cdef int _learn_weights(self, weights) except -1:
@@ -145,12 +156,13 @@ cdef class Repairs:
         self.content, self.swapped = _thousandths(weights.content), _thousandths(weights.swapped)
         self.around, self.closed = _thousandths(weights.around), _thousandths(weights.closed)
         self.quoted, self.opened = _thousandths(weights.quoted), _thousandths(weights.opened)
-        self.within = self.forced // 4
+        self.within, self.marker = self.forced // 4, _thousandths(weights.marker)
         for byte in range(3):
             levels.insert(self.inserted[byte])
             levels.insert(self.deleted[byte])
         for cost in (
-            self.forced, self.content, self.swapped, self.within, self.closed, self.quoted
+            self.forced, self.content, self.swapped, self.within, self.closed, self.quoted,
+            self.marker,
         ):
             levels.insert(cost)
         levels.insert(self.inserted[_SIGN] + self.opened)
@@ -370,7 +382,8 @@ cdef class Repairs:
             if self._is_complete(step.state):
                 step.kind = _END if step.position == self.size else _TRAIL
                 taken = self.size - step.position
-                self._push_edit(step, self.around + _AROUND * taken if taken else 0)
+                taken = self._beyond(step, self.around) + _AROUND * taken if taken else 0
+                self._push_edit(step, taken)
             elif step.position == self.size and self.is_begun:
                 step.kind = _CLOSE
                 ahead = min(<int64_t> _MOST_TO_CLOSE, self.ends.of_state(step.state))
@@ -439,13 +452,14 @@ cdef class Repairs:
 
     cdef int _try_to_change(self, _Trial edit, int32_t level, uint8_t facts) except -1:
         """Try to delete, to swap and to rewrite."""
-        cdef int32_t unit = self.units[edit.position], i, other
+        cdef int32_t unit = self.units[edit.position], i, other, cost
         cdef const uint8_t* here = self.data + edit.position
         edit.kind, edit.which = _DELETE, unit
         if self._cost_without(edit, facts) == level:
             self._push_edit(edit, level)
         other = edit.position + unit
-        if level == (self.content if facts & _IS_FREE else self.swapped) and other < self.size:
+        cost = self._beyond(edit, self.content if facts & _IS_FREE else self.swapped)
+        if level == cost and other < self.size:
             edit.kind, edit.which = _SWAP, unit + self.units[other]
             if unit != self.units[other] or memcmp(here, here + unit, unit):
                 self._push_edit(edit, level)
@@ -457,7 +471,8 @@ cdef class Repairs:
         edit.kind = _REWRITE
         for i in range(<int32_t> self.rewrites.size()):
             unit = <int32_t> self.rewrites[i].read.size()
-            if self.rewrites[i].cost == level and unit <= self.size - edit.position:
+            cost = self.rewrites[i].cost
+            if unit <= self.size - edit.position and self._beyond(edit, cost) == level:
                 if not memcmp(here, self.rewrites[i].read.data(), unit):
                     edit.which = i
                     self._push_edit(edit, level)
@@ -494,6 +509,7 @@ cdef class Repairs:
             self._count(1)
             edit.byte = self.spelled[byte_class]
             cost = self._cost_with(edit.state, byte_class, facts, &edit.chosen)
+            cost = self._beyond(edit, cost)
             dearer = 0
             if edit.byte in b"'\"`":
                 dearer = 0 if facts & _IS_FREE else self.opened
@@ -515,11 +531,11 @@ cdef class Repairs:
         cdef uint8_t byte_class = self.explorer.classes[byte]
         cdef bint fits = self.explorer.row_of(step.state)[byte_class] != DEAD
         if fits and (self.kinds[byte] == _WORD or self._is_content(step.state, byte_class, facts)):
-            return self.content
+            return self._beyond(step, self.content)
         if self.kinds[byte] == _BLANK and step.position:
             if self._is_word_at(step.position - 1) and self._is_word_at(step.position + 1):
-                return self.deleted[_SIGN]
-        return self.deleted[self.kinds[byte]]
+                return self._beyond(step, self.deleted[_SIGN])
+        return self._beyond(step, self.deleted[self.kinds[byte]])
 
     cdef int32_t _cost_with(
         self, int32_t state, uint8_t byte_class, uint8_t facts, uint8_t* chosen
@@ -535,6 +551,38 @@ cdef class Repairs:
             chosen[0] = not facts & _IS_FORCED
             return self.chosen if chosen[0] else self.forced
         return self.inserted[self.kinds[self.spelled[byte_class]]]
+
+    cdef int32_t _beyond(self, _Trial& step, int32_t cost) except -1:
+        """What an edit costs that costs so much elsewhere."""
+        if cost >= self.marker or not self._facts(step.state) & _IS_FREE:
+            return cost
+        if step.state == self.initial or self._is_complete(step.state):
+            if self._leads_out(step.state, step.position):
+                return self.marker
+        return cost
+
+    cdef bint _leads_out(self, int32_t state, int32_t position) except -1:
+        """Tell whether the text, read on from a free state, comes to one that is not free."""
+        cdef vector[uint64_t] path
+        cdef int32_t found = UNKNOWN
+        cdef uint64_t key
+        while found == UNKNOWN:
+            path.push_back(_key(state, position))
+            found = self.leading.get(path.back())
+            if found != UNKNOWN:
+                break
+            if not self._facts(state) & (_IS_FREE | _IS_WITHIN):
+                found = True
+            elif position == self.size or (self.is_eager and self.explorer.completions[state]):
+                found = False
+            else:
+                state = self.explorer.step_alone(state, self.explorer.classes[self.data[position]])
+                position += 1
+                if state == DEAD:
+                    found = False
+        for key in path:
+            self.leading.put(key, found)
+        return found
 
     cdef bint _is_content(self, int32_t state, uint8_t byte_class, uint8_t facts) except -1:
         """Tell whether a byte leads from a free state to a free one."""

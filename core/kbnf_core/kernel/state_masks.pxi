@@ -133,14 +133,14 @@ cdef class MaskAssembler:
     cdef int _cut_off(self) except -1:
         """Replace the rows found by their union without what lies behind a complete text."""
         cdef vector[int32_t] content
-        cdef vector[int32_t]* nodes
-        cdef size_t i, j
-        for i in range(self.found_rows.size()):
-            self.walker.add(self.rows.contents.at(self.found_rows[i]))
-        for i in range(self.found_completions.size()):
-            nodes = &self.node_sets.contents.at(self.found_completions[i])
-            for j in range(nodes.size()):
-                self.walker.drop_below(nodes[0][j])
+        cdef int32_t row, nodes, node, behind
+        for row in self.found_rows:
+            self.walker.add(self.rows.contents.at(row))
+        for nodes in self.found_completions:
+            behind = 0
+            for node in _numbers_in(self.node_sets.contents.at(nodes), self.node_sets.width):
+                if node >= behind:
+                    behind = self.walker.drop_below(node)
         self.walker._take_words(content, self.rows.width)
         self.found_rows.assign(1, self.rows.find(content))
         if not self.found_rows[0]:

@@ -1,21 +1,14 @@
 # The walk over trie and transition table.
 
 ctypedef pair[int32_t, vector[Pair]] Walked  # number of a mask, (nonterminal, node set) completions
-
-cdef enum:
-    # The least number of tokens below a node for which an inclusion check pays.
-    _LEAST_BELOW = 8
-
+# Nodes; and those below nodes of slices: (number of the slice, range of nodes).
+ctypedef pair[vector[int32_t], vector[Triple]] _Ended
 
 cdef inline int _common(const _Bytes* these, const _Bytes* others) noexcept nogil:
     """How many bytes two sets have in common."""
-    cdef uint64_t bits
     cdef int i, count = 0
     for i in range(4):
-        bits = these.bits[i] & others.bits[i]
-        while bits:
-            count += 1
-            bits &= bits - 1
+        count += _count_bits(these.bits[i] & others.bits[i])
     return count
 
 
@@ -40,6 +33,11 @@ cdef class Walker:
     cdef bint all_touched
     # Tokens found in the current part, as ranges in the order of its trie.
     cdef vector[Pair] ranges
+    # Where something completes, by what ``LazyTable.arrive`` told, and the place of the last one.
+    cdef ordered_map[int32_t, _Ended] ended
+    cdef int32_t ending
+    cdef _Ended* last_ended
+    # By nonterminal: the content of the set of nodes at which it completes.
     cdef ordered_map[int32_t, vector[int32_t]] completions
     # By class: its bytes; and those with which the walk in progress can begin.
     cdef vector[_Bytes] class_bytes
@@ -74,6 +72,7 @@ cdef class Walker:
         cdef Inclusion inclusion
         cdef size_t found = held(self.places) + held(self.taken) + held(self.words)
         found += held(self.touched) + held(self.ranges) + held(self.completions)
+        found += held(self.ended)
         found += held(self.class_bytes)
         for inclusion in self.inclusions:
             found += 0 if inclusion is None else inclusion.held()
@@ -86,63 +85,90 @@ cdef class Walker:
         nonterminals completed into BOTTOM and tokens go on: (nonterminal, trie nodes), both
         ascending.
         """
+        cdef vector[int32_t] numbers, content
         cdef size_t i
-        self._walk(start, &roots[0] if roots.shape[0] else NULL, roots.shape[0])
+        numbers.assign(&roots[0], &roots[0] + roots.shape[0])
+        _write_numbers(numbers, self.parts.node_width, content)
+        self._walk(start, content)
         memset(&words[0], 0, words.shape[0] * sizeof(uint32_t))
         for i in range(self.words.size()):
             words[i] = self.words[i]
         self.parts.add_taken(self.taken.data(), &words[0])
         self._clear()
-        return [(each.first, _as_array(each.second)) for each in self.completions]
+        return [
+            (each.first, _as_array(_numbers_in(each.second, self.parts.node_width)))
+            for each in self.completions
+        ]
 
     cdef int find_from(
         self, int32_t item_set, int32_t roots, Pool node_sets, Pool rows, Walked& found
     ) except -1:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
-        cdef vector[int32_t]* nodes
-        cdef vector[int32_t] content, ends
+        cdef vector[int32_t] content
         node_sets._wake()
-        nodes = &node_sets.contents.at(roots)
-        self._walk(~item_set, nodes.data(), nodes.size())
+        self._walk(~item_set, node_sets.contents.at(roots))
         self._take_words(content, rows.width)
         found.first = rows.find(content)
         for each in self.completions:
-            ends = each.second
-            found.second.push_back(Pair(each.first, node_sets.find(ends)))
+            found.second.push_back(Pair(each.first, node_sets.find(each.second)))
         return 0
 
-    cdef int _walk(self, int32_t start, const int32_t* roots, size_t count) except -1:
-        """Walk from a state, or ``~item_set``."""
+    cdef int _walk(self, int32_t start, const vector[int32_t]& roots) except -1:
+        """Walk from a state, or ``~item_set``; ``roots``: the content of a set of nodes."""
         cdef LazyTable explorer = self.explorer
         cdef _Part part
         cdef Inclusion inclusion
-        cdef size_t i
-        cdef bint several = count > 1
-        self.completions.clear()
+        self.ended.clear()
+        self.last_ended = NULL
         explorer.acquire()
         try:
             explorer._wake()
             self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
-            for i in range(count):
-                if roots[i]:
-                    self.places[self.whole.depth[roots[i]]] = self.places[0]
-                    self._walk_range(
-                        self.whole, None, roots[i] + 1, self.whole.skip[roots[i]], 0
-                    )
-                    self._take_ranges(self.whole)
-                    continue
-                several = several or len(self.parts.slices) > 1
-                self._find_alive()
+            self._find_alive()
+            if roots.size() != 2 or roots[0] or roots[1] != 1:
+                self._walk_below(roots)
+            else:
                 for part, inclusion in zip(self.parts.slices, self.inclusions):
                     self._walk_part(part, inclusion)
+            self._find_completions()
         except BaseException:
             self._clear()
             raise
         finally:
             explorer.release()
-        if several:
-            for each in self.completions:
-                _make_ascending(self.completions[each.first], self.whole.byte.shape[0])
+        return 0
+
+    cdef int _walk_below(self, const vector[int32_t]& roots) except -1:
+        """Walk below nodes: of many, below those with a byte that can come."""
+        cdef _Part whole = self.whole
+        cdef vector[uint32_t] words
+        cdef size_t places = 0
+        cdef int32_t node, parent, byte, i, k
+        cdef uint64_t bits
+        for i in range(4):
+            bits = self.alive.bits[i]
+            while bits:
+                byte = 64 * i + _lowest(bits)
+                places += whole.byte_start[byte + 1] - whole.byte_start[byte]
+                bits &= bits - 1
+        if _count_numbers(roots, self.parts.node_width) <= places:
+            for node in _numbers_in(roots, self.parts.node_width):
+                self.places[whole.depth[node]] = self.places[0]
+                self._walk_range(whole, None, node + 1, whole.skip[node], 0)
+        else:
+            words = _words_in(roots, self.parts.node_width)
+            for i in range(4):
+                bits = self.alive.bits[i]
+                while bits:
+                    byte = 64 * i + _lowest(bits)
+                    bits &= bits - 1
+                    for k in range(whole.byte_start[byte], whole.byte_start[byte + 1]):
+                        node = whole.of_byte[k]
+                        parent = whole.parent[node]
+                        if words[parent >> 5] >> (parent & 31) & 1:
+                            self.places[whole.depth[parent]] = self.places[0]
+                            self._walk_range(whole, None, node, whole.skip[node], 0)
+        self._take_ranges(whole)
         return 0
 
     cdef int _find_alive(self) except -1:
@@ -261,7 +287,6 @@ cdef class Walker:
         What the loop reads is in local variables: it is where all the time goes.
         """
         cdef LazyTable explorer = self.explorer
-        cdef ItemSets items = explorer.items
         if within >= _ENOUGH and not _is_any(self.unsure):
             # Behind a long way that is proved, little is left.
             inclusion = None
@@ -271,11 +296,12 @@ cdef class Walker:
         cdef const uint16_t* depth = &part.depth[0]
         cdef const int32_t* token_start = &part.token_start[0]
         cdef int32_t* places = self.places.data()
-        cdef int32_t after
+        cdef const uint8_t* length = part.length.data()
+        cdef const uint8_t* reading = &part.reading[0] if part.reads else NULL
+        cdef int32_t after, ended, gone_round = DEAD
         cdef Characters unsure = self.unsure
         cdef bint is_unsure = _is_any(unsure)
-        cdef Characters refused
-        cdef uint8_t kind
+        cdef Round* round = NULL
         cdef long long visited = 0
         while node < end:
             if within and depth[node] + part.height[node] <= within:
@@ -283,44 +309,28 @@ cdef class Walker:
                     node = skip[node]
                     continue
             visited += 1
-            after = places[depth[node] - 1]
-            if after < 0:
-                after = items.move(~after, classes[byte[node]])
-                if after == EMPTY:
-                    node = skip[node]
-                    continue
-                kind = items.kind(after)
-                if kind == _LIFTS:
-                    after = self._arrive(part, node, explorer.lift(after))
-                else:
-                    if kind == _COMPLETES:
-                        self._complete(part, node, items.completed(after))
-                    after = ~after
-            else:
-                after = explorer.step_alone(after, classes[byte[node]])
-                if after != DEAD:
-                    after = self._arrive(part, node, after)
+            after = explorer.arrive(places[depth[node] - 1], classes[byte[node]], &ended)
             if after == DEAD:
                 node = skip[node]
                 continue
+            if ended:
+                self._end(part, node, ended)
             places[depth[node]] = after
-            if inclusion is not None and token_start[skip[node]] - token_start[node] > _LEAST_BELOW:
-                if part.reading[node] == 1 and inclusion.loops(after, &refused):
-                    if not part.has_below(node, &refused):
-                        self._take(token_start[node], token_start[skip[node]])
-                        node = skip[node]
-                        continue
+            # Most places lead nowhere like themselves: one that did is worth a look.
+            if inclusion is not None and reading[node] == 1:
+                if after == places[depth[node] - length[node]] and after != gone_round:
+                    gone_round, round = after, inclusion.round(after)
+                if after == gone_round and round.loops and not part.has_below(node, &round.refused):
+                    if round.ended:
+                        self._end_below(part, node, round.ended)
+                    self._take(token_start[node], token_start[skip[node]])
+                    node = skip[node]
+                    continue
             if token_start[node] < token_start[node + 1]:
                 self._take(token_start[node], token_start[node + 1])
             node += 1
         self.visited += visited
         return 0
-
-    cdef inline int32_t _arrive(self, _Part part, int32_t node, int32_t state) except? 0:
-        """The place of a state at a node, once its completions are noted."""
-        if self.explorer.completions[state]:
-            self._complete(part, node, &self.explorer.configurations.all_exits.at(state))
-        return self.explorer.place(state)
 
     cdef inline void _take(self, int32_t first, int32_t end) noexcept:
         """Add a range of tokens; ranges come in order."""
@@ -348,21 +358,71 @@ cdef class Walker:
         self.touched[place >> 6] |= <uint64_t> 1 << (place & 63)
         self.words[place] |= bits
 
-    cdef int _complete(self, _Part part, int32_t node, vector[int32_t]* names) except -1:
-        """Note that nonterminals complete into BOTTOM at a node, if some token goes on there."""
+    cdef inline int _end(self, _Part part, int32_t node, int32_t ended) except -1:
+        """Note that something completes at a node, if some token goes on there."""
+        cdef vector[int32_t]* nodes = &self._ended_with(ended).first
         cdef int32_t k
         if part is self.parts.tails:
             for k in range(part.token_start[node], part.token_start[node + 1]):
-                self._note(self._behind_tail(k), names)
+                nodes.push_back(self._behind_tail(k))
         else:
-            self._note(node if part.nodes is None else part.nodes[node], names)
+            nodes.push_back(node if part.nodes is None else part.nodes[node])
         return 0
 
-    cdef void _note(self, int32_t node, vector[int32_t]* names) noexcept:
-        cdef size_t i
-        if node and self.whole.skip[node] > node + 1:
-            for i in range(names.size()):
-                self.completions[names[0][i]].push_back(node)
+    cdef int _end_below(self, _Part part, int32_t node, int32_t ended) except -1:
+        """Note that something completes behind each character below a node."""
+        self._ended_with(ended).second.push_back(
+            Triple(part.number, Pair(node + 1, part.skip[node]))
+        )
+        return 0
+
+    cdef inline _Ended* _ended_with(self, int32_t ended) except NULL:
+        if self.last_ended == NULL or self.ending != ended:
+            self.ending, self.last_ended = ended, &self.ended[ended]
+        return self.last_ended
+
+    cdef int _find_completions(self) except -1:
+        """Find at which nodes each nonterminal completes; many do at the same ones."""
+        cdef ordered_map[int32_t, vector[int32_t]] ends
+        cdef vector[int32_t]* names
+        cdef int32_t name
+        self.completions.clear()
+        for each in self.ended:
+            names = self.explorer.ends(each.first)
+            for name in names[0]:
+                ends[name].push_back(each.first)
+        for each_name in ends:
+            self._write_nodes(each_name.second, self.completions[each_name.first])
+            if self.completions[each_name.first].empty():
+                self.completions.erase(each_name.first)
+        return 0
+
+    cdef int _write_nodes(self, vector[int32_t]& ends, vector[int32_t]& content) except -1:
+        """Write the nodes at which something completes in any of some ways, as a content."""
+        cdef const int32_t* skip = &self.whole.skip[0]
+        cdef const int32_t* behind
+        cdef vector[int32_t] nodes
+        cdef vector[uint32_t] words
+        cdef _Ended* found
+        cdef _Part part
+        cdef int32_t ended, node, inner
+        for ended in ends:
+            found = &self.ended[ended]
+            for node in found.first:
+                if skip[node] > node + 1 and node:
+                    nodes.push_back(node)
+            for each in found.second:
+                words.resize(self.parts.node_width)
+                part = self.parts.slices[each.first]
+                behind = part.behind.data()
+                for inner in range(each.second.first, each.second.second):
+                    words[behind[inner] >> 5] |= <uint32_t> 1 << (behind[inner] & 31)
+        if words.empty():
+            return _write_numbers(nodes, self.parts.node_width, content)
+        words[0] &= ~<uint32_t> 1
+        for node in nodes:
+            words[node >> 5] |= <uint32_t> 1 << (node & 31)
+        return _write_words(words.data(), self.parts.node_width, content)
 
     cdef int add(self, const vector[int32_t]& content) except -1:
         """Add a mask, as ``Pool`` stores it: its blocks as such, if they are those found so far."""
@@ -393,8 +453,8 @@ cdef class Walker:
         self.all_touched = True
         return 0
 
-    cdef int drop_below(self, int32_t node) except -1:
-        """Drop the tokens that end below a node."""
+    cdef int32_t drop_below(self, int32_t node) except -1:
+        """Drop the tokens that end below a node; return the node behind its subtree."""
         cdef _Part whole = self.whole
         cdef int32_t k, token
         for k in range(whole.token_start[node + 1], whole.token_start[whole.skip[node]]):
@@ -403,7 +463,7 @@ cdef class Walker:
                 self._flatten(self.taken.data())
                 memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
             self.words[token >> 5] &= ~(<uint32_t> 1 << (token & 31))
-        return 0
+        return whole.skip[node]
 
     cdef bint _is_in_block(self, int32_t token) except -1:
         cdef _Part part
@@ -450,21 +510,3 @@ cdef class Walker:
         self.ranges.clear()
         memset(self.taken.data(), 0, self.taken.size() * sizeof(Taken))
         self.all_touched = False
-
-
-cdef int _make_ascending(vector[int32_t]& nodes, int32_t count) except -1:
-    """Sort a set of nodes below ``count``; if it is large, by marking them."""
-    cdef vector[uint8_t] marks
-    cdef int32_t node
-    if nodes.size() > <size_t> count // 16:
-        marks.resize(count)
-        for node in nodes:
-            marks[node] = 1
-        nodes.clear()
-        for node in range(count):
-            if marks[node]:
-                nodes.push_back(node)
-        return 0
-    sort(nodes.begin(), nodes.end())
-    nodes.erase(unique(nodes.begin(), nodes.end()), nodes.end())
-    return 0

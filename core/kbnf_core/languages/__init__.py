@@ -98,7 +98,7 @@ def _of_json(value: Any) -> Language | None:
 
 
 def is_structural_tag(value: Mapping[str, Any]) -> bool:
-    """Tell whether a JSON object is a structural tag, in its present form or the older one."""
+    """Return whether a JSON object is a structural tag, in its present form or the older one."""
     if value.get("type") == "structural_tag":
         return True
     older = isinstance(value.get("structures"), list) and "triggers" in value

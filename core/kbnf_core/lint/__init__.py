@@ -19,9 +19,9 @@ class LintOptions:
     """Settings of the lints.
 
     ``vocabulary``: find what its tokens cannot spell. ``targets``: find what these engines refuse
-    (names from ``TARGETS``). ``reports_cost``: tell what the grammar takes. ``max_states``: find
+    (names from ``TARGETS``). ``reports_cost``: say what the grammar takes. ``max_states``: find
     a grammar whose tables have more states. ``max_mask_work``: find rules whose masks take more
-    trie nodes; see ``mask.work``. ``reports_effort``: tell also where a search that most grammars
+    trie nodes; see ``mask.work``. ``reports_effort``: say also where a search that most grammars
     need not pass, that of W307, has ended without an answer. ``work``: counted steps that all lints
     of a text may take together, about a microsecond each; ``seconds``: the time they may take, for
     a machine so slow that it would end first. What is left undone then is named by one I901.

@@ -24,7 +24,7 @@ def patterns_in(document: Document) -> Iterator[Pattern]:
 def classes_in(pattern: str) -> Iterator[tuple[int, int]]:
     """Yield where each class begins and ends, brackets included; inner ones are parts of theirs.
 
-    Of a class that is never closed nothing is said.
+    Of a class that is never closed nothing is reported.
     """
     index = 0
     while index < len(pattern):
@@ -99,7 +99,7 @@ def _token(vocabulary: "Vocabulary", token_id: int) -> str:
 
 
 TOO_LARGE = f"this needs more than {EFFORT.regex_states:,} states"
-"""What is said of a regular part that is not compared with others."""
+"""What is reported of a regular part that is not compared with others."""
 
 
 def spelling_bytes(bodies: Iterable[Node]) -> list[int]:

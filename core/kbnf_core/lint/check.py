@@ -34,6 +34,7 @@ from kbnf_core.lint.rules import (
     nullable_start,
     overlaps,
     recursive_lists,
+    regex_in_text,
     spelling,
     targets,
     triple_quotes,
@@ -66,7 +67,7 @@ def check(
 
     ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
     names it in messages. Where no
-    ``language`` is given, the extension of ``path`` tells it, and KBNF is what is left.
+    ``language`` is given, the extension of ``path`` decides, and KBNF is what is left.
     ``imports`` says which files the text may import; ``language_options`` are those of the
     language, as in ``Grammar.read``. Findings that an ``ignore[...]`` pragma names
     are left out, and a pragma that silences nothing is a finding itself. Raises ``ConfigError``
@@ -138,7 +139,7 @@ def _unused_ignore(reading: Reading, ignore: Ignore) -> Diagnostic:
 
 
 class Lint(Protocol):
-    """What a module of `rules/` holds."""
+    """What a module of `rules/` contains."""
 
     @property
     def RULES(self) -> tuple[Rule, ...]:  # noqa: N802 - a constant of a module
@@ -172,6 +173,7 @@ LINTS: tuple[Lint, ...] = (
     never_reached,
     nullable_start,
     recursive_lists,
+    regex_in_text,
     unbounded_loops,
     unproductive,
     targets,
@@ -247,7 +249,7 @@ class Fixed:
 def fix_text(text: str, find: Find, *, unsafe: bool = False, language: Language = KBNF) -> Fixed:
     """Apply what ``find`` offers for ``text`` and what it becomes, until nothing is left to do.
 
-    ``language`` is that of the text, which tells what is a comment.
+    ``language`` is that of the text, which says what is a comment.
     Without ``unsafe``, only fixes that keep the language are applied. A round that would lead to
     more errors than there were is not taken. Ends after ``MAX_ROUNDS`` in any case.
     """

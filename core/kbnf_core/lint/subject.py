@@ -104,7 +104,7 @@ class Subject:
         self._stops: dict[Stop, None] = {}
 
     def is_generated(self, found: Diagnostic) -> bool:
-        """Tell whether a finding, which is no error, is about a part that nobody wrote."""
+        """Return whether a finding, which is no error, is about a part that nobody wrote."""
         return found.severity is not Severity.ERROR and found.span in self._generated
 
     def stop(self, code: str, why: str, span: Span) -> None:
@@ -136,7 +136,7 @@ class Subject:
         )
 
     def has(self, needs: Needs) -> bool:
-        """Tell whether a lint with these needs can run."""
+        """Return whether a lint with these needs can run."""
         if needs is Needs.DOCUMENT:
             return True
         if self.reading.grammar is None:

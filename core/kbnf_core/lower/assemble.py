@@ -1,6 +1,6 @@
 """Assembles the automata of all nonterminals into one set of tables."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from itertools import accumulate
 from operator import add
@@ -13,16 +13,13 @@ from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import NEVER, Grammar, Regular
 from kbnf_core.lower.chosen_kernel import lowering
-from kbnf_core.lower.compact import Piece
+from kbnf_core.lower.compact import Piece, compact
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import Inlined
-from kbnf_core.lower.nfa import Alphabet, NfaBuilder, Place, TooManyStatesError, edge_columns
+from kbnf_core.lower.nfa import Alphabet, NfaBuilder, TooManyStatesError, edge_columns
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
-
-Finish = Callable[[NfaBuilder, str], Piece]
-"""Makes the automaton of a nonterminal, without free edges."""
 
 
 def number_symbols(grammar: Grammar, analysis: Analysis, inlined: Inlined) -> Alphabet:
@@ -41,7 +38,6 @@ def build_pieces(
     grammar: Grammar,
     analysis: Analysis,
     inlined: Inlined,
-    finish: Finish,
     limits: Limits,
     budget: Budget,
 ) -> tuple[Alphabet, dict[str, Piece]]:
@@ -57,10 +53,10 @@ def build_pieces(
     for name in inlined.copied:
         # An automaton is copied as it is.
         if not isinstance(rules[name], Regular):
-            builder.fragments[name] = _finished(name, builder, finish).fragment
+            builder.fragments[name] = _finished(name, builder).fragment
     # What cannot be counted is known before all else is built, which would be built anew.
     counted = {
-        name: _folded(name, _finished(name, builder, finish), builder)
+        name: _folded(name, _finished(name, builder), builder)
         for name in lowering.counting_of(names, analysis.nodes)
     }
     pieces: dict[str, Piece] = {}
@@ -73,7 +69,7 @@ def build_pieces(
             piece = _piece_of_dfa(body, alphabet)
         else:
             known = counted.get(name)
-            piece = known or _folded(name, _finished(name, builder, finish), builder)
+            piece = known or _folded(name, _finished(name, builder), builder)
         pieces[name] = piece
         total += piece.state_count
         if total > limits.grammar_states:
@@ -85,9 +81,9 @@ def build_pieces(
     return alphabet, pieces
 
 
-def _finished(name: str, builder: NfaBuilder, finish: Finish) -> Piece:
+def _finished(name: str, builder: NfaBuilder) -> Piece:
     try:
-        return finish(builder, name)
+        return compact(builder, name)
     except LimitError:
         raise TooManyStatesError(name) from None
 
@@ -100,15 +96,14 @@ def _folded(name: str, piece: Piece, builder: NfaBuilder) -> Piece:
     edges = piece.source, piece.symbol, piece.target
     builder.budget.spend(len(_ids(piece.symbol)))
     found = lowering.fold(name, *edges, piece.accepting, first, list(builder.counts))
-    return Piece(*found[:4], [()] * len(found[3]), found[4])
+    return Piece(*found)
 
 
 def _piece_of_dfa(body: Regular, alphabet: Alphabet) -> Piece:
-    places: list[tuple[Place, ...]] = [(Place(body.span),)] * body.dfa.state_count
     edges = edge_columns(body.dfa, alphabet)
     size = len(edges) // 3
     source, symbol, target = edges[:size], edges[size : 2 * size], edges[2 * size :]
-    return Piece(source, symbol, target, bytes(body.dfa.accepting), places)
+    return Piece(source, symbol, target, bytes(body.dfa.accepting))
 
 
 def assemble(

@@ -1,22 +1,15 @@
-"""The passes from grammar to tables, in order. Two builds, from the same pieces.
+"""The passes from grammar to the tables that recognition runs on, in order."""
 
-``build_tables`` makes the tables that recognition runs on; ``build_plain_tables`` keeps every
-nonterminal and every position apart, for explanations.
-"""
-
-from dataclasses import replace
-from typing import NamedTuple, TypeAlias
-
-import numpy as np
+from typing import TypeAlias
 
 from kbnf_core.ir import Grammar
 from kbnf_core.lower.assemble import assemble, build_pieces
 from kbnf_core.lower.chosen_kernel import lowering
-from kbnf_core.lower.compact import Piece, compact, spell_out
+from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import UncountableError, mark_counts
 from kbnf_core.lower.facts import Analysis, analyse
 from kbnf_core.lower.inline import Inlined, choose_inlined
-from kbnf_core.lower.nfa import Alphabet, Place
+from kbnf_core.lower.nfa import Alphabet
 from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
@@ -24,16 +17,6 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 MANY_EDGES = 100_000
 """Edges from which on what was needed to make them is worth giving back: some 50 bytes each."""
-
-
-class PlainTables(NamedTuple):
-    """Tables without inlining or merging, and for each state the source of what may come.
-
-    No call is a tail call, so that the nonterminals above a state are known.
-    """
-
-    tables: Tables
-    places: tuple[tuple[Place, ...], ...]
 
 
 def build_tables(
@@ -96,18 +79,5 @@ def _build(
         grammar, analysis = split, analyse(split, budget)
     if inlined is None:
         inlined = choose_inlined(grammar, analysis, budget)
-    alphabet, pieces = build_pieces(grammar, analysis, inlined, compact, limits, budget)
+    alphabet, pieces = build_pieces(grammar, analysis, inlined, limits, budget)
     return grammar, analysis, alphabet, pieces
-
-
-def build_plain_tables(grammar: Grammar, limits: Limits = DEFAULT_LIMITS) -> PlainTables:
-    """Return the tables of ``grammar`` in which every position is a state of its own."""
-    budget = Budget(limits.work)
-    analysis = analyse(grammar, budget)
-    split = split_large(grammar, analysis)
-    if split is not grammar:
-        grammar, analysis = split, analyse(split, budget)
-    alphabet, pieces = build_pieces(grammar, analysis, Inlined(), spell_out, limits, budget)
-    tables = assemble(grammar, analysis, alphabet, pieces)
-    tables = replace(tables, call_tail=np.zeros_like(tables.call_tail))
-    return PlainTables(tables, tuple(place for each in pieces.values() for place in each.places))

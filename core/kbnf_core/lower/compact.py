@@ -16,7 +16,7 @@ from kbnf_core.automata.kernel import Column
 from kbnf_core.automata.nfa import Closures
 from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.counts import Loop
-from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder, Place, PlacedNfa
+from kbnf_core.lower.nfa import Fragment, Nfa, NfaBuilder
 from kbnf_core.text.budget import Budget
 
 
@@ -32,7 +32,6 @@ class Piece:
     symbol: Column
     target: Column
     accepting: bytes
-    places: Sequence[tuple[Place, ...]]
     loops: Sequence[Loop] = ()
 
     @property
@@ -52,7 +51,6 @@ class Automaton(NamedTuple):
 
     edges: Sequence[Mapping[int, tuple[int, ...]]]
     accepting: Sequence[bool]
-    places: Sequence[tuple[Place, ...]]
 
 
 CLOSURE_LIMIT = 1_000_000
@@ -89,7 +87,7 @@ def compact(builder: NfaBuilder, name: str) -> Piece:
 def _minimal_piece(source: Column, symbol: Column, target: Column, accepting: bytes) -> Piece:
     # Where no word is accepted the start is left, alone.
     accepting = accepting or b"\0"
-    return Piece(source, symbol, target, accepting, [()] * len(accepting))
+    return Piece(source, symbol, target, accepting)
 
 
 def spell_out(builder: NfaBuilder, name: str) -> Piece:
@@ -97,11 +95,11 @@ def spell_out(builder: NfaBuilder, name: str) -> Piece:
 
     Raises LimitError where too much is entered freely from too many states.
     """
-    nfa = builder.build(name, PlacedNfa())
+    nfa = builder.build(name)
     return _as_piece(trim(_remove_epsilons(nfa, builder.budget)))
 
 
-def _remove_epsilons(nfa: PlacedNfa, budget: Budget) -> Automaton:
+def _remove_epsilons(nfa: Nfa, budget: Budget) -> Automaton:
     leaving: list[list[tuple[int, int]]] = [[] for _ in range(nfa.state_count)]
     for source, symbol, target in nfa.columns().T.tolist():
         leaving[source].append((symbol, target))
@@ -122,8 +120,7 @@ def _remove_epsilons(nfa: PlacedNfa, budget: Budget) -> Automaton:
             found.update((numbers[s], None) for s in entered if s in numbers)
         edges.append({symbol: tuple(targets) for symbol, targets in row.items()})
     accepting = [state == Nfa.ACCEPT for state in kept]
-    places = [tuple(nfa.places.get(state, ())) for state in kept]
-    return _with_one_start(Automaton(edges, accepting, places), closures, numbers)
+    return _with_one_start(Automaton(edges, accepting), closures, numbers)
 
 
 def _with_one_start(
@@ -132,14 +129,12 @@ def _with_one_start(
     """Let state 0 do what everything in its closure can do."""
     starts = [numbers[s] for s in closures.of(Nfa.START) if s in numbers]
     row: dict[int, dict[int, None]] = {}
-    places: dict[Place, None] = {}
     for state in starts:
-        places.update(dict.fromkeys(automaton.places[state]))
         for symbol, targets in automaton.edges[state].items():
             row.setdefault(symbol, {}).update(dict.fromkeys(targets))
     edges = [{symbol: tuple(targets) for symbol, targets in row.items()}, *automaton.edges[1:]]
     accepting = [any(automaton.accepting[s] for s in starts), *automaton.accepting[1:]]
-    return Automaton(edges, accepting, [tuple(places), *automaton.places[1:]])
+    return Automaton(edges, accepting)
 
 
 def trim(automaton: Automaton) -> Automaton:
@@ -184,7 +179,7 @@ def _renumber(automaton: Automaton, order: list[int]) -> Automaton:
                 row[symbol] = kept
         edges.append(row)
     accepting = [automaton.accepting[state] for state in order]
-    return Automaton(edges, accepting, [automaton.places[state] for state in order])
+    return Automaton(edges, accepting)
 
 
 def _as_piece(automaton: Automaton) -> Piece:
@@ -197,5 +192,4 @@ def _as_piece(automaton: Automaton) -> Piece:
     source, symbol, target = (
         array("i", [triple[column] for triple in triples]).tobytes() for column in range(3)
     )
-    accepting = bytes(automaton.accepting)
-    return Piece(source, symbol, target, accepting, automaton.places)
+    return Piece(source, symbol, target, bytes(automaton.accepting))

@@ -223,7 +223,9 @@ cdef class _Connection:
         self.nfa.states += 2 * size
         _link(self.nfa, begin, symbol, heads)
         for i in range(count):
-            _link(self.nfa, heads + source[i], source[count + i], heads + size + source[2 * count + i])
+            _link(
+                self.nfa, heads + source[i], source[count + i], heads + size + source[2 * count + i]
+            )
         for state in range(heads, heads + size):
             _link(self.nfa, state + size, symbol + 1, state)
             _link(self.nfa, state, symbol + 2, end)

@@ -12,7 +12,7 @@ cdef struct Looped:
 
 
 cdef class _Folder:
-    """Edges by state, as pairs of a symbol and a target; those of counts have a number of bounds."""
+    """Edges by state, as pairs of a symbol and a target; those of counts have a bound's number."""
 
     cdef vector[vector[Ends]] rows, enter, again, leave
     cdef vector[uint8_t] accepting

@@ -7,19 +7,19 @@ repeats, once, with three symbols of its own around it:
     begin -enter-> head,  head -(what is repeated)-> end,  end -again-> head,  head -exit-> after
 
 Texts of an automaton of at most so many bytes (``except!`` with a bound) are such a loop, too, in
-which each byte is what is repeated; it has a head, and a state behind the byte, for each state.
+which each byte is what is repeated; it has a head, and a state after the byte, for each state.
 
 They are letters like any other while the automaton of the rule is made deterministic and minimal;
 what comes before, within and after the repetition is never mixed. Then ``fold`` takes them out.
 The states within become three blocks of states:
 
-- *rows*: where a repetition may end, it can begin anew, or what comes after can come;
+- *rows*: where a repetition may end, it can begin anew, or what comes after can occur;
 - rows *below*, while more must come (``low``): it can begin anew;
-- rows of the *last* repetition (``high``): what comes after can come.
+- rows of the *last* repetition (``high``): what comes after can occur.
 
 The first two are cycles, as if there were no bounds. The recogniser counts: each edge that begins
 what is repeated is one more, and the number says which block it leads to (``kernel/items.pxi``). A
-state that is counted is a row and a number, and is made when it is met.
+state that is counted is a row and a number, and is made when it is seen.
 
 **Where a count does not matter.** So far from ``low`` and ``high`` that no token gets there, a
 state does what its row does, which does not count. So all of them are that row, and an engine keeps
@@ -81,7 +81,7 @@ class Loop(NamedTuple):
 
 
 def is_large(node: Node, least: int, many: int) -> bool:
-    """Tell whether the bound of a repetition, or what it repeats so often, is large."""
+    """Return whether the bound of a repetition, or what it repeats so often, is large."""
     match node:
         case Regular(bounded=(dfa, bound)):
             return bound >= least or bound * dfa.state_count >= many

@@ -1,4 +1,4 @@
-"""FIRST and FOLLOW sets over bytes: what parts begin with, and what can come after nonterminals.
+"""FIRST and FOLLOW sets over bytes: what parts begin with, and what can occur after nonterminals.
 
 Both are least fixpoints (Aho, Lam, Sethi & Ullman 2006, 4.4.2): FIRST over what a rule calls,
 FOLLOW over what calls it.
@@ -79,7 +79,7 @@ def _of_sequence(parts: tuple[Node, ...], found: Mapping[int, Bytes], nullable: 
 
 
 END = 256
-"""Stands among the bytes for the end of the text."""
+"""The sign among the bytes for the end of the text."""
 
 Follow = frozenset[int]
 

@@ -27,7 +27,7 @@ FREE_TEXT = 32
 
 
 class Inlined(NamedTuple):
-    """The nonterminals that callers hold instead of calling them: ``names``.
+    """The nonterminals that callers include instead of calling them: ``names``.
 
     Those of them that are held more than once are ``copied``, callees first.
     """
@@ -48,7 +48,7 @@ _KNOWN: WeakKeyDictionary[Dfa, bool] = WeakKeyDictionary()
 
 
 def is_free_text(dfa: Dfa) -> bool:
-    """Tell whether in a cycle of states many bytes may come."""
+    """Return whether in a cycle of states many bytes may occur."""
     known = _KNOWN.get(dfa)
     if known is None:
         sizes = Counter(dfa.classes)

@@ -6,10 +6,10 @@ are kept in columns, so that whole automata are copied, and epsilon edges remove
 (``lower.compact``), by array operations; ``automata.build`` is the same construction over lists.
 """
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, TypeAlias, TypeGuard, TypeVar
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,6 @@ from kbnf_core.automata.alphabet import first_bytes
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import (
-    NEVER,
     Call,
     Choice,
     Counted,
@@ -34,23 +33,11 @@ from kbnf_core.lower.chosen_kernel import lowering
 from kbnf_core.lower.facts import Analysis
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.source import Span
 
 Ids = npt.NDArray[np.int32]
 
 Bounds: TypeAlias = tuple[int, int | None]
 """Of a repetition: the least and the largest number."""
-
-
-class Place(NamedTuple):
-    """A symbol of the source that may come, ``offset`` bytes of which are read.
-
-    ``called`` is the nonterminal that it calls, empty for a terminal.
-    """
-
-    span: Span
-    offset: int = 0
-    called: str = ""
 
 
 class TooManyStatesError(KbnfError):
@@ -98,8 +85,8 @@ class Nfa:
     """A growing automaton: states 0 (start) and 1 (accepting) and more, edges in columns.
 
     An edge goes from ``sources[i]`` over ``symbols[i]`` to ``targets[i]``, a free one from
-    ``free_sources[i]`` to ``free_targets[i]``. ``blocks`` holds more edges, whole automata of them:
-    columns one above the other, int32[3, n].
+    ``free_sources[i]`` to ``free_targets[i]``. ``blocks`` contains more edges, whole automata of
+    them: columns one above the other, int32[3, n].
     """
 
     START = 0
@@ -135,43 +122,6 @@ class Nfa:
         """Return all edges, int32[3, n]."""
         single = np.array((self.sources, self.symbols, self.targets), np.int32)
         return np.concatenate((single, *self.blocks), axis=1) if self.blocks else single
-
-    def note(self, state: int, span: Span, called: str = "") -> None:
-        """Note what a state waits for; only ``PlacedNfa`` keeps it."""
-
-    def note_all(self, states: range, span: Span) -> None:
-        """Note what many states wait for."""
-
-    def note_text(self, states: Iterable[int], span: Span) -> None:
-        """Note that states wait for the bytes of a text, one after the other."""
-
-
-class PlacedNfa(Nfa):
-    """An automaton that knows what its states wait for.
-
-    ``places[s]`` are the symbols that may come at s.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.places: dict[int, list[Place]] = {}
-
-    def note(self, state: int, span: Span, called: str = "") -> None:
-        """Note what a state waits for."""
-        self.places.setdefault(state, []).append(Place(span, called=called))
-
-    def note_all(self, states: range, span: Span) -> None:
-        """Note what many states wait for."""
-        for state in states:
-            self.note(state, span)
-
-    def note_text(self, states: Iterable[int], span: Span) -> None:
-        """Note that states wait for the bytes of a text, one after the other."""
-        for offset, state in enumerate(states):
-            self.places.setdefault(state, []).append(Place(span, offset))
-
-
-N = TypeVar("N", bound=Nfa)
 
 
 class Fragment(NamedTuple):
@@ -213,12 +163,12 @@ class NfaBuilder:
         self.automata: dict[int, Fragment] = {}
         # What is counted, by its bounds: its number.
         self.counts: dict[Bounds, int] = {}
-        self._nfa = Nfa()
+        self._nfa: Nfa
         self._work: list[tuple[Node, int, int]] = []
 
-    def build(self, name: str, nfa: N) -> N:
-        """Add to ``nfa`` the automaton of ``name``; raise TooManyStatesError beyond the limit."""
-        self._nfa = nfa
+    def build(self, name: str) -> Nfa:
+        """Return the automaton of ``name``; raise TooManyStatesError beyond the limit."""
+        nfa = self._nfa = Nfa()
         self._work = [(self.rules[name], Nfa.START, Nfa.ACCEPT)]
         self.budget.part = name
         while self._work:
@@ -242,10 +192,8 @@ class NfaBuilder:
                 self._connect_dfa(node, begin, end)
             case Call():
                 self._connect_call(node, begin, end)
-            case Token(terminal, span):
+            case Token(terminal):
                 self._nfa.link(begin, self.alphabet.of_token(terminal), end)
-                if terminal != NEVER:
-                    self._nfa.note(begin, span)
             case Sequence(parts):
                 self._connect_sequence(parts, begin, end)
             case Choice(branches):
@@ -276,13 +224,11 @@ class NfaBuilder:
         nfa.sources += sources
         nfa.symbols += node.data.translate(self.alphabet.columns)
         nfa.targets += [*sources[1:], end]
-        nfa.note_text(sources, node.span)
 
     def _connect_dfa(self, node: Regular, begin: int, end: int) -> None:
         if node.dfa.is_empty:
             return
-        states = self._copy(self.fragment_of(node.dfa), begin, end)
-        self._nfa.note_all(states, node.span)
+        self._copy(self.fragment_of(node.dfa), begin, end)
 
     def fragment_of(self, dfa: Dfa) -> Fragment:
         """Return an automaton, which must stay alive, over the symbols of the grammar."""
@@ -293,8 +239,8 @@ class NfaBuilder:
             self.automata[id(dfa)] = found
         return found
 
-    def _copy(self, fragment: Fragment, begin: int, end: int) -> range:
-        """Add a copy of an automaton; return its states."""
+    def _copy(self, fragment: Fragment, begin: int, end: int) -> None:
+        """Add a copy of an automaton."""
         nfa = self._nfa
         base = nfa.add_states(fragment.state_count)
         edges = np.frombuffer(fragment.edges, np.int32).reshape(3, -1)
@@ -302,7 +248,6 @@ class NfaBuilder:
         nfa.free(begin, base)
         for state in fragment.accepting:
             nfa.free(base + state, end)
-        return range(base, base + fragment.state_count)
 
     def _connect_call(self, node: Call, begin: int, end: int) -> None:
         fragment = self.fragments.get(node.nonterminal)
@@ -363,7 +308,6 @@ class NfaBuilder:
         for state in range(fragment.state_count):
             nfa.link(behind + state, symbol + 1, heads + state)
             nfa.link(heads + state, symbol + 2, end)
-        nfa.note_all(range(heads, behind), node.span)
 
     def _is_nullable_call(self, body: Node) -> TypeGuard[Call]:
         return (
@@ -384,7 +328,6 @@ class NfaBuilder:
 
     def _link_call(self, node: Call, begin: int, end: int) -> None:
         self._nfa.link(begin, self.alphabet.call_symbols[node.nonterminal], end)
-        self._nfa.note(begin, node.span, node.nonterminal)
 
     def _connect_copy(self, body: Node, begin: int) -> int:
         there = self._nfa.add_states()

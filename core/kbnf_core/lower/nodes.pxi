@@ -195,30 +195,53 @@ cdef list _order(roots, callees):
     return order
 
 
-def large_ones(names, nodes, Py_ssize_t most, states):
-    """Return the rules that are worth looking at: nothing in a rule is larger than the whole.
+def large_ones(names, nodes, facts, Py_ssize_t most, states, repeated):
+    """Return the rules in which something may have to be split off.
 
-    See ``split``.
+    That is a run of more than ``most`` parts that can be empty or of as many copies, an automaton
+    of more than ``states``, or copies which unroll to more than ``repeated``: nothing in a rule is
+    larger than the whole. See ``split``.
     """
     cdef list found = [], parts
     for name in names:
         parts = nodes[name]
-        if type(parts[len(parts) - 1]) is not _Regular and (
-            _has_long_run(parts, most) or estimate_size(parts, {}, ()) > states
+        if type(parts[len(parts) - 1]) is not _Regular and _may_split(
+            parts, facts, most, states, repeated
         ):
             found.append(name)
     return found
 
 
-cdef bint _has_long_run(list nodes, Py_ssize_t most) except -1:
+cdef bint _may_split(list nodes, facts, Py_ssize_t most, states, repeated) except -1:
+    cdef bint has_copies = False
+    cdef int64_t copies
     for node in nodes:
         kind = type(node)
         if kind is _Sequence:
-            if len(<tuple> node.parts) > most:
+            if len(<tuple> node.parts) > most and _may_be_empty(node.parts, facts) > most:
                 return True
-        elif kind is _Repeat and max(node.low, node.high or 1) > most:
+        elif kind is _Repeat:
+            copies = max(node.low, node.high or 1)
+            if copies > most:
+                return True
+            has_copies |= copies > 1
+        elif kind is _Regular and node.dfa.state_count > states:
             return True
-    return False
+    return has_copies and estimate_size(nodes, {}, ()) > repeated
+
+
+cdef Py_ssize_t _may_be_empty(tuple parts, facts) except -1:
+    """Count the parts of a sequence that can be empty, as far as a glance shows."""
+    cdef Py_ssize_t found = 0
+    for part in parts:
+        kind = type(part)
+        if kind is _Call:
+            found += facts[part.nonterminal].nullable
+        elif kind is _Literal:
+            found += not part.data
+        else:
+            found += kind is not _Token
+    return found
 
 
 def with_counts(names, nodes, least, many):
@@ -339,7 +362,8 @@ def choose(order, nodes, callees, uses, start, budget):
         is_flat = flat.issuperset(callees[name])
         if is_flat:
             flat.add(name)
-        # What counts bytes is complete after each of them, which costs a nonterminal more than most.
+        # What counts bytes is complete after each of them, which costs a nonterminal more than
+        # most.
         if "#" in name or name == start or _is_counting(parts, False):
             continue
         times = uses.get(name, 0)

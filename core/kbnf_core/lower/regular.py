@@ -58,7 +58,7 @@ class Regulars:
         self._parts: dict[int, tuple[Node, Dfa | None]] = {}
 
     def is_regular(self, root: Node) -> bool:
-        """Tell whether ``root`` is regular; its automaton, not made here, may be too large."""
+        """Return whether ``root`` is regular; its automaton, not made here, may be too large."""
         return not any(
             isinstance(node, Token)
             or (isinstance(node, Call) and node.nonterminal not in self._order)

@@ -23,7 +23,7 @@ from kbnf_core.lower.facts import Analysis
 from kbnf_core.lower.inline import LARGE
 
 LONG_RUN = 64
-"""Optional parts in a row: any later one may come in place of each, a square of edges."""
+"""Optional parts in a row: any later one may occur in place of each, a square of edges."""
 
 BLOCK = 256
 """Copies that are a rule of their own, of which there are copies in turn, and so forth."""
@@ -40,7 +40,8 @@ def split_large(grammar: Grammar, analysis: Analysis) -> Grammar:
 
     Where none does, that is ``grammar`` itself.
     """
-    large = set(lowering.large_ones(grammar.rules, analysis.nodes, LONG_RUN, LARGE))
+    limits = LONG_RUN, LARGE, LARGE_REPETITION
+    large = set(lowering.large_ones(grammar.rules, analysis.nodes, analysis.facts, *limits))
     if not large:
         return grammar
     rules: dict[str, Node] = {}

@@ -43,7 +43,7 @@ class Tables:
     """One automaton per nonterminal, all numbered together.
 
     States are 0 .. n-1; ``entry[r]`` is the first state of nonterminal ``r`` and
-    ``accepting[s]`` tells that the nonterminal of ``s`` may be complete there. The edges of
+    ``accepting[s]`` says that the nonterminal of ``s`` may be complete there. The edges of
     state ``s`` are the slices ``x_start[s] : x_start[s + 1]`` of three kinds of columns:
 
     - ``edge_class``, ``edge_target``: on a byte of that class, go there; by class;
@@ -53,7 +53,7 @@ class Tables:
 
     Everything is trimmed: each state is reachable and can reach acceptance, and a call consumes
     at least one byte or token (that a nonterminal may be empty is built into its callers).
-    ``classes`` is uint8[256]; all other arrays are int32, flags bool. What ``loops`` tells of is
+    ``classes`` is uint8[256]; all other arrays are int32, flags bool. What is in ``loops`` is
     here as if it had no bounds.
     """
 

@@ -242,7 +242,7 @@ def meaning_of(
 ) -> ir.Node:
     """Return what an expression means; ``leaf`` says it of leaves.
 
-    Nothing needs to be said of calls of ``defined`` nonterminals. Parts are steps.
+    Nothing needs to be known of calls of ``defined`` nonterminals. Parts are steps.
     """
 
     def combine(node: tree.Expression, parts: list[ir.Node]) -> ir.Node:

@@ -1,1 +1,1 @@
-"""Masks: which tokens of a vocabulary can come next."""
+"""Masks: which tokens of a vocabulary can occur next."""

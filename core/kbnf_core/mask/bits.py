@@ -23,7 +23,7 @@ FEW_IDS = 8
 
 
 def word_count(size: int) -> int:
-    """Return the number of words that hold ``size`` bits."""
+    """Return the number of words that contain ``size`` bits."""
     return (size + 31) // 32
 
 
@@ -59,7 +59,7 @@ def only_id(words: Bitmask) -> int | None:
 
 
 def is_tensor(value: object) -> bool:
-    """Tell whether a value is a torch tensor."""
+    """Return whether a value is a torch tensor."""
     # By name, so that torch is never imported where it is not used.
     return any(c.__module__ == "torch" and c.__name__ == "Tensor" for c in type(value).__mro__)
 

@@ -8,7 +8,7 @@ The text may end within a token. What is after it there belongs to the grammar; 
 does not take that, a blank say, it begins after it. A token without bytes counts as its name.
 
 Where the free tokens are bounded, a position counts them, too: ``WAITING``, and above the bytes
-that have come the tokens that were written. After the last of them only tokens can come that spell
+that have come the tokens that were written. After the last of them only tokens can occur that spell
 the text alone, or end it, and after which fewer are missing than before (``_Spelling``); one of
 them always can.
 """
@@ -70,7 +70,7 @@ class AwaitedText:
         return (len(each) for each in self._beginnings if seen.endswith(each))
 
     def touches(self, data: bytes) -> bool:
-        """Tell whether ``data`` leads anywhere but to 0 from some position."""
+        """Return whether ``data`` leads anywhere but to 0 from some position."""
         text = self.text
         return (
             data in text
@@ -184,11 +184,11 @@ class WaitingAutomaton(TokenAutomaton):
         return _Spelling(self._awaited, self.masks.vocabulary)
 
     def is_bounded(self, position: int) -> bool:
-        """Tell whether the free tokens are used up, and the grammar has not begun."""
+        """Return whether the free tokens are used up, and the grammar has not begun."""
         return position >= WAITING and (position - WAITING) // self._stride == self._most
 
     def expected(self, position: int) -> tuple[tuple[tuple[int, int], ...], str]:
-        """Return the ranges of bytes that can come before the grammar, and the reason."""
+        """Return the ranges of bytes that can occur before the grammar, and the reason."""
         after = self._token if self._awaited is None else self._awaited.text.decode()
         if not self.is_bounded(position):
             return ((0, 255),), f"all is free until {after!r} has come"
@@ -201,7 +201,7 @@ class WaitingAutomaton(TokenAutomaton):
         return tuple((value, value) for value in self._spelling.next_bytes(come)), reason
 
     def can_finish(self, position: int) -> bool:
-        """Tell whether the text is over, or may be ended by the end of sequence."""
+        """Return whether the text is over, or may be ended by the end of sequence."""
         return position < WAITING and super().can_finish(position)
 
     def append(self, position: int, data: bytes) -> int:
@@ -226,7 +226,7 @@ class WaitingAutomaton(TokenAutomaton):
         return found
 
     def has_tokens(self, position: int) -> bool:
-        """Tell whether any token is allowed at a position before the end."""
+        """Return whether any token is allowed at a position before the end."""
         return position >= WAITING or super().has_tokens(position)
 
     def step(self, position: int, token_id: int) -> int:

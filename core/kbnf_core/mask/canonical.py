@@ -3,13 +3,13 @@
 A model writes best in the tokens that it was trained on. ``kernel/canonical.pxi`` makes, for a
 token and those before it, the row of those that the tokenizer may write next: from merges, and
 from what the pretokenizer does. That depends on kinds of characters, not on each: tokens are
-grouped by their *shape*, and one token of each group is tried. It is tried behind two tokens of
-the past, since a word may have begun before the last of them, and behind more where these are parts
+grouped by their *shape*, and one token of each group is tried. It is tried after two tokens of
+the past, since a word may have begun before the last of them, and after more where these are parts
 of a character.
 
 The last of several blanks is often a word of its own, but only where something else follows. So it
-may come apart from the blanks before it, and then what follows has to end the word there: that is
-*owed*. Not even the end of the text may come before.
+may occur apart from the blanks before it, and then what follows has to end the word there: that is
+*owed*. Not even the end of the text may occur before.
 
 Fallback bytes come only where they spell a character without a token. What is special, or found in
 texts before they are cut, always comes. The first token is judged as after such a one. Where bytes

@@ -39,7 +39,7 @@ MAX_WORK = 4_000_000
 """Steps of one call: bytes tried, trie nodes looked at, and shares for states."""
 
 Before = Callable[[], bytes]
-"""Returns the text so far, which is read only where names of members may come after it."""
+"""Returns the text so far, which is read only where names of members may occur after it."""
 
 _QUOTE = ord('"')
 
@@ -256,7 +256,7 @@ MOST_WORK = 500_000
 
 @dataclass(frozen=True, slots=True)
 class ShortestTexts:
-    """``texts``, the shortest first; ``is_all`` tells that there are no others."""
+    """``texts``, the shortest first; ``is_all`` says that there are no others."""
 
     texts: tuple[bytes, ...]
     is_all: bool
@@ -350,7 +350,7 @@ _READABLE = 16
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``tokens`` that were drawn; ``is_complete`` tells whether the text may end after them."""
+    """``tokens`` that were drawn; ``is_complete`` says whether the text may end after them."""
 
     tokens: tuple[int, ...]
     is_complete: bool
@@ -367,7 +367,7 @@ def sample(
     """Return tokens that can follow at ``position``: ``length`` of them, and then the soonest end.
 
     Fewer where the text ends before, or a member of a JSON text would repeat a name. What is drawn
-    first is the first byte, all that can come being equally likely, and then a token that begins
+    first is the first byte, all that can occur being equally likely, and then a token that begins
     with it, so that the many tokens of one letter do not drown the few that close a bracket. Most
     draws keep to bytes that can be read. ``left``: how many tokens the text has, the end of
     sequence among them; none is drawn after which it could not be over. Its end may repeat a name

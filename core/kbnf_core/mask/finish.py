@@ -27,7 +27,7 @@ class FinishPolicy(Protocol):
         """Return the numbers of the masks that together have the tokens allowed in a state."""
 
     def takes_eos(self, complete: bool) -> bool:
-        """Tell whether the end of sequence is allowed where the start is ``complete``."""
+        """Return whether the end of sequence is allowed where the start is ``complete``."""
 
 
 class EagerFinish:

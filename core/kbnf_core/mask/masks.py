@@ -26,7 +26,7 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 LEAST_STATES = 1_000
-"""States that may always be known: a fresh table must hold what an engine takes along."""
+"""States that may always be known: a fresh table must contain what an engine takes along."""
 
 PARTS_PER_STATE = 32
 """Pairs, items and triples that a state may have on average; most have a few."""
@@ -169,7 +169,7 @@ class Masks:
         return starts, ends, spelled.blob
 
     def is_complete(self, state: int) -> bool:
-        """Tell whether the start is complete in a state; also before the first byte."""
+        """Return whether the start is complete in a state; also before the first byte."""
         empty = state == self.states.initial and self.states.tables.start_is_nullable
         return empty or self.states.explorer.completes(state)
 
@@ -252,7 +252,7 @@ class Masks:
             return Viable(rows, completions)
 
     def recall(self, item_set: int, nodes: int) -> Walk | None:
-        """Return a walk that an artifact holds, or that of an equivalent item set; else None."""
+        """Return a walk that an artifact contains, or that of an equivalent item set; else None."""
         if self._stored is not None and (item_set, nodes) in self._stored.walks:
             return self._stored.walks[item_set, nodes]
         if self.visited > self.share_from:
@@ -264,7 +264,7 @@ class Masks:
 
     @cached_property
     def blocks(self) -> npt.NDArray[np.int32]:
-        """The block of each position: equal where no token of the vocabulary tells them apart."""
+        """The block of each position: equal where no token of the vocabulary distinguishes them."""
         tables = self.states.tables
         if len(tables.edge_target) > SHARE_EFFORT:
             return np.arange(tables.state_count, dtype=np.int32)

@@ -44,7 +44,7 @@ class MemberNames:
         return self._awaits_name and bool(self._open[-1])
 
     def holds(self, name: bytes) -> bool:
-        """Tell whether the innermost object has a member of a name, which is given in quotes."""
+        """Return whether the innermost object has a member of a name, which is given in quotes."""
         return bool(self._open) and _plain(name) in (self._open[-1] or ())
 
     def add(self, name: bytes) -> None:
@@ -53,7 +53,7 @@ class MemberNames:
             self._open[-1].add(_plain(name))
 
     def read(self, data: bytes) -> bool:
-        """Read on; tell whether that ended a name that its object has already."""
+        """Read on; return whether that ended a name that its object has already."""
         text = self._begun + data
         if self._is_json is None and (start := text.lstrip(_BLANK)[:1]):
             self._is_json = start in b"{["

@@ -91,7 +91,9 @@ class NearestEnd:
         self._ends = Ends(masks.states, self._costs)
         self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
         groups = _groups_of(masks.vocabulary)
-        self._walker = EndWalker(self._ends, groups, rule.ends_at_bytes, self._end_cost)
+        self._walker = EndWalker(
+            self._ends, groups, masks.walker, rule.ends_at_bytes, self._end_cost
+        )
         # Of states without a cost: ways that searches found, None where they found none.
         self._ways: dict[int, tuple[int, ...] | None] = {}
         # Those whose search came to its limit.
@@ -116,7 +118,7 @@ class NearestEnd:
         return inf if way is None else len(way) + self._end_cost
 
     def fits(self, position: int, left: int) -> bool:
-        """Tell whether a text can be over in ``left`` tokens."""
+        """Return whether a text can be over in ``left`` tokens."""
         if position < 0 or left < self._end_cost:
             return left >= 0 > position
         return self.least(position) <= left
@@ -163,7 +165,7 @@ class NearestEnd:
         return [(each, ids) for each, ids in found if self._ends.least(each) >= NEVER]
 
     def always_fits(self, state: int, left: int) -> bool:
-        """Tell whether it is known at once that a text can be over after any token from a state."""
+        """Return whether a text is known at once to be over after any token from a state."""
         return self._ends.most_after(state) + self._end_cost <= left
 
     def way(self, position: int) -> tuple[int, ...] | None:
@@ -219,7 +221,7 @@ class NearestEnd:
         return inf if cost >= NEVER else cost + self._end_cost
 
     def has_none(self, position: int) -> bool:
-        """Tell whether no tokens complete a text; False where the search did not see all states."""
+        """Return whether no tokens complete a text; False where not all states were seen."""
         return self.way(position) is None and self._masks.counting.exact(position) not in self._cut
 
     def _search(self, state: int) -> tuple[int, ...] | None:

@@ -57,10 +57,6 @@ _FIRST_BYTES = (0xC2, 0xC3, 0xE0, 0xE1, 0xE2, 0xE3, 0xE4, 0xEF, 0xF0)
 leave out, begin with 0xC2, 0xE1, 0xE2, 0xE3 and 0xEF, separators of lines with 0xE2."""
 
 
-LEAST_BELOW = 8
-"""Tokens below a node for which the characters there are worth a look."""
-
-
 class Slice(NamedTuple):
     """``part``: the trie of some tokens.
 
@@ -70,7 +66,7 @@ class Slice(NamedTuple):
     a byte, ``NO_NUMBER`` without one; those of several bytes share numbers by their first.
     ``having``: uint32[c, words], the tokens that have each character, by its number. ``sets``:
     uint64[k, 2], sets of characters, a bit for each by its number, and ``below``: uint16[n], the
-    one with those below each node; set 0 has all, and stands for any other where few tokens are.
+    one with those below each node; set 0 has all, and stands for those beyond ``uint16``.
     ``around``: uint64[n, 2], those on the way to each node or below it. Without a machine there are
     none of the others.
 
@@ -97,7 +93,7 @@ class Tails(NamedTuple):
     """What follows the text in tokens of the last slice.
 
     ``trie``: the tails, and what they begin with; its token ids are places in the other arrays.
-    ``nodes``: int32[k], the node of the whole trie behind each tail of each text. ``before``:
+    ``nodes``: int32[k], the node of the whole trie after each tail of each text. ``before``:
     uint64[k, 2], the characters of that text.
     """
 
@@ -326,11 +322,9 @@ def _characters(trie: TokenTrie, machine: Machine, size: int) -> _Characters:
     number = numbers_of(machine)
     own = _own(trie, number)
     way, under = unite_down_and_up(trie.parent, own)
-    large = np.flatnonzero(trie.token_start[trie.skip] - trie.token_start[:-1] >= LEAST_BELOW)
-    sets, which = _distinct(under[large])
-    below = np.zeros(trie.node_count, np.uint16)
+    sets, which = _distinct(under)
     # So many sets are not met; the others stand for all characters.
-    below[large] = np.where(which < 2**16 - 1, which + 1, 0)
+    below = np.where(which < 2**16 - 1, which + 1, 0).astype(np.uint16)
     having = np.zeros((_count(number), word_count(size)), np.uint32)
     mark_tokens(np.repeat(way, np.diff(trie.token_start), axis=0), trie.token_ids, having)
     sets = np.concatenate((np.full((1, 2), ~np.uint64(0)), sets))

@@ -2,12 +2,12 @@
 
 ``TokenAutomata`` are those of one grammar, with the state table that they share.
 
-A *position* is what an engine holds: the number of a state, or its complement (``~state``) where
+A *position* is what an engine keeps: the number of a state, or its complement (``~state``) where
 the text is over; where a count does not matter yet, the count is above the state
 (``kernel/counting.pxi``). So a token's step is one lookup, by position and token id packed into one
 integer.
 
-Memos, in the order in which they are asked. Of a step: the table and the states behind tokens
+Memos, in the order in which they are asked. Of a step: the table and the states after tokens
 (``TokenSteps``); by position and token what bytes alone do not decide (``after``): special tokens,
 token terminals. Of a row: what the mask of a state is written from (``StateMasks``), without which
 masks cost 1.2 times as much; where an array is asked for, that of the position (``words``), which
@@ -129,7 +129,7 @@ class TokenAutomaton:
         return self.settle(after) if data else position
 
     def can_finish(self, position: int) -> bool:
-        """Tell whether the text is over, or may be ended by the end of sequence."""
+        """Return whether the text is over, or may be ended by the end of sequence."""
         return position < 0 or self.rule.takes_eos(self.masks.is_complete(position))
 
     def settle(self, position: int) -> int:
@@ -155,7 +155,7 @@ class TokenAutomaton:
         return self.masks.union(self.rule.rows(self.masks, position))
 
     def has_tokens(self, position: int) -> bool:
-        """Tell whether any token is allowed at a position before the end; no mask is made."""
+        """Return whether any token is allowed at a position before the end; no mask is made."""
         return bool(self.rule.rows(self.masks, position))
 
     def only_token(self, position: int) -> int | None:
@@ -294,7 +294,7 @@ class Stored(StoredMemo, Protocol):
 class TokenAutomata:
     """The token automata of one grammar; they share its state table and, per vocabulary, its masks.
 
-    Those of the last few vocabularies are cached; an engine holds its own. A full table is reset,
+    Those of the last few vocabularies are cached; an engine keeps its own. A full table is reset,
     and drops what an artifact had stored.
     """
 

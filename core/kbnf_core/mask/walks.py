@@ -23,7 +23,7 @@ Nodes = npt.NDArray[np.int32]
 
 
 ROOT_SET = 0
-"""The number of the set that holds just the trie's root."""
+"""The number of the set that contains just the trie's root."""
 
 EMPTY_ROW = 0
 """The number of the mask in which nothing is allowed."""
@@ -51,4 +51,4 @@ def nothing_found(vocabulary: Vocabulary) -> Found:
 
 def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
     """Return what was found earlier, under the numbers that it had."""
-    return Found(Pool(node_sets), Pool(rows, parts_of(of)))
+    return Found(Pool(node_sets, numbers=of.trie.node_count), Pool(rows, parts_of(of)))

@@ -1,10 +1,11 @@
-"""Explanations of masks: why a token, or bytes, can or cannot come (``mask --why``, ``play``)."""
+"""Explanations of masks: why a token, or bytes, can or cannot occur (``mask --why``, ``play``)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from kbnf_core.config import Finish
-from kbnf_core.lower.build import PlainTables
+from kbnf_core.lower.positions import Positions
 from kbnf_core.mask.boundary import WaitingAutomaton
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.token_automaton import TokenAutomaton
@@ -14,12 +15,15 @@ from kbnf_core.text.errors import FinishedError, RejectedError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""Inclusive ranges of bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why something is, or is not, allowed at a position.
 
-    ``accepted``: how many bytes of ``data`` can come. ``expected``: inclusive ranges of the bytes
+    ``accepted``: how many bytes of ``data`` can occur. ``expected``: inclusive ranges of the bytes
     expected at that point; ``places``: where in the grammar each is expected. ``reason``
     is one sentence.
     """
@@ -28,33 +32,33 @@ class Explanation:
     token_id: int | None
     data: bytes
     accepted: int
-    expected: tuple[tuple[int, int], ...]
+    expected: Ranges
     places: tuple[LivePlace, ...]
     reason: str
 
 
 class Why:
-    """Explains positions of one grammar over one vocabulary, by replaying them on plain tables.
+    """Explains positions of one grammar over one vocabulary, by replaying them on its positions.
 
     It has a table of its own, which is reset when it is full, as those of engines are.
     """
 
     def __init__(
         self,
-        plain: PlainTables,
+        positions: Positions,
         vocabulary: Vocabulary,
         finish: Finish,
         limits: Limits = DEFAULT_LIMITS,
     ) -> None:
-        self._plain = plain
+        self._positions = positions.without_tail_calls()
         self._finish = finish
         self._vocabulary = vocabulary
         self._limits = limits
         self._begin()
 
     def _begin(self) -> None:
-        self._states = StateTable(self._plain.tables)
-        self._explainer = Explainer(self._plain, self._states)
+        self._states = StateTable(self._positions.tables)
+        self._explainer = Explainer(self._positions, self._states)
         masks = Masks(self._states, self._vocabulary, self._limits)
         self._automaton = TokenAutomaton(masks, self._finish, self._limits)
 
@@ -70,20 +74,21 @@ class Why:
         state = place if place >= 0 else DEAD
         taken = self._automaton.rule.feed(self._states, state, data)[1] if state != DEAD else 0
         reached = self._states.feed(state, data[:taken])[0]
+        expected = self._explainer.expected(reached)
         return Explanation(
             allowed,
             token_id,
             data,
             taken,
-            self._explainer.expected(reached),
+            expected,
             self._explainer.live_places(reached),
-            reason or self._byte_reason(reached, data, taken),
+            reason or self._byte_reason(reached, data, taken, expected),
         )
 
     def explain_waiting(
         self, automaton: WaitingAutomaton, place: int, what: int | bytes | str
     ) -> Explanation:
-        """Explain what can come where no grammar is in force yet."""
+        """Explain what can occur where no grammar is in force yet."""
         token_id = what if isinstance(what, int) else None
         data, allowed = self._spell(what), True
         try:
@@ -105,7 +110,7 @@ class Why:
         return self._automaton.beginning
 
     def after(self, place: int, what: int | bytes) -> int:
-        """Return the position after a token, or bytes, that can come."""
+        """Return the position after a token, or bytes, that can occur."""
         place = self._with_room(place)
         if isinstance(what, bytes):
             return self._automaton.append(place, what)
@@ -154,18 +159,18 @@ class Why:
             return "it is a special token, and the grammar does not name it here"
         return ""
 
-    def _byte_reason(self, reached: int, data: bytes, taken: int) -> str:
+    def _byte_reason(self, reached: int, data: bytes, taken: int, expected: Ranges) -> str:
         if self._states.feed(reached, data[taken : taken + 1])[0] != DEAD:
             return (
                 f"the text is complete after {taken} byte{'' if taken == 1 else 's'}, and"
                 " `finish=eager` ends it there:"
                 " `(* kbnf: finish=eos *)`, or `--finish eos`, lets the model choose the end"
             )
-        return f"byte {taken} ({show_byte(data[taken])}) is not expected here"
+        return unexpected(data, taken, expected)
 
 
 class RuleFollower:
-    """Follows one text on plain tables, and names the rule in which it is."""
+    """Follows one text, and names the rule in which it is."""
 
     def __init__(self, why: Why) -> None:
         self._why = why
@@ -173,7 +178,7 @@ class RuleFollower:
         self._names: dict[int, str] = {}
 
     def append(self, what: int | bytes) -> None:
-        """Append a token, or bytes, that can come."""
+        """Append a token, or bytes, that can occur."""
         self._place = self._why.after(self._place, what)
 
     def rule(self) -> str:
@@ -183,6 +188,14 @@ class RuleFollower:
             places = self._why.places(self._place)
             found = self._names[self._place] = places[0].rules[-1] if places else ""
         return found
+
+
+def unexpected(data: bytes, at: int, expected: Ranges) -> str:
+    """Return why bytes end at the one at an offset, where others are ``expected``."""
+    said = f"byte {at} ({show_byte(data[at])}) is not expected here"
+    other = data[at : at + 1].swapcase()
+    is_case = other != data[at : at + 1] and any(low <= other[0] <= high for low, high in expected)
+    return f"{said}, but {chr(other[0])!r} is: case matters" if is_case else said
 
 
 def show_byte(value: int) -> str:

@@ -60,7 +60,7 @@ class CallReader:
     """
 
     def __init__(self, parser: CallParser, vocabulary: Vocabulary | None = None) -> None:
-        self._parser = parser
+        self._parser, self._vocabulary = parser, vocabulary
         self._follower = Follower(parser.parser, vocabulary)
         self._parts: list[_Text | _Call] = []
         self._deltas: list[Delta] = []
@@ -103,6 +103,19 @@ class CallReader:
     def value(self) -> list[Any]:
         """The parts so far."""
         return [part.value for part in self._parts if part.is_there]
+
+    @property
+    def settled(self) -> int:
+        """The offset up to which what was read is in the value, or is what is around its parts."""
+        return self._at - (self._parts[-1].held if self._is_open else 0)
+
+    def again(self) -> "CallReader":
+        """Return the reader of another text."""
+        return CallReader(self._parser, self._vocabulary)
+
+    def extent(self, data: bytes) -> tuple[int, int]:
+        """Return how many bytes begin a text, and how many of these are one, -1 where none are."""
+        return self._parser.parser.extent(data)
 
     def deltas(self) -> list[Delta]:
         """Return what is new since the last call, in the order of the text."""
@@ -153,6 +166,11 @@ class _Text:
         return added
 
     @property
+    def held(self) -> int:
+        """The number of bytes that may be text."""
+        return len(self._held.encode()) + len(self._decoder.getstate()[0])
+
+    @property
     def is_there(self) -> bool:
         return any(self._pieces)
 
@@ -167,6 +185,7 @@ class _Call:
     """A call of a tool."""
 
     is_there = True
+    held = 0
 
     def __init__(self, mark: Mark, number: int) -> None:
         self.number = number

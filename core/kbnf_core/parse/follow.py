@@ -20,7 +20,7 @@ from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 class Follower:
-    """Reads the tokens and bytes that an engine accepted; rollback and copies hold.
+    """Reads the tokens and bytes that an engine accepted; rollback and copies work.
 
     ``events`` are all that are certain, of which ``given`` were given to the caller.
     """

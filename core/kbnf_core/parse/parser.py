@@ -14,7 +14,7 @@ import numpy as np
 
 from kbnf_core.ir import Grammar, TokenTerminal
 from kbnf_core.kernel import Derivations, StreamedTrace, TooManyReadings, Trace
-from kbnf_core.parse.positions import Positions, build_positions
+from kbnf_core.lower.positions import Positions, build_positions
 from kbnf_core.parse.tree import Event, Ids, Nodes, Tree
 from kbnf_core.recognise.explain import byte_ranges
 from kbnf_core.recognise.states import StateTable
@@ -39,7 +39,7 @@ class Parser:
         limits: Limits = DEFAULT_LIMITS,
         named: dict[str, str | None] | None = None,
     ) -> None:
-        self._positions: Positions = build_positions(grammar, named, limits)
+        self.positions: Positions = build_positions(grammar, named, limits)
         self._limits = limits
         self._lock = RLock()
         self._whole: Derivations | None = None
@@ -48,23 +48,23 @@ class Parser:
     @property
     def names(self) -> tuple[str, ...]:
         """The rules that nodes of trees may have."""
-        return self._positions.names
+        return self.positions.names
 
     @property
     def token_terminals(self) -> tuple[TokenTerminal, ...]:
         """The token terminals of the grammar, as ``Trace.read_token`` numbers them."""
-        return self._positions.tables.token_terminals
+        return self.positions.tables.token_terminals
 
     def trace(self) -> Trace:
         """Return the beginning of a text."""
         with self._lock:
-            self._whole = self._fresh(self._whole, lambda: self._positions)
+            self._whole = self._fresh(self._whole, lambda: self.positions)
             return Trace(self._whole, self._limits.work // _WORK)
 
     def streamed_trace(self) -> StreamedTrace:
         """Return the beginning of a text that goes on."""
         with self._lock:
-            self._streamed = self._fresh(self._streamed, self._positions.without_tail_calls)
+            self._streamed = self._fresh(self._streamed, self.positions.without_tail_calls)
             return StreamedTrace(self._streamed, self._limits.work // _WORK)
 
     def _fresh(self, known: Derivations | None, positions: Any) -> Derivations:
@@ -102,9 +102,20 @@ class Parser:
         with self._counted():
             return trace.read(data)
 
+    def extent(self, data: bytes) -> tuple[int, int]:
+        """Return how many bytes begin a text, and how many of these are one, -1 where none are."""
+        trace = self.streamed_trace()
+        fitting = whole = self.read(trace, data)
+        while not trace.is_complete():
+            whole -= 1
+            if whole < 0:
+                break
+            trace.cut_to(whole)
+        return fitting, whole
+
     def error(self, trace: Trace, data: bytes) -> ParseError:
         """Return why what was read of ``data`` is not followed by the rest of it."""
-        classes = self._positions.tables.classes
+        classes = self.positions.tables.classes
         expected = byte_ranges(np.isin(classes, trace.expected()))
         opened: list[str] = []
         read = trace.size

@@ -139,7 +139,7 @@ class Tree:
         return next(self.find_all(rule), None)
 
     def at(self, offset: int) -> "Sequence[Tree]":
-        """Return the nodes that hold the byte at ``offset``, outermost first."""
+        """Return the nodes that contain the byte at ``offset``, outermost first."""
         path: list[Tree] = []
         at, end = self._at, self._after
         while at < end:

@@ -1,9 +1,9 @@
 r"""JSON values of texts that are still coming.
 
-A reader takes bytes as they come and holds the value so far. What it holds is certain: a string
-is as long as its characters are known, a number is there once something follows it or the text is
-over, a name is there together with its value, and nothing that was there goes away. Arrays and
-objects are there from their first bracket.
+A reader takes bytes as they come and contains the value so far. What it contains is certain: a
+string is as long as its characters are known, a number is there once something follows it or the
+text is over, a name is there together with its value, and nothing that was there goes away. Arrays
+and objects are there from their first bracket.
 
 The rules of a grammar are not asked: a text that fits a JSON Schema is JSON, and JSON says by
 itself where values begin and end. So a reader costs the same for any schema, and needs no

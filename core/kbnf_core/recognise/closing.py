@@ -24,7 +24,7 @@ from kbnf_core.text.budget import Budget
 class DistanceToEnd:
     """The lengths of shortest texts for the states of one table.
 
-    ``token``: what a token terminal counts, infinite where none may come. ``ends``: the costs.
+    ``token``: what a token terminal counts, infinite where none may occur. ``ends``: the costs.
     """
 
     def __init__(self, states: StateTable, token: float) -> None:
@@ -102,7 +102,7 @@ def _close(states: StateTable, most: int) -> Closing:
 
 
 def is_prefix_free(tables: Tables, most: int = 500) -> bool:
-    """Tell whether the states are at most so many, and no text that is complete goes on.
+    """Return whether the states are at most so many, and no text that is complete goes on.
 
     False where there are more: then it is not known.
     """

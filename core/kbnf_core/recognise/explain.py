@@ -1,7 +1,7 @@
 """Explanations of states in terms of the grammar: rules, and spans of its source.
 
 The engine's tables merge equivalent positions, so they cannot name them. Explaining replays the
-text on plain tables, in which every position is a state of its own.
+text on the position automata, in which every occurrence of a symbol is a state of its own.
 """
 
 from collections import deque
@@ -12,8 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.lower.build import PlainTables
-from kbnf_core.lower.nfa import Place
+from kbnf_core.lower.positions import Origin, Positions
 from kbnf_core.recognise.states import BOTTOM, StateTable
 from kbnf_core.text.source import NOWHERE, Span
 
@@ -43,11 +42,15 @@ class LivePlace:
 
 
 class Explainer:
-    """Finds the live items of states of ``states``, a table over plain tables."""
+    """Finds the live items of states of ``states``, a table over ``positions``.
 
-    def __init__(self, plain: PlainTables, states: StateTable) -> None:
-        self._tables = plain.tables
-        self._places = plain.places
+    No call in these is a tail call, so that the rules above a state are known.
+    """
+
+    def __init__(self, positions: Positions, states: StateTable) -> None:
+        self._tables = positions.tables
+        self._rules = positions.rules
+        self._origins = positions.origins
         self._states = states
 
     def live_places(self, state: int) -> tuple[LivePlace, ...]:
@@ -61,8 +64,8 @@ class Explainer:
                     continue
                 rules, calls = self._path(stack_node, report)
                 outside = _innermost(calls)
-                for place in self._places[position]:
-                    span, offset, _ = place if place.span != NOWHERE else outside
+                for origin in self._origins[position]:
+                    span, offset, _ = origin if origin.span != NOWHERE else outside
                     found[LivePlace(rules, calls, span, offset, expected)] = None
                 if len(found) >= MAX_PLACES:
                     return tuple(found)
@@ -103,13 +106,13 @@ class Explainer:
         self, here: tuple[int, int], below: "dict[tuple[int, int], _Link | None]"
     ) -> tuple[tuple[str, ...], tuple[tuple[Span, ...], ...]]:
         """Return names and calls from ``here`` down, without the parts of large rules."""
-        names = [self._tables.names[here[1]]]
+        names = [self._rules[here[1]]]
         calls: list[tuple[Span, ...]] = []
         link = below[here]
         while link is not None:
             inner, after = link
             symbols = self._symbols(here[1], inner[1], after)
-            name = self._tables.names[inner[1]]
+            name = self._rules[inner[1]]
             if "#" not in name:
                 names.append(name)
                 calls.append(symbols)
@@ -123,8 +126,8 @@ class Explainer:
             position, report = self._states.items.unpack(item)
             if report == caller:
                 for source in self._callers.get((callee, position), ()):
-                    name = self._tables.names[callee]
-                    calls = (each for each in self._places[source] if each.called == name)
+                    name = self._rules[callee]
+                    calls = (each for each in self._origins[source] if each.called == name)
                     found.update((each.span, None) for each in calls)
         return tuple(found)
 
@@ -140,10 +143,10 @@ class Explainer:
         return callers
 
 
-def _innermost(calls: tuple[tuple[Span, ...], ...]) -> Place:
+def _innermost(calls: tuple[tuple[Span, ...], ...]) -> Origin:
     """Return the innermost call that has a place in the source."""
     written = (span for spans in reversed(calls) for span in spans if span != NOWHERE)
-    return Place(next(written, NOWHERE))
+    return Origin(next(written, NOWHERE))
 
 
 def byte_ranges(flags: npt.NDArray[np.bool_]) -> tuple[tuple[int, int], ...]:

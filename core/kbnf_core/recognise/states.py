@@ -101,9 +101,9 @@ class StoredStates(Protocol):
 
 
 class StateTable:
-    """The state table, a lazy DFA. Shared by engines and threads: growing it holds a lock.
+    """The state table, a lazy DFA. Shared by engines and threads: growing it takes a lock.
 
-    ``explorer`` is the kernel's stepper, which holds the rows and is faster than the methods here.
+    ``explorer`` is the kernel's stepper, which has the rows and is faster than the methods here.
     ``given``: of ``Contents.size``, what was stored or carried over.
     """
 

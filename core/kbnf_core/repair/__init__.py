@@ -1,7 +1,7 @@
 """Repair: whether a text fits a grammar, how one that was cut is closed, and what is nearest to it.
 
 A text *fits*, or it is *cut*: the beginning of one that fits; or it is *wrong* from some byte on.
-What a grammar's way to finish says holds: under ``finish=eager`` a text that goes on after its
+The grammar's way to finish applies: under ``finish=eager`` a text that goes on after its
 first complete beginning is wrong there. Texts are read byte by byte, as an engine over bytes reads
 them; what only a token can be, no text is.
 

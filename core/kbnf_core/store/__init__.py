@@ -14,7 +14,7 @@ validated when it is loaded; whatever is missing, exchanged or damaged is a miss
 is signed, though: who may write to a store may write an artifact whose tables are not those of the
 source that it names, and decides what grammars from this store allow.
 
-Here artifacts are put and got by their keys, and a store is opened by its URL and looked after.
+Here artifacts are put and got by their keys, and a store is opened by its URL and managed.
 """
 
 import atexit
@@ -140,7 +140,7 @@ class ArtifactStore:
     def get(self, key: str) -> Path | None:
         """Return a local file with the artifact of a key, None on a miss.
 
-        Damage is a miss, a ``StoreWarning``, and removed, so that the next writer mends it.
+        Damage is a miss, a ``StoreWarning``, and removed, so that the next writer fixes it.
         """
         path = self.cache.find(key)
         if path is not None:
@@ -151,7 +151,7 @@ class ArtifactStore:
         return path
 
     def put(self, key: str, artifact: Path) -> bool:
-        """Store an artifact; tell whether there was none. What it is made of comes first.
+        """Store an artifact; return whether there was none. What it is made of comes first.
 
         Raises ``ConfigError`` for one that is larger than what readers take.
         """
@@ -209,7 +209,7 @@ class ArtifactStore:
         return sum(self.get(key) is not None for key in keys)
 
     def check(self, key: str) -> bool:
-        """Read all that the artifact of a key is made of; tell whether there is one.
+        """Read all that the artifact of a key is made of; return whether there is one.
 
         Raises ``DamagedError``.
         """

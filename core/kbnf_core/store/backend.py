@@ -50,7 +50,7 @@ class Backend(Protocol):
         """Drop the copies that were made earlier: what is read next comes from the store."""
 
     def put_if_absent(self, key: str, path: Path) -> bool:
-        """Store the content of a file, unless something is there; tell whether it was stored.
+        """Store the content of a file, unless something is there; return whether it was stored.
 
         It appears whole or not at all.
         """

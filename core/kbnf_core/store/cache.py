@@ -19,7 +19,7 @@ from kbnf_core.text.files import make_room
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a file's lock, which ends with this process at the latest."""
+    """Keep a file's lock, which ends with this process at the latest."""
     try:
         import fcntl
     except ImportError:
@@ -80,7 +80,7 @@ class LocalCache:
 
     @contextmanager
     def single_flight(self, key: str) -> Iterator[None]:
-        """Hold off everybody on this machine who works at the same key."""
+        """Keep out everybody on this machine who works at the same key."""
         # A few locks for all keys: they need not be cleared away.
         with locked(self._folder / "locks" / key[:2]):
             yield

@@ -42,7 +42,7 @@ DIGITS = 32
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be a key or a digest, and so a name in a store."""
+    """Return whether a text can be a key or a digest, and so a name in a store."""
     return len(text) == DIGITS and all(each in "0123456789abcdef" for each in text)
 
 
@@ -117,8 +117,9 @@ def recipe_of(
     """Return the recipe for a text in any language, a file, or a JSON Schema as a value.
 
     ``language`` is the name that ``convert.detect`` gives, by default what it finds in the text
-    and its ``path``. A Lark text that imports is converted here, so that the key covers the files
-    that it imports, and machines without them can compile it; ``imports`` says which it may.
+    and its ``path``. A Lark text that imports is converted here, and a schema gets the files
+    that it refers to, so that the key covers these files, and machines without them can compile it;
+    ``imports`` says which it may.
     Raises ``GrammarError``, ``SourceError`` and ``ConfigError``.
     """
     if isinstance(source, Path):
@@ -128,6 +129,9 @@ def recipe_of(
         options = JSON_SCHEMA.options_of(source, options)
         language, source = JSON_SCHEMA.name, JSON_SCHEMA.text_of(source)
     language = language or detect(source, path).name
+    meant = named(language)
+    if meant is not None and path:
+        source = meant.self_contained(source, path, imports or BELOW)
     if options and language not in _VALUES:
         raise ConfigError(f"only schemas have options: {', '.join(sorted(options))}")
     recipe = Recipe(

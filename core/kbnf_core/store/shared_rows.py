@@ -8,7 +8,7 @@ Rows of less than ``SMALL`` bytes stay in the skeleton: four of five rows of rea
 small, and one that is sent and looked up by itself costs more than its bytes.
 
 A few bytes may be compressed to stand for gigabytes. So nothing is unpacked beyond what was
-announced: a skeleton up to the size of its artifact, a row up to the size that its skeleton tells.
+announced: a skeleton up to the size of its artifact, a row up to the size that its skeleton says.
 """
 
 import hashlib
@@ -88,7 +88,7 @@ def packed(row: bytes) -> bytes:
 
 
 class DamagedError(KbnfError, ValueError):
-    """Something that a store holds is missing or is not what it is called; ``key`` names it."""
+    """Something that a store contains is missing or is not what it is called; ``key`` names it."""
 
     def __init__(self, key: str, reason: str) -> None:
         self.key = key

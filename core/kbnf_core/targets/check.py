@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
@@ -28,6 +28,7 @@ from kbnf_core.targets.names import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.process import Asked, NotInstalledError, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.source import Source, Span
 
 CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
@@ -69,6 +70,9 @@ class Checked:
     rows: tuple[Row, ...] = ()
 
 
+T = TypeVar("T")
+
+
 class Panel:
     """The targets of a run; engines are asked in one process each.
 
@@ -93,10 +97,10 @@ class Panel:
         self.failures: list[str] = []
         self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
 
-    def results(self, examine: Callable[[Asked], Result | None]) -> list[Result]:
+    def results(self, examine: Callable[[Asked], T | None]) -> list[T]:
         """Return what comes of asking each engine, all of them at the same time."""
 
-        def ask(asked: Asked) -> Result | NotInstalledError | None:
+        def ask(asked: Asked) -> T | NotInstalledError | None:
             try:
                 return examine(asked)
             except NotInstalledError as error:
@@ -130,7 +134,7 @@ class Panel:
 
 def _target(name: str, note: str) -> Target:
     if name in SERVICE_NAMES:
-        return Target(name, AS_OF, "as documented then")
+        return Target(name, AS_OF[Service(name)], "as documented then")
     how = ENGINES[name].defaults
     return Target(name, version_of(name), f"{how}; {note}" if note else how)
 
@@ -161,13 +165,21 @@ def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
     return checked, panel.targets
 
 
-def check_targets(source: Source, language: Language, panel: Panel) -> Checked:
-    """Ask the targets of a panel about each schema of a text that ``is_json``."""
+def check_targets(
+    source: Source, language: Language, panel: Panel, imports: Imports = BELOW
+) -> Checked:
+    """Ask the targets of a panel about each schema of a text that ``is_json``.
+
+    ``imports`` says which files it may refer to.
+    """
     findings: list[Diagnostic] = []
     rows: list[Row] = []
-    for tool, prefix, schema in schemas_of(source, language):
-        exam = Exam(schema)
-        results = panel.results(partial(examine, exam))
+    schemas = list(schemas_of(source, language, imports))
+    exams = [Exam(schema) for _, _, schema in schemas]
+    # No engine waits for another one: each goes through all schemas.
+    by_engine = panel.results(lambda asked: [examine(exam, asked) for exam in exams])
+    for number, (tool, prefix, schema) in enumerate(schemas):
+        results = [each[number] for each in by_engine]
         for result in results:
             rows.append(Row(tool, result.engine, result.verdict))
             said = (*result.findings, *costs(result, results))
@@ -194,9 +206,9 @@ def _refused(
         f"{pointer or 'the whole schema'}: {problem.message}",
         source,
         source.locate(pointer),
-        notes=(f"as {service.value} documented it on {AS_OF}",),
+        notes=(f"as {service.value} documented it on {AS_OF[service]}",),
         helps=(problem.help,) if problem.help else (),
-        details=_details(service.value, AS_OF, "refuses", pointer, "", None, tool),
+        details=_details(service.value, AS_OF[service], "refuses", pointer, "", None, tool),
     )
 
 
@@ -207,8 +219,8 @@ def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diag
     except (ValueError, RecursionError):
         return
     for tool, service in product(tools, services):
-        form = OF_SERVICES[service]
-        for problem in refusals(tool, form) if form.title != tool.form.title else ():
+        form = OF_SERVICES.get(service)
+        for problem in refusals(tool, form) if form and form.title != tool.form.title else ():
             yield _refused(source, service, problem, "", tool.name)
 
 
@@ -223,10 +235,12 @@ def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
     return Checked(tuple(findings), tuple(rows))
 
 
-def schemas_of(source: Source, language: Language) -> Iterator[tuple[str, str, Json]]:
+def schemas_of(
+    source: Source, language: Language, imports: Imports = BELOW
+) -> Iterator[tuple[str, str, Json]]:
     """Yield the schemas of a text: the tool's name where it is one's, the pointer, the schema."""
     try:
-        value = json.loads(source.text)
+        value = json.loads(language.self_contained(source.text, source.path, imports))
     except (ValueError, RecursionError):
         return
     if language is TOOL_LIST:
@@ -291,17 +305,10 @@ def diagnostic(
         CODES[finding.fault],
         message,
         source,
-        source.locate(nearest(source, pointer)) if span is None else span,
+        source.locate(pointer) if span is None else span,
         notes=notes,
         details=_details(*said, finding.witness, tool),
     )
-
-
-def nearest(source: Source, pointer: str) -> str:
-    """Return the nearest place there is: a keyword that is missing has none."""
-    while pointer and pointer not in source.places:
-        pointer = pointer.rpartition("/")[0]
-    return pointer
 
 
 def _details(

@@ -1,4 +1,4 @@
-"""The engines that can be asked, each behind one face: a schema or a grammar in, texts read.
+"""The engines that can be asked, each after one face: a schema or a grammar in, texts read.
 
 All of this runs in a process of its own (``worker``): an engine may hang, or end its process.
 Engines are asked with their defaults over a vocabulary of the 256 bytes, so that what they say is
@@ -56,7 +56,7 @@ class Engine:
     ``packages`` are pairs of a module and a distribution, in the order in which they are looked
     for; ``extra`` installs it. ``defaults`` says how it is asked; ``language`` is that of its
     grammars. ``opens`` is an option with which objects are open that its default closes;
-    ``hint`` is said beside the extra.
+    ``hint`` is shown beside the extra.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """A schema and an engine: what the engine refuses, does not enforce, and rejects.
 
-``Exam`` holds what is asked about a schema, made once for all engines: its judges, documents that
-cover it, and witnesses. ``examine`` asks an engine. Every fault is asked again before it is
+``Exam`` contains what is asked about a schema, made once for all engines: its judges, documents
+that cover it, and witnesses. ``examine`` asks an engine. Every fault is asked again before it is
 returned, and judged by two (``judges``): one that cannot be replayed is none.
 """
 
@@ -70,7 +70,7 @@ class Finding:
     """A fault of an engine with a schema, at ``pointer`` (of the keyword, where there is one).
 
     ``witness`` is a document's text: one that is taken wrongly, or rejected. ``words`` are the
-    engine's, or tell what is the matter; ``part`` is the smallest schema that is refused.
+    engine's, or say what is wrong; ``part`` is the smallest schema that is refused.
     """
 
     engine: str
@@ -87,7 +87,7 @@ class Finding:
 class Result:
     """What an engine did with a schema: ``verdict`` is the worst fault, or ``ok``.
 
-    ``stopped`` tells that time was over before all was asked; ``answer`` is the engine's to the
+    ``stopped`` says that time was over before all was asked; ``answer`` is the engine's to the
     whole schema.
     """
 
@@ -108,8 +108,8 @@ class Result:
 class Exam:
     """What engines are asked about a schema, which is a JSON value.
 
-    Several threads may ask: who wants ``documents`` or ``witnesses`` holds the ``lock``, so that
-    they are made once.
+    Several threads may ask: whoever wants ``documents`` or ``witnesses`` takes the ``lock``, so
+    that they are made once.
     """
 
     def __init__(self, schema: Json, text: str | None = None) -> None:
@@ -155,7 +155,7 @@ class Exam:
         return next(filter(asked.accepts, spellings(ordered)), None) if is_other else None
 
     def takes(self, asked: Asked, document: Json) -> bool:
-        """Tell whether an engine takes a document in a spelling that it may write."""
+        """Return whether an engine takes a document in a spelling that it may write."""
         return self.spelling(asked, document) is not None
 
     @cached_property
@@ -212,11 +212,12 @@ class _Examination:
 
     def run(self) -> Result:
         answer = self._asked.compile(self._exam.text)
-        if not answer.takes:
-            self._refusals(answer)
-        else:
-            self._weak()
-            self._rejects()
+        with self._asked.parts_of(answer):
+            if not answer.takes:
+                self._refusals(answer)
+            else:
+                self._weak()
+                self._rejects()
         return Result(self._asked.name, self._version, tuple(self._found), answer, self._stopped)
 
     def _is_over(self) -> bool:
@@ -490,7 +491,7 @@ def _without_member(document: Json, path: tuple[str | int, ...], name: str) -> J
 
 
 def shrunk(document: Json, holds: Callable[[Json], bool], is_over: Callable[[], bool]) -> Json:
-    """Return a smaller document for which ``holds`` holds still, by leaving out and shortening."""
+    """Return a smaller document, for which ``holds`` is true, by leaving out and shortening."""
     left = _SHRINKING
     changed = True
     while changed and left > 0:

@@ -28,7 +28,7 @@ _MOST = 3
 
 
 def reads_grammars(name: str) -> bool:
-    """Tell whether an engine has a language of grammars."""
+    """Return whether an engine has a language of grammars."""
     return ENGINES[name].language is not None
 
 

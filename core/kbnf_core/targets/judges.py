@@ -1,7 +1,7 @@
 """What is valid: judged by ``jsonschema`` and by our own engine, neither of which is asked alone.
 
 A document is *valid* where neither refuses it, *invalid* where neither takes it; what one of the
-two cannot judge, the other one does. All else is in doubt, and nothing is said of it.
+two cannot judge, the other one does. All else is in doubt, and nothing is reported of it.
 """
 
 import json
@@ -66,11 +66,11 @@ class Judges:
         return kind(self.schema, registry=registry, format_checker=kind.FORMAT_CHECKER)
 
     def knows_format(self, name: object) -> bool:
-        """Tell whether ``jsonschema`` checks a format."""
+        """Return whether ``jsonschema`` checks a format."""
         return name in self.validator.FORMAT_CHECKER.checkers
 
     def fits(self, value: Json, schema: Json = None) -> bool | None:
-        """Tell whether ``jsonschema`` finds a value valid, None where it cannot say.
+        """Return whether ``jsonschema`` finds a value valid, None where it cannot say.
 
         ``schema`` is one inside the document, without it the whole.
         """
@@ -106,16 +106,16 @@ class Judges:
         return Texts(grammar)
 
     def we_take(self, text: str) -> bool | None:
-        """Tell whether our engine takes a text, None where it cannot say."""
+        """Return whether our engine takes a text, None where it cannot say."""
         return None if self.ours is None else self.ours.has(text)
 
     def are_for(self, value: Json, text: str) -> bool:
-        """Tell whether a document is valid, and nothing speaks against it."""
+        """Return whether a document is valid, and nothing speaks against it."""
         said = {self.fits(value), self.we_take(text)} - {None}
         return said == {True}
 
     def are_against(self, value: Json, text: str, *, ours_alone: bool = False) -> bool:
-        """Tell whether a document is invalid, and nothing speaks for it.
+        """Return whether a document is invalid, and nothing speaks for it.
 
         ``ours_alone``: it is about a format that ``jsonschema`` does not check.
         """

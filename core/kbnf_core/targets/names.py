@@ -7,7 +7,7 @@ from typing import NamedTuple
 ENGINE_NAMES = ("xgrammar", "llguidance", "outlines-core", "llama.cpp")
 """The engines that can be asked."""
 
-SERVICE_NAMES = ("openai", "anthropic", "gemini")
+SERVICE_NAMES = ("openai", "anthropic", "gemini", "cohere", "mistral")
 """The hosted services, of which documents are known."""
 
 ALL = "all"
@@ -38,8 +38,15 @@ HOSTS: Mapping[str, Host] = MappingProxyType(
         # `auto` goes on where the one before refuses, or a keyword is known as not enforced.
         "vllm": Host("0.33", {"xgrammar": "0.2.8", "llguidance": "1.7", "outlines-core": "0.2.14"}),
         "sglang": Host("0.5", {"xgrammar": "0.2.7"}),
-        # It converts schemas by the same code as llama-server.
-        "ollama": Host("", {"llama.cpp": "a build of its own"}),
+        # From its repository, read on 2026-11-28: `format` is "json" or a schema, which an object
+        # must be; llama.cpp's converter makes the grammar, into a buffer of that size.
+        "ollama": Host(
+            "",
+            {
+                "llama.cpp": "a build of its own, which gets 32 KiB of the grammar, or four times"
+                " the size of the schema if that is more"
+            },
+        ),
     }
 )
 """Programs that serve models, by name."""

@@ -67,5 +67,5 @@ class Texts:
                 yield data.decode("utf-8", "replace")
 
     def has(self, text: str) -> bool:
-        """Tell whether a text is one of the grammar."""
+        """Return whether a text is one of the grammar."""
         return self.read(text.encode("utf-8", "surrogatepass")) is None

@@ -8,7 +8,8 @@ what llama.cpp's parser says.
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -19,6 +20,10 @@ from kbnf_core.text.errors import KbnfError, install_command
 
 SECONDS = 10.0
 """The time that an engine has for a schema, and for a text."""
+
+PART_SECONDS = 2.0
+_TIMES_THE_WHOLE = 10
+"""The least time for a part of a schema, and how many times longer than the whole it may take."""
 
 _TO_LOAD = 120.0
 """The time that an engine has to be loaded: torch is imported with xgrammar."""
@@ -42,7 +47,7 @@ class How(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an engine did with a schema: its words, and for one that it takes what that costs."""
+    """What an engine did with a schema: its words, its time, and the memory of one it takes."""
 
     how: How
     words: str = ""
@@ -87,9 +92,11 @@ class Asked:
     memory: int = MEMORY
     adapter: Callable[[], Adapter] | None = None
     _process: Process = field(init=False)
+    _limit: float = field(default=0.0, init=False)
     _compiled: tuple[str, str, dict[str, Any]] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
+        self._limit = self.seconds
         load = self.adapter or ENGINES[self.name].load
         self._process = Process(
             _load, load, memory=self.memory, to_start=_TO_LOAD, keeps_stderr=True
@@ -118,11 +125,24 @@ class Asked:
         self._compiled = None
         self.open()
         try:
-            answer: Answer = self._process.call(_compile, *wanted, seconds=self.seconds)
+            answer: Answer = self._process.call(_compile, *wanted, seconds=self._limit)
         except ProcessError as error:
             return Answer(How.HANGS if error.is_late else How.CRASHES, str(error))
         self._compiled = wanted if answer.takes else None
         return answer
+
+    @contextmanager
+    def parts_of(self, whole: Answer) -> Iterator[None]:
+        """Give less time to what is compiled meanwhile: parts of a schema with this answer.
+
+        A part that takes much longer than the whole is a hang that is soon known.
+        """
+        wanted = max(PART_SECONDS, _TIMES_THE_WHOLE * whole.seconds)
+        self._limit = min(self.seconds, wanted)
+        try:
+            yield
+        finally:
+            self._limit = self.seconds
 
     def reads(self, text: str) -> int | None:
         """Return None where the engine takes a text, else how many of its bytes it takes.
@@ -143,7 +163,7 @@ class Asked:
         return taken
 
     def accepts(self, text: str) -> bool:
-        """Tell whether the engine takes a text; what breaks it, it does not take."""
+        """Return whether the engine takes a text; what breaks it, it does not take."""
         try:
             return self.reads(text) is None
         except BrokenError:
@@ -183,7 +203,7 @@ def _compile(language: str, text: str, options: dict[str, Any]) -> Answer:
         raise
     except BaseException as error:
         # A panic of Rust is no ``Exception``; whatever an engine raises is its answer.
-        return Answer(How.REFUSES, words_of(error))
+        return Answer(How.REFUSES, words_of(error), time.perf_counter() - began)
     seconds = time.perf_counter() - began
     return Answer(How.TAKES, "", seconds, max(_resident() - used, 0))
 

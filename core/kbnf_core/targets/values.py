@@ -15,7 +15,7 @@ from kbnf_core.targets.judges import Json, Judges, pointer_to, strings
 from kbnf_core.targets.judges import at as value_at
 
 Parts: TypeAlias = tuple[dict[str, Any], ...]
-"""Schemas that hold together."""
+"""Schemas that are compatible."""
 
 MOST = 24
 """Variants of a value."""
@@ -86,7 +86,7 @@ class Values:
         return self.of((self._root,)) if isinstance(self._root, dict) else [{}, [], "", 0, None]
 
     def of(self, parts: Sequence[Json], depth: int = 0) -> list[Json]:
-        """Return values for schemas that hold together; the first ones say most."""
+        """Return values for schemas that are compatible; the first ones show most."""
         if any(part is False for part in parts):
             return []
         given = tuple(part for part in parts if isinstance(part, dict))
@@ -318,7 +318,7 @@ def _array(
 
 
 def types_of(parts: Parts) -> list[str]:
-    """Return the types that values may have, those first of which something is said."""
+    """Return the types that values may have, those first of which something is reported."""
     allowed = list(_TYPES)
     for part in parts:
         named = part.get("type")

@@ -168,7 +168,7 @@ class Violations:
         return len(self._found.get(key, []))
 
     def is_one(self, witness: Witness) -> bool:
-        """Tell whether a document is invalid for a keyword alone, to ``jsonschema``.
+        """Return whether a document is invalid for a keyword alone, to ``jsonschema``.
 
         What it cannot say, as of formats that it does not know, our engine says.
         """
@@ -183,7 +183,7 @@ class Violations:
         return bool(without.we_take(compact(witness.document)) if rest is None else rest)
 
     def is_ours_alone(self, witness: Witness) -> bool:
-        """Tell whether a witness is about a format that ``jsonschema`` does not check."""
+        """Return whether a witness is about a format that ``jsonschema`` does not check."""
         if witness.keyword != "format":
             return False
         return not self._judges.knows_format(at(self._judges.schema, witness.place))

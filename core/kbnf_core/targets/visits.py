@@ -1,7 +1,7 @@
 """Where a document meets its schema: each schema that applies to a value inside, with pointers.
 
 The schema and the document are walked side by side. Branches of ``anyOf`` and ``oneOf`` are visited
-where the value fits them, so that what is changed there is changed in the branch that holds.
+where the value fits them, so that what is changed there is changed in the branch that applies.
 """
 
 from collections.abc import Iterator
@@ -106,7 +106,7 @@ def _inside(judges: Judges, schema: dict[str, Any], value: Json) -> _Inside:
 
 
 def declares(schema: dict[str, Any], name: str) -> bool:
-    """Tell whether an object's schema says something of a member, or of all others."""
+    """Return whether an object's schema says something of a member, or of all others."""
     others = "additionalProperties" in schema or "unevaluatedProperties" in schema
     return others or any(True for _ in member_schemas(schema, name))
 

@@ -8,8 +8,8 @@ Held back, the collector would make up for it with the first allocation afterwar
 due, by looking through the whole heap of the program, which takes tens of milliseconds. So the new
 objects, and only these, are looked through at the end: older ones wait for the program's own turn.
 
-What grammars and their masks are made of holds nothing that holds it, so that all of it goes with
-its last user: a circle would wait for a pass through the whole heap, and that comes rarely.
+What grammars and their masks are made of contains nothing that contains it, so that all of it goes
+with its last user: a circle would wait for a pass through the whole heap, and that comes rarely.
 """
 
 import gc
@@ -39,7 +39,7 @@ def without_collecting() -> Iterator[None]:
 
 
 def weakly(method: Callable[P, T]) -> Callable[P, T]:
-    """Return what calls a method of an object that holds the result, and must be alive then."""
+    """Return what calls a method of an object that contains the result, and must be alive then."""
     bound = cast(MethodType, method)
     return partial(_call, ref(bound.__self__), bound.__func__)
 

@@ -28,7 +28,7 @@ def _restore(
 
 
 class GrammarError(KbnfError, ValueError):
-    """A grammar that cannot be used; ``diagnostics`` hold every finding, errors first.
+    """A grammar that cannot be used; ``diagnostics`` contain every finding, errors first.
 
     ``str`` is one line about the first; ``report()`` is what the command line prints. Notebooks
     show the report.
@@ -59,7 +59,7 @@ class GrammarError(KbnfError, ValueError):
 
 
 class EmptyGrammarError(GrammarError):
-    """A grammar whose language is empty, or holds the empty text only."""
+    """A grammar whose language is empty, or contains the empty text only."""
 
 
 class SourceError(KbnfError, OSError):

@@ -37,7 +37,7 @@ class Imports(NamedTuple):
     anywhere: bool = False
 
     def permit(self, path: str, grammar: str | None) -> bool:
-        """Tell whether the text called ``grammar`` may import the file at ``path``."""
+        """Return whether the text called ``grammar`` may import the file at ``path``."""
         folder = normpath(dirname(grammar or ""))
         prefix = "" if folder == "." else join(folder, "")
         place = normpath(path)

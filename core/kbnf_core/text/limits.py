@@ -26,7 +26,7 @@ class Limits:
     steps for each of their ways to end; and what one call adds. A state takes four bytes for each
     byte class, and one to two kilobytes with all that is remembered of it.
     ``work``: counted steps of reading a grammar, of building it, and of each regular expression
-    (``kbnf_core.text.budget``), so that none holds a process for long, however small its text
+    (``kbnf_core.text.budget``), so that none blocks a process for long, however small its text
     (E107). A step takes about half a microsecond in plain Python, so the default is ten seconds at
     worst.
     ``artifact_read``: bytes of an artifact that is read whole; a larger one is mapped, without an

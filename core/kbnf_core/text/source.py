@@ -21,7 +21,7 @@ class Span(NamedTuple):
     end: int
 
     def cover(self, other: "Span") -> "Span":
-        """Return the smallest span that holds both."""
+        """Return the smallest span that contains both."""
         return Span(min(self.start, other.start), max(self.end, other.end))
 
 
@@ -126,12 +126,14 @@ class Source:
     def locate(self, pointer: str) -> Span:
         """Return the span of a JSON Pointer.
 
-        Where the pointer leads nowhere, or into another document, it is the text's first token.
+        Where the pointer leads nowhere, as into another document, it is the nearest value around.
         """
+        while pointer and pointer not in self.places:
+            pointer = pointer.rpartition("/")[0]
         if not pointer:
             # It comes first, so that all others need not be looked for.
             return next((span for _, span in pointers(self.text)), NOWHERE)
-        return self.places.get(pointer) or self.locate("")
+        return self.places[pointer]
 
     def slice(self, span: Span) -> str:
         """Return the text of ``span``."""

@@ -6,8 +6,8 @@ ones. Ranks are those of a list of merges, or those of the tokens that are made:
 merge whose bytes together are one. In a SentencePiece model the rank is the score. Characters
 without a token are written as tokens of their bytes (``fallback``).
 
-So each two neighbours tell whether a sequence of tokens is what the tokenizer writes
-(``kernel/canonical.pxi``). That does not hold of Unigram, which weighs whole words, of WordPiece,
+So each two neighbours return whether a sequence of tokens is what the tokenizer writes
+(``kernel/canonical.pxi``). That does not apply of Unigram, which weighs whole words, of WordPiece,
 which takes the longest piece first, and of ``ignore_merges``, which looks a word up first.
 """
 
@@ -43,7 +43,7 @@ class BytePairs:
 
 
 def refused(reason: str) -> ConfigError:
-    """Return the error for a tokenizer of which each two neighbours do not tell."""
+    """Return the error for a tokenizer of which each two neighbours are not known."""
     return ConfigError(f"canonical masks are for tokenizers of byte pairs: {reason}")
 
 

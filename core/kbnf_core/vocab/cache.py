@@ -36,9 +36,9 @@ SMALLEST_FILE = 2**16
 """In bytes; a smaller file is read as fast as an entry."""
 
 SETTLED = 2.0
-"""Seconds after which a file's time tells any later change from what was read."""
+"""Seconds after which a file's time says any later change from what was read."""
 
-FORMAT = 5
+FORMAT = 6
 """Of the entries; raised whenever they, or what the loaders return, change."""
 
 SUFFIX = ".vocabulary"

@@ -1,6 +1,6 @@
 """Where vocabulary files are: in a folder, or in the local cache of Hugging Face's libraries.
 
-Models are found in that cache by name; nothing is ever downloaded. It holds
+Models are found in that cache by name; nothing is ever downloaded. It applies
 ``models--OWNER--NAME/snapshots/COMMIT/FILES``, and in ``refs/main`` the commit of the branch
 (``huggingface_hub``, "Understand caching").
 """

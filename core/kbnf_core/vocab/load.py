@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def load_vocabulary(
     path: str | Path, eos: Collection[int] | None = None, *, cached: bool = True
 ) -> Vocabulary:
-    """Read a vocabulary from a file, or from a folder that holds a ``tokenizer.json``.
+    """Read a vocabulary from a file, or from a folder that contains a ``tokenizer.json``.
 
     A name that is no path is that of a model in Hugging Face's local cache; nothing is downloaded.
     ``eos`` overrides the stop ids that the file (or a file beside it) names. Unless ``cached`` is

@@ -1,4 +1,4 @@
-"""Tokenizer objects: the vocabulary in what a program already holds, by duck type.
+"""Tokenizer objects: the vocabulary in what a program already has, by duck type.
 
 No library is imported here; each kind of object is recognised by the methods it has. A kind reads
 the same facts from the object as a module of ``formats`` does from its file: which id spells which
@@ -23,7 +23,7 @@ from kbnf_core.vocab.formats.sentencepiece_model import read_processor
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of tokenizer objects: what tells it, how it is read, cuts a text, and merges."""
+    """A kind of tokenizer objects: how it is recognised and read, cuts a text, and merges."""
 
     name: str
     fits: Callable[[Any], bool]

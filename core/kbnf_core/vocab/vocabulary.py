@@ -45,7 +45,7 @@ class Vocabulary:
     same, and a token may be empty: it is then never in a mask). ``token_strings`` are for
     display only. ``special_tokens`` (text to id) and ``eos_token_id`` (one id or several) name
     the ids that have no bytes to match; they win where ``tokens`` has the same id. ``name`` is
-    what to call the vocabulary in messages. ``oddities`` holds what was logged about it: levels
+    what to call the vocabulary in messages. ``oddities`` contains what was logged about it: levels
     of ``logging`` and texts.
 
     Raises ``VocabularyError`` for ids that are not integers in 0 .. 2**24 - 1 and for

@@ -17,13 +17,13 @@ export function takeToken(address, isBare = false) {
   return Boolean(given);
 }
 
-async function post(path, value) {
+async function post(path, body, headers) {
   let reply;
   try {
     reply = await fetch(path, {
       method: "POST",
-      headers: { "Content-Type": "application/json", "X-Kbnf-Token": token },
-      body: JSON.stringify(value),
+      headers: { ...headers, "X-Kbnf-Token": token },
+      body,
     });
   } catch {
     throw new Error("The server does not answer. Is `kbnf play --web` still running?");
@@ -33,11 +33,16 @@ async function post(path, value) {
   throw Object.assign(new Error(`The server refused: ${said}.`), { needsToken: reply.status === 401 });
 }
 
+const postJson = (path, value) => post(path, JSON.stringify(value), { "Content-Type": "application/json" });
+
 /** Return what the page begins with. */
-export const begin = () => post("begin", {});
+export const begin = () => postJson("begin", {});
 
 /** Return the answer to a question; raise an error with `needsToken` where that is missing. */
-export const ask = (question) => post("ask", question);
+export const ask = (question) => postJson("ask", question);
+
+/** Add the vocabulary in a file to those that questions may name; return all their names. */
+export const openVocabulary = (file) => post("vocabulary", file, { "X-Kbnf-Name": encodeURIComponent(file.name) });
 
 /** Tell that a newer question waits; the server asks one after the other. */
 export function hurry() {}

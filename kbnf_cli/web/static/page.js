@@ -1,10 +1,10 @@
 // The page: asks about the newest state, one question at a time, and shows the answer. All that
 // comes back is shown as text, but for diagrams, whose elements are drawn without style or script.
 
-import { ask, begin as beginAsking, hasEngine, hurry, takeToken } from "./backend.js";
+import { ask, begin as beginAsking, hasEngine, hurry, openVocabulary, takeToken } from "./backend.js";
 import { Editor, words } from "./editor.js";
 import { checked, packed, unpacked } from "./links.js";
-import { badgeOf, countOf, findingsNote, sideOf, statusOf, verdictOf } from "./words.js";
+import { badgeOf, counted, countOf, findingsNote, sideOf, statusOf, verdictOf } from "./words.js";
 
 const PAUSE = 80; // milliseconds without a key before a question is asked
 const COLOURS = 10;
@@ -218,7 +218,14 @@ function showGrammarTab() {
   else if (state.show === "targets") shown = targets(answer.targets);
   by("output").replaceChildren(...shown);
   by("findings").replaceChildren(...(isPlain || isWrong ? findings.map(finding) : []));
-  by("said").textContent = isPlain ? findingsNote(answer) : "";
+  const note = isPlain ? findingsNote(answer) : "";
+  by("said").replaceChildren(...(isWrong && answer.other ? otherLanguage(answer.other) : [note]));
+}
+
+/** Offer to read a text as what it is. */
+function otherLanguage(name) {
+  const read = () => { state.start = ""; writeGrammar(state.grammar, name); };
+  return [`This looks like ${name}: `, link(`read it as ${name}`, read), "."];
 }
 
 function finding(each) {
@@ -226,7 +233,8 @@ function finding(each) {
   return make("li", { class: each.severity },
     make("p", { class: "message" }, make("span", { class: "code" }, `${each.code} ${each.severity}`), " ", each.message),
     ...each.notes.map((note) => make("p", {}, `note: ${note}`)),
-    ...each.helps.map((help) => make("p", {}, `help: ${help}`)),
+    // What a command line does about a text in another language, a link does here.
+    ...(answer.other && each.code === "E008" ? [] : each.helps).map((help) => make("p", {}, `help: ${help}`)),
     make("p", {}, at, ...each.fixes.flatMap((fix) => [" · ", fixLink(fix)])));
 }
 
@@ -335,9 +343,10 @@ function showTexts() {
   light(lit < nodes.length ? lit : -1);
 }
 
-/** Tell whether a text does as it must; null where that is not known. */
-function verdict({ status, fits }) {
-  return status ? (status === "complete") === fits : null;
+/** Tell whether a text does as it must; null where that is not known, or nobody wrote a text yet. */
+function verdict({ text: written, status, fits }) {
+  if (!status || (!written && fits && status !== "complete")) return null;
+  return (status === "complete") === fits;
 }
 
 function drawList() {
@@ -418,7 +427,7 @@ function coloured(length) {
 }
 
 function drawTree(more) {
-  by("tree-count").textContent = nodes.length ? `${nodes.length + more} nodes` : "";
+  by("tree-count").textContent = nodes.length ? counted(nodes.length + more, "node") : "";
   const rows = nodes.map((node, index) => {
     const row = make("li", {
       role: "treeitem", "aria-level": String(node.depth + 1), tabindex: index ? "-1" : "0",
@@ -431,7 +440,7 @@ function drawTree(more) {
     row.style.setProperty("--depth", String(Math.min(node.depth, 30)));
     return row;
   });
-  if (more) rows.push(make("li", { class: "count" }, `${more} more nodes`));
+  if (more) rows.push(make("li", { class: "count" }, counted(more, "more node")));
   if (!rows.length) rows.push(make("li", { class: "count" }, "No rule is certain yet."));
   by("tree").replaceChildren(...rows);
 }
@@ -510,7 +519,7 @@ function showExplained(box, why, asked) {
     const name = `${place.path.join(" > ")}, line ${place.line}: `;
     rows.push(pair("in", link(name, () => grammar.select(place), make("code", {}, place.symbol))));
   }
-  if (why.more) rows.push(pair("", `${why.more} more places`));
+  if (why.more) rows.push(pair("", counted(why.more, "more place")));
   box.replaceChildren(...rows);
 }
 
@@ -536,7 +545,7 @@ function fill() {
   // What a link names and nobody offers is what comes first.
   const offered = {
     language: ["KBNF", ...offers.languages], finish: ["", "eager", "token", "eos"],
-    show: ["findings", "diagram", "targets", ...offers.written], vocabulary: [...offers.vocabularies, ""],
+    show: ["findings", "diagram", "targets", ...offers.written], vocabulary: offers.vocabularies.length ? offers.vocabularies : [""],
   };
   for (const [name, values] of Object.entries(offered)) if (!values.includes(state[name])) state[name] = values[0];
   grammar.value = state.grammar;
@@ -566,7 +575,7 @@ async function begin() {
   offers = { targets: [], vocabularies: [], ...begun };
   by("example").replaceChildren(make("option", { value: "" }, "choose …"), ...options(Object.keys(begun.examples)));
   by("language").replaceChildren(...options(begun.languages));
-  by("vocabulary").replaceChildren(...options(offers.vocabularies));
+  showVocabularies();
   if (!state.grammar) {
     for (const name of ["grammar", "language", "start", "finish"]) state[name] = begun[name] || "";
     takeTexts(begun.texts || []);
@@ -583,6 +592,28 @@ function takeExample() {
   nodes = [];
   answer = {};
   fill();
+}
+
+function showVocabularies() {
+  by("vocabulary").replaceChildren(...options(offers.vocabularies));
+}
+
+/** Add the vocabulary in a file that the reader has, and use it. */
+async function openFile(file) {
+  by("busy").textContent = `reading ${file.name} …`;
+  try {
+    const { trouble: why, vocabularies, opened } = await openVocabulary(file);
+    trouble(why);
+    if (!opened) return;
+    offers.vocabularies = vocabularies;
+    showVocabularies();
+    by("vocabulary").value = state.vocabulary = opened;
+    change();
+  } catch (error) {
+    trouble(error.message);
+  } finally {
+    by("busy").textContent = "";
+  }
 }
 
 async function copyLink() {
@@ -624,6 +655,11 @@ function listen() {
       by(`tab-${next}`).focus();
     });
   }
+  by("open-vocabulary").addEventListener("click", () => by("vocabulary-file").click());
+  by("vocabulary-file").addEventListener("change", ({ target }) => {
+    if (target.files[0]) openFile(target.files[0]);
+    target.value = "";
+  });
   document.addEventListener("selectionchange", followCursor);
   by("tree").addEventListener("mouseleave", () => { if (document.activeElement !== text.area) light(-1); });
   by("example").addEventListener("change", takeExample);

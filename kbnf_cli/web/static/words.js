@@ -21,7 +21,7 @@ export function verdictOf(answer) {
     .map((severity) => [findings.filter((each) => each.severity === severity).length, severity])
     .filter(([count]) => count);
   if (!counts.length) return answer.is_checked ? ["no findings", "complete"] : ["", ""];
-  const words = counts.map(([count, severity]) => `${count} ${severity}${count > 1 ? "s" : ""}`);
+  const words = counts.map(([count, severity]) => counted(count, severity));
   return [words.join(", "), counts[0][1]];
 }
 
@@ -34,10 +34,13 @@ export function findingsNote(answer) {
 
 const number = (value) => value.toLocaleString("en");
 
+/** Return a number and its noun, in the plural where it must be. */
+export const counted = (value, noun) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
+
 /** Return what is said above the tokens of a mask. */
 export function sideOf(mask) {
   const shown = mask.tokens.length < mask.count ? `; ${number(mask.tokens.length)} are shown` : "";
-  if (mask.side === "found") return `${number(mask.count)} tokens contain this${shown}.`;
+  if (mask.side === "found") return `${counted(mask.count, "token")} with this text${shown}.`;
   if (mask.side === "allowed") return mask.count ? `Allowed tokens${shown}:` : "No token is allowed.";
   return mask.count
     ? `All tokens but ${number(mask.count)} are allowed. Refused${shown}:`

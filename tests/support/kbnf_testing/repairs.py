@@ -86,7 +86,7 @@ class Judge:
     def least(self, text: bytes, most: int) -> int:
         """Return the cost of the nearest text, ``NEVER`` if it is above ``most``."""
         self._text, self._best = text, most + 1
-        lead = _thousandths(self._weights.around)
+        lead = self._beyond(b"", 0, _thousandths(self._weights.around))
         first = {at: lead + 2 * at for at in range(1, len(text))} | {0: 0}
         self._descend(first)
         return NEVER if self._best > most else self._best
@@ -129,8 +129,8 @@ class Judge:
             return
         for at, cost in row.items():
             left = len(self._text) - at
-            trail = _thousandths(self._weights.around) + 2 * left if left else 0
-            self._best = min(self._best, cost + trail)
+            around = self._beyond(beginning, at, _thousandths(self._weights.around))
+            self._best = min(self._best, cost + (around + 2 * left if left else 0))
 
     def _writes(self, beginning: bytes, row: dict[int, int]) -> list[tuple[bytes, int, int]]:
         """Return the edits that write more than a byte."""
@@ -141,10 +141,11 @@ class Judge:
         for at, cost in row.items():
             pair = text[at : at + 2]
             if len(pair) == 2 and pair[0] != pair[1]:
-                found.append((pair[::-1], at + 2, cost + swapped))
+                found.append((pair[::-1], at + 2, cost + self._beyond(beginning, at, swapped)))
             for read, written, price in weights.rewrites:
                 if text.startswith(read, at):
-                    found.append((written, at + len(read), cost + _thousandths(price)))
+                    dearer = self._beyond(beginning, at, _thousandths(price))
+                    found.append((written, at + len(read), cost + dearer))
             end = at
             while end < len(text) and _is_of_word(text[end]):
                 end += 1
@@ -169,6 +170,7 @@ class Judge:
         for byte_class in self.viable(beginning):
             byte = self._readable[byte_class]
             price, is_chosen = self._with(beginning, byte)
+            price = self._beyond(beginning, at, price)
             dearer = 0
             if byte in QUOTES:
                 dearer = 0 if self._is_free(beginning) else _thousandths(self._weights.opened)
@@ -199,7 +201,22 @@ class Judge:
             return _thousandths(weights.forced if forced else weights.chosen), not forced
         return _thousandths(weights.blank if byte in b" \t\r\n" else weights.sign), False
 
+    def _beyond(self, beginning: bytes, at: int, price: int) -> int:
+        """Return what an edit costs where the text, read on, may come out of free text."""
+        text = self._text
+        may_end = not beginning or self._recogniser.contains(word_of(beginning))
+        if may_end and self._is_free(beginning):
+            while self._is_free(beginning) and at < len(text) and self._takes(beginning, text[at]):
+                beginning += text[at : at + 1]
+                at += 1
+            if not self._is_free(beginning):
+                return max(price, _thousandths(self._weights.marker))
+        return price
+
     def _without(self, beginning: bytes, at: int) -> int:
+        return self._beyond(beginning, at, self._plain_without(beginning, at))
+
+    def _plain_without(self, beginning: bytes, at: int) -> int:
         byte, weights = self._text[at], self._weights
         fits = self._takes(beginning, byte)
         if fits and (_is_word(byte) or self._is_content(beginning, byte)):

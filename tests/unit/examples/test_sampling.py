@@ -107,3 +107,18 @@ def test_texts_beyond_any_length_are_refused() -> None:
     rules = "".join(f"r{i} ::= r{i + 1} r{i + 1};" for i in range(60))
     with pytest.raises(EngineError, match="too many to show"):
         sample_texts(engine_of(f'{EOS} start ::= r0; {rules} r60 ::= "a";'), 1, 0, 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('start ::= "é" | "a" #"[é-ü]*" | #"[ü]+";', {b"a"}),
+        ('start ::= ("é" | r){0,2}; r ::= #"[ab]é?";', {b"a", b"b", b"aa", b"ab", b"ba", b"bb"}),
+        ('start ::= "é";', set()),
+        ('start ::= "é" start | r; r ::= "ü" | "z" | #"[^a-z]"{2} "é";', {b"z"}),
+    ],
+)
+def test_only_ascii_is_drawn(text: str, wanted: set[bytes]) -> None:
+    drawn = sample_texts(engine_of(f"{EOS} {text}"), 20, 0, 32, ascii_only=True)
+    assert set(drawn.texts) - {b""} == wanted
+    assert drawn.total is None

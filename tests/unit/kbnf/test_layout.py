@@ -63,9 +63,41 @@ def test_layout(text: str, expected: str) -> None:
 
 LONG = {
     "alternatives": (
-        "start ::= 'first one' | 'second one' | 'third';",
+        "start ::= 'first one' | 'second one' | third;",
         """\
 start ::= 'first one'
+        | 'second one'
+        | third;
+""",
+    ),
+    "list of words": (
+        "start ::= 'first one' | 'second one' | 'third'\n | 'fourth';",
+        """\
+start ::= 'first one' | 'second one'
+        | 'third' | 'fourth';
+""",
+    ),
+    "list of words in a bracket": (
+        "start ::= ('first one' | 'second one' | 'third' | 'fourth') x;",
+        """\
+start ::= ( 'first one'
+          | 'second one' | 'third'
+          | 'fourth'
+          ) x;
+""",
+    ),
+    "list of words on lines of their own": (
+        "start ::= 'a'\n | 'b'\n | 'c';",
+        """\
+start ::= 'a'
+        | 'b'
+        | 'c';
+""",
+    ),
+    "list of words with a comment": (
+        "start ::= 'first one' (* 1 *) | 'second one' | 'third';",
+        """\
+start ::= 'first one' (* 1 *)
         | 'second one'
         | 'third';
 """,

@@ -78,7 +78,7 @@ def test_languages_that_are_not_read_are_named(name: str) -> None:
         [finding] = check(text, path)
         assert (finding.code, finding.message) == (
             "E008",
-            f"this file is written in {language}, not in KBNF",
+            f"this looks like {language}, not KBNF",
         )
         assert finding.helps[0].startswith(
             f"{language} is not read here: write the grammar in KBNF"

@@ -10,9 +10,18 @@ from pathlib import Path
 import lark
 import pytest
 
+from kbnf_core.kbnf.statements import _reduction
 from kbnf_testing.parser_tables import PACKAGE, tables
 
 GRAMMARS = sorted(PACKAGE.rglob("grammar.lark"))
+
+
+def test_a_list_that_grows_is_not_copied() -> None:
+    # A rule without a callback, as those of repetitions are: the list, a sign and one more.
+    _, callback, _ = _reduction(object(), "items", "items", 3, [-1, 1, 2], takes_one=False)
+    grown: list[object] = ["a"]
+    assert callback is not None
+    assert callback([grown, ",", "b"]) is grown
 
 
 def tables_of(grammar: Path) -> str:

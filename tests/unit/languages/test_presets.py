@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from kbnf_core import (
 )
 from kbnf_core.convert import from_structural_tag
 from kbnf_core.languages import TOOL_LIST
-from kbnf_core.languages.structural_tag.call_texts import OWN
+from kbnf_core.languages.structural_tag.call_texts import OWN, Calls, format_of
 from kbnf_core.languages.structural_tag.models import ALIASES, table
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_testing.call_formats import EXAMPLES
@@ -65,6 +66,8 @@ THOUGHTS = {
     "gemma_4": ("<|channel>thought\n", "<channel|>"),
     "mistral": ("[THINK]", "[/THINK]"),
     "nemotron": ("<think>\n", "\n</think>\n\n"),
+    "nemotron_3": ("<think>", "</think>\n"),
+    "glm_4_5": ("\n<think>", "</think>\n"),
     "cohere": ("<|START_THINKING|>", "<|END_THINKING|>"),
     "kimi_k3": (
         "<|open|>think<|sep|>", "<|close|>think<|sep|><|open|>response<|sep|>",
@@ -83,7 +86,10 @@ def test_reasoning_leads_the_calls(preset: str) -> None:
     begin, end = THOUGHTS.get(preset, ("<think>", "</think>"))
     call = EXAMPLES[preset]
     enabled = language(preset, reasoning="enabled")
-    assert enabled.has(f"{begin if preset in ('mimo', *OWN) else ''}So be it.{end}{call}")
+    of_own = {
+        name for name, (_, _, thoughts) in OWN.items() if thoughts and not thoughts.is_prompted
+    }
+    assert enabled.has(f"{begin if preset in ('mimo', *of_own) else ''}So be it.{end}{call}")
     assert not enabled.has(call)
     maybe = language(preset, reasoning="auto")
     assert maybe.has(f"{begin}So be it.{end}{call}")
@@ -96,6 +102,65 @@ def test_models_that_do_not_reason_have_no_thoughts(preset: str) -> None:
     assert language(preset, reasoning="auto").has(EXAMPLES[preset])
     with pytest.raises(ConfigError, match="nothing for `auto enabled`"):
         language(preset, reasoning="enabled")
+
+
+def test_the_line_break_that_a_template_adds_after_the_last_call_may_be_left_out() -> None:
+    calls = Calls("<call>", " ", "</call>\n")
+    for around in (calls, replace(calls, before="<calls>\n", after="</calls>\n", separator="")):
+        name = json.dumps(format_of(around, None))
+        one, two = (around.texts("{}", names) for names in (["get_time"], ["get_time"] * 2))
+        for choice in ("auto", "required", "get_time"):
+            for text in (one, one.rstrip()):
+                for parallel in (True, False):
+                    assert language(name, choice=choice, parallel=parallel).has(text)
+        assert language(name).has(two.rstrip())
+        assert not language(name, parallel=False).has(two)
+
+
+IN_XML = ["qwen_3_coder", "glm_4_7", "minimax", "deepseek_v3_2", "kimi_k3", "cohere"]
+TWO = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+       "required": ["a", "b"]}  # fmt: skip
+
+
+def arguments_in(preset: str, tool: dict[str, Any], **options: Any) -> str:
+    """Return the shortest call of a tool."""
+    grammar = Grammar.from_tools(
+        [tool], tool_calls=preset, tool_choice="f", lossy=True, closed=True, **options
+    )
+    text = Engine(grammar, Vocabulary.bytes(), finish="eos").shortest_completion().data
+    assert text is not None
+    return text.decode()
+
+
+@pytest.mark.parametrize("preset", IN_XML)
+def test_arguments_in_xml_are_written_in_one_order_and_read_in_any(preset: str) -> None:
+    turned = {**TWO, "properties": dict(reversed(TWO["properties"].items()))}
+    text = arguments_in(preset, {"name": "f", "parameters": turned})
+    tools = [{"name": "f", "parameters": TWO}]
+    grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice="f", lossy=True)
+    assert not Language(grammar.to_kbnf()).has(text)
+    reader = grammar.value_reader()
+    reader.feed(text)
+    reader.finish()
+    [call] = [each for each in reader.value if isinstance(each, dict)]
+    assert call["name"] == "f"
+    assert call["arguments"].keys() == {"a", "b"}
+    any_order = Grammar.from_tools(
+        tools, tool_calls=preset, tool_choice="f", order="any", lossy=True
+    )
+    assert Language(any_order.to_kbnf()).has(text)
+
+
+@pytest.mark.parametrize("preset", [each for each in IN_XML if each != "kimi_k3"])
+def test_what_is_named_is_no_other_argument_in_xml(preset: str) -> None:
+    wrong = {**TWO, "properties": {**TWO["properties"], "a": {"type": "boolean"}}}
+    text = arguments_in(preset, {"name": "f", "parameters": wrong})
+    optional_ = {**TWO, "required": ["b"]}
+    grammar = Grammar.from_tools(
+        [{"name": "f", "parameters": optional_}],
+        tool_calls=preset, tool_choice="f", closed=False, order="any", lossy=True,
+    )  # fmt: skip
+    assert not Language(grammar.to_kbnf()).has(text)
 
 
 def test_text_may_stand_around_calls_that_need_not_come() -> None:

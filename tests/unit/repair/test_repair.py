@@ -161,6 +161,20 @@ def test_messages_with_calls_of_tools() -> None:
     assert reader.value == value
 
 
+@pytest.mark.parametrize("wrong", ["set_valeu", "put_value", "get_weather", "value"])
+@pytest.mark.parametrize("before", ["", "I set it.\n"])
+def test_a_call_of_a_wrong_tool_does_not_become_free_text(wrong: str, before: str) -> None:
+    grammar = Grammar.from_tools(TOOLS, tool_calls="qwen_3")
+    text = before + '<tool_call>\n{"name": "set_value", "arguments": {"a": 1}}\n</tool_call>'
+    assert nearest(grammar, text.replace("set_value", wrong)).text == text
+
+
+def test_free_text_is_left_only_at_the_price_of_a_marker() -> None:
+    grammar = Grammar('start ::= except!("<f>") | #"[^<]*" "<f>" #"[0-9]{9}";', finish="eos")
+    assert nearest(grammar, "so <f>xy", most=9).cost == 9
+    assert grammar.repair("so <f>xy", most=8.9) == []
+
+
 def test_structural_tags() -> None:
     tag = {
         "type": "structural_tag",

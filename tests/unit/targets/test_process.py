@@ -40,6 +40,21 @@ def test_an_engine_that_sleeps_is_an_answer_and_is_replaced(asked: Asked) -> Non
     assert asked.compile("{}").how is How.TAKES
 
 
+def test_a_part_that_sleeps_ends_sooner_than_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "PART_SECONDS", 0.2)
+    asked = Asked("llguidance", seconds=60, adapter=fake_engine.load)
+    try:
+        whole = asked.compile("{}")
+        with asked.parts_of(whole):
+            answer = asked.compile('{"title": "sleep"}')
+        assert answer.how is How.HANGS
+        assert float(answer.words.split()[-2]) < 10
+        with asked.parts_of(Answer(How.HANGS)):
+            assert asked.compile("{}").how is How.TAKES
+    finally:
+        asked.close()
+
+
 def test_texts_are_asked_about_again_in_a_new_process(asked: Asked) -> None:
     asked.compile("{}")
     asked.close()

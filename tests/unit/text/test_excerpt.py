@@ -23,11 +23,22 @@ def _findings(draw: st.DrawFn) -> Diagnostic:
     return Diagnostic("E001", "m", Source(text), span(), label="primary", labels=labels)
 
 
-@given(_findings())
-def test_every_label_is_drawn_once(finding: Diagnostic) -> None:
-    drawn = plain(render_text(finding))
+@given(_findings(), st.sampled_from([None, 40, 80]))
+def test_every_label_is_drawn_once(finding: Diagnostic, width: int | None) -> None:
+    drawn = plain(render_text(finding, width))
     for label in ("primary", *(each.message for each in finding.labels)):
         assert drawn.count(label) == 1
+
+
+@given(st.integers(0, 90), st.integers(1, 50), st.integers(60, 100))
+def test_a_label_hangs_further_left_where_it_would_pass_the_width(
+    start: int, size: int, width: int
+) -> None:
+    label = Label(Span(start, start + 4), "m" * size)
+    finding = Diagnostic("E001", "m", Source("word " * 19), Span(0, 0), labels=(label,))
+    lines = plain(render_text(finding, width)).splitlines()
+    assert max(map(len, lines)) <= width
+    assert sum("m" * size in line for line in lines[1:]) == 1
 
 
 @given(_findings())

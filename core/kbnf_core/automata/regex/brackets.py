@@ -62,17 +62,20 @@ class _Level:
 def read_brackets(reader: Reader) -> CodePoints:
     """Read a bracketed class; the cursor is at its ``[``. Problems are reported."""
     levels: list[_Level] = [_open(reader)]
+    hint = ""
     while True:
         reader.skip_space()
         if reader.at_end:
-            reader.give_up(
-                "this class is not closed with `]`", levels[-1].start, levels[-1].start + 1
-            )
+            start = levels[-1].start
+            reader.give_up("this class is not closed with `]`", start, start + 1, hint)
         level = levels[-1]
         operator = _OPERATORS.get(reader.text[reader.index : reader.index + 2])
         if reader.char == "[":
             if not _take_posix(reader, level):
                 levels.append(_open(reader))
+                hint = (
+                    "a `[` in a class begins a class inside of it: write `\\[` for the sign itself"
+                )
                 _check_depth(reader, levels)
         elif reader.char == "]":
             reader.index += 1

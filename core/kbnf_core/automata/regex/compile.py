@@ -41,7 +41,7 @@ REMEMBERED = 2 * 2**20
 
 @remembered(REMEMBERED, size_of)
 def compile_regex(pattern: str, limits: Limits = DEFAULT_LIMITS) -> Compiled:
-    r"""Compile a pattern, as if it stood between ``\A(?:`` and ``)\z``. Never raises."""
+    r"""Compile a pattern, as if it were between ``\A(?:`` and ``)\z``. Never raises."""
     tree, problems = parse_regex(pattern, limits)
     if problems:
         return Compiled(None, problems)

@@ -205,7 +205,7 @@ def read_pattern(pattern: str, limits: Limits) -> tuple[Pattern | None, tuple[Re
 
 
 def can_be_empty(tree: Node) -> bool:
-    """Tell whether a pattern matches the empty text. Raises where that is a matter of dialects."""
+    """Return whether a pattern matches the empty text. Raises where dialects differ in that."""
 
     def is_empty(node: Node, parts: list[bool]) -> bool:
         match node:

@@ -4,7 +4,7 @@ Thompson's construction gives one whose edges are the *leaves* of the tree: sets
 and assertions about the characters on both sides of a position. All assertions here depend on the
 *kind* of the character before and after: none (the edge of the text), line feed, carriage return,
 ASCII word character, any other. So they are compiled away: a state is doubled for each kind of
-character that may come next, and keeps only the edges that read this kind. The automata after this
+character that may occur next, and keeps only the edges that read this kind. The automata after this
 know nothing of assertions but their tags, which say before which kinds of characters a match ends.
 """
 

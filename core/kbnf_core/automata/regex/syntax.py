@@ -35,7 +35,7 @@ class Characters(NamedTuple):
 
 
 class Assertion(NamedTuple):
-    """A position at which ``look`` holds; reads nothing."""
+    """A position at which ``look`` applies; reads nothing."""
 
     look: Look
 

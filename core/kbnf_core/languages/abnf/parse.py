@@ -86,13 +86,13 @@ def read_value(written: str) -> tuple[list[int], bool]:
 
 
 def are_octets(values: Iterable[str]) -> bool:
-    """Tell whether what is written by ``values`` above 127 are octets."""
+    """Return whether what is written by ``values`` above 127 are octets."""
     highest = max((max(read_value(each)[0]) for each in values), default=0)
     return LAST_ASCII < highest <= LAST_OCTET
 
 
 def is_character(number: int) -> bool:
-    """Tell whether ``number`` is one of Unicode's characters."""
+    """Return whether ``number`` is one of Unicode's characters."""
     return bool(from_ranges([(number, number)]))
 
 

@@ -48,7 +48,7 @@ _Branches: TypeAlias = Mapping[str, Several[Expression]]
 
 
 def is_vocabulary(name: str) -> bool:
-    """Tell whether ``name`` stands for a token; a definition of it is not looked at."""
+    """Return whether ``name`` stands for a token; a definition of it is not looked at."""
     return name == ANY or name.startswith(EXCEPT)
 
 
@@ -72,7 +72,7 @@ def excluded_rule(name: str) -> str | None:
 def define_vocabulary(
     source: Source, definitions: list[Definition]
 ) -> tuple[list[Definition], list[Loss], list[Diagnostic]]:
-    """Return a definition for every such name that is used, and what is to be said of each.
+    """Return a definition for every such name that is used, and what is reported of each.
 
     That is a loss (W405), the E101 of an excluded name that is not defined, or the E103 of one
     that is made of what excludes it.

@@ -7,7 +7,7 @@ nothing and flatten what needs no parentheses. llama.cpp takes neither of two th
 recursion. Without the empty text the repetition matches the same.
 
 *Left recursion is eliminated* by the matrix method (Rosenkrantz 1967). Rules that can begin with
-one another are a system of equations ``A = B | A M``: ``B`` holds what begins with none of them,
+one another are a system of equations ``A = B | A M``: ``B`` contains what begins with none of them,
 ``M[j, i]`` what is after rule j where rule i begins with it. Its solution is ``A = B M*``; every
 element of ``M*`` becomes a rule, for a single rule a repetition. The grammar grows by the square
 of the rules in one such system, never exponentially.
@@ -133,7 +133,7 @@ def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, boo
     """Return by identity what is true of every part of ``root``: nullable, or productive.
 
     It is true of a sequence if it is of all items, of an alternation if of one, of a repetition
-    also if it may have no turn; ``names`` are the rules of which it is, ``leaf`` tells of others.
+    also if it may have no turn; ``names`` are the rules of which it is, ``leaf`` is that of others.
     """
     known: dict[int, bool] = {}
     for node in postorder(root):
@@ -245,7 +245,7 @@ def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
 
 
 def is_nullable(root: Node, names: Collection[str]) -> bool:
-    """Tell whether ``root`` may be empty; ``names`` are the rules that may."""
+    """Return whether ``root`` may be empty; ``names`` are the rules that may."""
     return nullable_parts(root, names)[id(root)]
 
 

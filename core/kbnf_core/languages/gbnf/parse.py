@@ -1,7 +1,7 @@
 r"""Parses GBNF: text in, a syntax tree of KBNF and findings out. Never raises.
 
 The tree has the names and spans of the GBNF text, and the meaning that llama.cpp gives it: of
-several definitions of a name the last one holds. Time is linear in the length of the text.
+several definitions of a name the last one applies. Time is linear in the length of the text.
 
 *Rules.* A rule begins with a name that is first on its line and has a sign after it, and goes on to
 the next such name. llama.cpp ends it at the line break, unless that is in parentheses or after
@@ -139,7 +139,7 @@ _PIECE = re.compile(
 class Piece(NamedTuple):
     """One code point as it is written: its number, None for what is no escape, and its place.
 
-    ``plain`` tells that it stands for itself, without a backslash.
+    ``plain`` says that it stands for itself, without a backslash.
     """
 
     point: int | None
@@ -171,7 +171,7 @@ def pieces(raw: str, start: int) -> Iterator[Piece]:
 
 
 def is_scalar(point: int) -> bool:
-    """Tell whether ``point`` is a character: no half of a surrogate pair, not beyond Unicode."""
+    """Return whether ``point`` is a character: no half of a surrogate pair, not beyond Unicode."""
     return point <= 0x10FFFF and not 0xD800 <= point <= 0xDFFF
 
 
@@ -209,7 +209,7 @@ _SPECIAL = frozenset("\\[]^-&~")
 
 
 def string_leaf(raw: str, span: Span) -> Leaf:
-    """Return the leaf of ``"..."``; what holds no character at some place matches nothing."""
+    """Return the leaf of ``"..."``; what contains no character at some place matches nothing."""
     if "\\" not in raw:
         return Terminal(Text(raw[1:-1], span, range(span.start + 1, span.end)), span)
     found = [(p.point, p.span.start) for p in pieces(raw, span.start) if p.point is not None]
@@ -589,7 +589,7 @@ def _undefined_finding(source: Source, name: Name, suggestions: Suggestions) -> 
 def parse_gbnf(
     source: Source, limits: Limits = DEFAULT_LIMITS, vocabulary: "Vocabulary | None" = None
 ) -> Parsed:
-    """Parse ``source``; ``vocabulary`` tells the numbers of excluded tokens.
+    """Parse ``source``; ``vocabulary`` says the numbers of excluded tokens.
 
     Rules with mistakes are left out of the document, and their names are kept in its
     ``broken_names``, as are names that are used and not defined at all.

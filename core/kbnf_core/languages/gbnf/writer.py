@@ -10,7 +10,7 @@ Then the expressions are rewritten until llama.cpp takes them: nothing repeats w
 nothing is left recursive (``expression``), no count is above its limits. It refuses lower bounds
 above 2000, reads upper bounds above 2000 as none at all, and multiplies nested counts: the product
 of a count and the symbols that its operand makes is limited, too. Groups, repetitions that may be
-left out and names that are met for the first time make one each; a use of a rule counts for one,
+left out and names that are seen for the first time make one each; a use of a rule counts for one,
 whatever the rule is.
 
 Last they are printed, in the escapes that all readers agree on. Characters that are not printable
@@ -173,7 +173,7 @@ _NUMBERED_IN_CLASS = frozenset("-^")
 
 
 def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
-    """Return the text of ``root``; ``names`` tells how rules are called."""
+    """Return the text of ``root``; ``names`` says how rules are called."""
     written: list[str] = []
     pending: list[str | Node] = [root]
     while pending:
@@ -315,7 +315,7 @@ def _of_pattern(pattern: str, limits: Limits) -> Node | None:
 class Unfolder:
     """Unfolds the definitions of one document; helper rules go to ``rules``, too.
 
-    ``names`` are those of GBNF for the names of the document. ``losses`` holds what could not be
+    ``names`` are those of GBNF for the names of the document. ``losses`` contains what could not be
     kept, by the name of the definition.
     """
 

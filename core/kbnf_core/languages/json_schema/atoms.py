@@ -1,11 +1,11 @@
 """The restrictions that keywords put on strings and on numbers, each a set of values.
 
-Every atom can tell whether a value is in it and can be an automaton: over the characters of a
+Every atom can return whether a value is in it and can be an automaton: over the characters of a
 string, or over the decimal texts of a number (see ``automata.decimals``).
 
 Automata of the patterns that every process would compile, of JSON's texts and formats, are data in
 ``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. Each is a text: the automaton's
-classes, a byte for each state that tells whether it accepts, and its rows as integers of 16 bits,
+classes, a byte for each state (1 where it accepts), and its rows as integers of 16 bits,
 compressed. A pattern that is not there is compiled.
 """
 
@@ -72,7 +72,7 @@ class Atom(Protocol):
     """A set of strings or of numbers."""
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
 
     def dfa(self) -> Dfa:
         """Return the set as an automaton; raises LimitError where it is too large."""
@@ -89,7 +89,7 @@ class OneOf(Generic[V]):
         return frozenset(self.values)
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         return value in self._members
 
     def dfa(self) -> Dfa:
@@ -115,7 +115,7 @@ class Matching:
     regex: str
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set; of names of members it is asked again and again."""
+        """Return whether a value is in the set; of names of members it is asked again and again."""
         text = str(value)
         known = self._known.get(text)
         if known is None:
@@ -148,7 +148,7 @@ class Length:
     high: int | None
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         count = len(str(value))
         return self.low <= count and (self.high is None or count <= self.high)
 
@@ -173,7 +173,7 @@ class Compared:
     wanted: int
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         number = cast(Decimal, value)
         found = LESS if number < self.bound else GREATER if number > self.bound else EQUAL
         return bool(found & self.wanted)
@@ -190,7 +190,7 @@ class Multiple:
     divisor: Decimal
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         top, bottom = cast(Decimal, value).as_integer_ratio()
         over, under = self.divisor.as_integer_ratio()
         return top * under % (bottom * over) == 0

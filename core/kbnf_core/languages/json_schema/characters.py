@@ -48,7 +48,7 @@ class Spelling:
 
     @property
     def is_usual(self) -> bool:
-        """Tell whether every character has the one spelling that most JSON has."""
+        """Return whether every character has the one spelling that most JSON has."""
         return self.letters == LETTERS and not self.by_llguidance
 
     @cached_property
@@ -154,7 +154,7 @@ def _digits(codes: set[int]) -> list[str]:
 
 
 def is_spelt_once(value: str) -> bool:
-    """Tell whether a string has one JSON text: no escape with a letter, no half of a character."""
+    """Return whether a string has one JSON text: no letter escape, no half of a character."""
     return _SEVERAL.isdisjoint(value) and half_of_pair(value) is None
 
 

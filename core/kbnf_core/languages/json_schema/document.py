@@ -185,7 +185,7 @@ class Document:
         return resolver.in_subresource(resource) if _has_id(self._value) else resolver
 
     def is_whole(self, schema: Json) -> bool:
-        """Tell whether a schema is the document as a whole."""
+        """Return whether a schema is the document as a whole."""
         return schema is self._value
 
     def place(self, at: Ref) -> Place:
@@ -287,7 +287,7 @@ class Document:
 
     @cached_property
     def has_plain_references(self) -> bool:
-        """Tell whether references can only be pointers: nothing has a name of its own."""
+        """Return whether references can only be pointers: nothing has a name of its own."""
         written = repr(self._value)
         return not any(mark in written for mark in _MARKS)
 
@@ -310,7 +310,7 @@ class Document:
 
     @property
     def has_whole_fractions(self) -> bool:
-        """Tell whether ``1.0`` may be wherever ``1`` may.
+        """Return whether ``1.0`` may be wherever ``1`` may.
 
         They are the same number. To drafts 3 and 4 only ``1`` is an integer, though, so there both
         are allowed in schemas that ask for no integers.
@@ -342,12 +342,12 @@ class Document:
 
     @property
     def contains_evaluates(self) -> bool:
-        """Tell whether items that fit ``contains`` count as evaluated."""
+        """Return whether items that fit ``contains`` count as evaluated."""
         return self.dialect != "draft2019-09"
 
     @property
     def _is_old(self) -> bool:
-        return self.by_draft and self.dialect in _REFERENCES_STAND_ALONE
+        return self.by_draft and is_old(self.dialect)
 
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
@@ -401,7 +401,8 @@ class Document:
                     UNRESOLVED,
                     f"`{reference}` leads nowhere in this document",
                     f"{place.pointer}/{escape(keyword)}",
-                    "references to other documents are never fetched; put them under `$defs`",
+                    "put what it means under `$defs`: nothing is fetched, and files are read from"
+                    " the schema's own folder, where the schema is in a file",
                 )
             ) from None
         contents = found.contents
@@ -622,6 +623,11 @@ def dialect_of(value: Json) -> str:
     """Return the name of the draft that a schema names, the newest without a known one."""
     named = value.get("$schema") if isinstance(value, dict) else None
     return _DRAFTS.get(named.rstrip("#") if isinstance(named, str) else "", "draft2020-12")
+
+
+def is_old(dialect: str) -> bool:
+    """Return whether nothing beside a reference counts in a draft."""
+    return dialect in _REFERENCES_STAND_ALONE
 
 
 def _closing_that_tells(value: dict[str, Json], wanted: Closing) -> Closing:

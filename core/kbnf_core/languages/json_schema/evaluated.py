@@ -1,10 +1,10 @@
 """What a schema evaluates: which members and items its keywords speak of, by cases.
 
 ``unevaluatedProperties`` and ``unevaluatedItems`` are read by cases, since what a schema evaluates
-depends on which of its alternatives hold. Each case is a condition and what is evaluated where it
-holds; the cases of a schema cover its values. Where more holds, more is evaluated and so more is
-allowed; that is why alternatives need not exclude each other: the union over all sets of
-alternatives that hold together is exact.
+depends on which of its alternatives apply. Each case is a condition and what is evaluated where it
+applies; the cases of a schema cover its values. Where more applies, more is evaluated and so more
+is allowed; that is why alternatives need not exclude each other: the union over all sets of
+alternatives that are compatible is exact.
 
 A schema that a caller closes (``expressions.Closing``) is read by the same cases: it allows no
 members but those that are evaluated.
@@ -40,7 +40,7 @@ class Evaluated(NamedTuple):
     """What is evaluated: names, names by pattern, so many items; or all members, all items.
 
     ``contained`` are schemas whose values are evaluated wherever they are among the items;
-    ``has_properties`` tells whether there was the keyword ``properties``.
+    ``has_properties`` says whether there was the keyword ``properties``.
     """
 
     names: frozenset[str] = frozenset()

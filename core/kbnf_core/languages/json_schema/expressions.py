@@ -128,7 +128,7 @@ class Marks:
 
 
 def has_marks(root: Any) -> bool:
-    """Tell whether any schema is marked."""
+    """Return whether any schema is marked."""
     pending = [root]
     for value in pending:
         if isinstance(value, dict):
@@ -200,7 +200,7 @@ class WithoutProperty:
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """Objects whose members hold ``value``, but for those with some names; what is no object.
+    """Objects whose members contain ``value``, but for those with some names; what is no object.
 
     ``patterns`` are of JSON Schema: names in which one matches are left out, too.
     """
@@ -212,7 +212,7 @@ class Others:
 
 @dataclass(frozen=True, slots=True)
 class OthersBehind:
-    """Arrays whose items after the first ``count`` hold ``value``, and what is no array."""
+    """Arrays whose items after the first ``count`` contain ``value``, and what is no array."""
 
     count: int
     value: "Expression"
@@ -262,11 +262,11 @@ def other(part: Expression) -> Expression:
 
 
 Excludes: TypeAlias = Callable[[Expression, Expression], bool]
-"""Tells whether two expressions certainly have no value in common."""
+"""Whether two expressions certainly have no value in common."""
 
 
 def is_within(part: Expression, whole: Expression, excludes: Excludes) -> bool:
-    """Tell whether a part certainly has only values of the whole; False means unknown."""
+    """Return whether a part certainly has only values of the whole; False means unknown."""
     if isinstance(whole, AllOf):
         return all(is_within(part, each, excludes) for each in whole.parts)
     if isinstance(part, AnyOf):

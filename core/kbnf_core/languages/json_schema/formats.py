@@ -320,7 +320,7 @@ HALF_ENFORCED = {
     "idn-hostname": "of `idn-hostname` the letters are enforced, not IDNA's tables",
     "idn-email": "of `idn-email` the letters are enforced, not IDNA's tables",
 }
-"""What is said of formats that are beyond a regular language."""
+"""What is reported of formats that are beyond a regular language."""
 
 NARROWED = {"regex": LEFT_OUT}
 """What is left out of such a format, so that nothing passes that it refuses."""
@@ -335,7 +335,7 @@ def formats_of(standard: Standard, formats: Formats | None = Formats.RFC) -> Map
 
 
 class Bounded(NamedTuple):
-    """A regular expression, and what is said of the strings that it leaves out."""
+    """A regular expression, and what is reported of the strings that it leaves out."""
 
     regex: str
     says: str

@@ -19,7 +19,7 @@ OBJECTS = frozenset(
     }
 )  # fmt: skip
 UNEVALUATED = ("unevaluatedProperties", "unevaluatedItems")
-"""What holds for the members and items that nothing else speaks of."""
+"""What applies for the members and items that nothing else speaks of."""
 MEMBERS = frozenset({"properties", "patternProperties", "additionalProperties"})
 """What says which members come where."""
 CONTENTS = frozenset({"contentEncoding", "contentMediaType", "contentSchema"})

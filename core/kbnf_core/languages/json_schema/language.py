@@ -9,6 +9,7 @@ from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.options import LIMITS, options_of
 from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.imports import Imports
 from kbnf_core.text.source import Source
 
 
@@ -75,6 +76,21 @@ class _JsonSchema(SchemaLanguage):
         from kbnf_core.languages.json_schema.parse import parse_json_schema
 
         return parse_json_schema(source, request)
+
+    def self_contained(self, text: str, path: str | None, imports: Imports) -> str:
+        """Return a schema with the files that its references lead to; one with errors as it is."""
+        if path is None or '"$ref"' not in text:
+            return text
+        from kbnf_core.languages.json_schema.bundle import bundled
+        from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.expressions import constant
+        from kbnf_core.languages.json_schema.problems import ProblemError
+
+        try:
+            whole = bundled(read_json(text), path, imports)
+        except ProblemError:
+            return text
+        return constant(whole.value).text if whole.moved else text
 
     def text_of(self, source: Any) -> str:
         from kbnf_core.languages.json_schema.sources import schema_text

@@ -35,7 +35,7 @@ MOST_LETTERS = 1_000
 """Characters of a word that is listed."""
 
 OFTEN = 2
-"""How often states are met on the average, in automata whose words have a bound."""
+"""How often states are seen on the average, in automata whose words have a bound."""
 
 
 class Lengths:
@@ -79,7 +79,7 @@ class Lengths:
     def bounds(self) -> Length:
         """The characters of the shortest word and of the longest one, if there is such.
 
-        Levels tell it where no state is met often, and else the graph of ``words``.
+        Levels show it where no state is seen often, and else the graph of ``words``.
         """
         fewest: int | None = None
         met = most = 0
@@ -139,7 +139,7 @@ class Lengths:
         return Length(low, high) if low or high is not None else None
 
     def has_word(self, length: Length, budget: Budget) -> bool:
-        """Tell whether a word has a length that is allowed."""
+        """Return whether a word has a length that is allowed."""
         for count, here in enumerate(self._levels()):
             budget.spend(1 + len(here))
             # Every state goes on to the end of some word.
@@ -220,9 +220,9 @@ class Lengths:
         return max(entered, ended)
 
     def loops(self) -> list[int]:
-        """Return the states that a character leaves as they are, and behind which nothing repeats.
+        """Return the states that a character leaves as they are, and after which nothing repeats.
 
-        Behind others no expression has one loop alone: a path with two cycles is one with two
+        After others no expression has one loop alone: a path with two cycles is one with two
         loops, and of two cycles through one state that of one character has another length.
         """
         return [

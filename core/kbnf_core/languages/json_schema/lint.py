@@ -1,22 +1,21 @@
 """Lints of a schema: what is valid JSON Schema, and hardly what its author means.
 
 ``oddities`` finds names that are a letter or two off a known one (W821), objects that are open
-because nothing is said (I823), JSON that is hardly a schema (W827), forms of older drafts where
+because nothing is reported (I823), JSON that is hardly a schema (W827), forms of older drafts where
 none is named (W829), and checks of a class in Python (I830); ``contradictions`` finds schemas
 inside that no value satisfies (W822), and ``contradiction`` says why a whole schema has no value
 (E803); ``every_problem`` collects what a conversion refuses of a schema, whose first problem ends
 it.
 
-A contradiction is told at the innermost schema without a value. Of that the keywords that are not
-needed for it to be empty are left out one by one, as in shrinking a failing test; a schema inside
-is to blame where the one around it has values once it allows everything. Where that leads back, no
-keywords contradict each other: every value needs another one inside.
+A contradiction is informed at the innermost schema without a value. Of that the keywords that are
+not needed for it to be empty are left out one by one, as in shrinking a failing test; a schema
+inside is to blame where the one around it has values once it allows everything. Where that leads
+back, no keywords contradict each other: every value needs another one inside.
 
-Emptiness is decided as for ``oneOf``: what is told is certain, but not everything is found. Where
-it is certain from the rules of a grammar, and not found so, rules are written to decide it.
+Emptiness is decided as for ``oneOf``: what is informed is certain, but not everything is found.
+Where it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
-import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
@@ -97,7 +96,9 @@ _OF_OTHERS = frozenset(
 )  # fmt: skip
 """What draft 3, OpenAPI and makers of forms know, though some are near to a keyword."""
 
+_KNOWN = KEYWORDS | _OF_OTHERS
 _OWN = ("x-", "_")
+_SEPARATORS = dict.fromkeys(map(ord, "$_- \t\n"))
 """How names begin that are somebody's own, or that were taken out on purpose."""
 
 _SHORT = 5
@@ -221,7 +222,7 @@ def warn_of_misspelt(schema: Json) -> None:
 def _misspelt(schema: Json) -> Iterator[Problem]:
     left = COMPARISONS
     for pointer, value in _places(schema):
-        strange = [name for name in value if name not in KEYWORDS | _OF_OTHERS]
+        strange = [name for name in value if name not in _KNOWN]
         left -= len(strange) * len(KEYWORDS)
         if left < 0:
             return
@@ -268,7 +269,7 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
 
 def _plain(name: str) -> str:
     """Return a name as it is compared: ``max_length`` is ``maxLength``, ``ref`` is ``$ref``."""
-    return re.sub(r"[$_\-\s]", "", name).casefold()
+    return name.translate(_SEPARATORS).casefold()
 
 
 def _of_older_drafts(schema: Json) -> Iterator[Problem]:

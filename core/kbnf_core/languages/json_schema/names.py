@@ -59,7 +59,7 @@ def last_step(pointer: str) -> str:
 
 
 def is_definition(pointer: str) -> bool:
-    """Tell whether a pointer names a definition."""
+    """Return whether a pointer names a definition."""
     return pointer.rpartition("/")[0].endswith(("/$defs", "/definitions"))
 
 

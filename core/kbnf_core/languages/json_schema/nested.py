@@ -25,7 +25,7 @@ KEYS = Restricted(Kind.STRING)
 """All names."""
 
 Region = tuple[Restricted, Expression]
-"""Names, and what members with these names hold."""
+"""Names, and what members with these names contain."""
 
 _ANY_MEMBER: tuple[Region, ...] = ((KEYS, ANYTHING),)
 
@@ -51,14 +51,14 @@ class Objects:
         return dict(self.named)
 
     def lookup(self, name: str) -> Expression:
-        """Return what the member with a name holds."""
+        """Return what the member with a name contains."""
         if name in self._by_name:
             return self._by_name[name]
         found = (value for keys, value in self.regions if keys.holds(name))
         return next(found, NOTHING)
 
     def is_within(self, more: "Objects", excludes: Excludes) -> bool:
-        """Tell whether all of these are certainly among others; False means unknown."""
+        """Return whether all of these are certainly among others; False means unknown."""
         names = more._by_name
         if more.regions != _ANY_MEMBER:
             if self.regions != more.regions:
@@ -163,7 +163,7 @@ def common_regions(
 
 
 def is_unsatisfiable(keys: Restricted, budget: Budget) -> bool:
-    """Tell whether there is no such name; one literal alone always leaves some."""
+    """Return whether there is no such name; one literal alone always leaves some."""
     return len(keys.literals) > 1 and keys.is_empty(budget)
 
 

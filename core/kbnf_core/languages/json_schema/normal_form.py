@@ -77,7 +77,7 @@ def shape_of(type_: Type, part: Part | None) -> NormalForm:
 
 
 def union(shapes: Iterable[NormalForm]) -> NormalForm:
-    """Return what any of the shapes holds."""
+    """Return what any of the shapes contains."""
     found: dict[Type, list[Part]] = {}
     for shape in shapes:
         for type_, parts in shape.items():
@@ -101,7 +101,7 @@ class Products:
     """Makes intersections and complements of shapes.
 
     ``most`` bounds the parts of a type; where there are more, NarrowableError is raised, or some
-    are left out where this ``is_narrow``. ``excludes`` tells of two expressions whether they
+    are left out where this ``is_narrow``. ``excludes`` says of two expressions whether they
     certainly have no value in common.
     """
 
@@ -111,12 +111,12 @@ class Products:
     is_narrow: bool = False
 
     def meet(self, left: NormalForm, right: NormalForm) -> NormalForm:
-        """Return what both shapes hold."""
+        """Return what both shapes contain."""
         found = {type_: self._parts(type_, left[type_], right.get(type_, ())) for type_ in left}
         return {type_: parts for type_, parts in found.items() if parts}
 
     def complement(self, shape: NormalForm) -> NormalForm:
-        """Return everything that the shape does not hold."""
+        """Return everything that the shape does not contain."""
         found = {}
         for type_, full in FULL.items():
             parts: Parts = (full,)
@@ -187,7 +187,7 @@ def _diagonally(left: Parts, right: Parts) -> Iterator[Pair]:
 
 
 def constant_shape(constant_: Constant) -> NormalForm:
-    """Return the shape that holds just this value."""
+    """Return the shape that contains just this value."""
     value = constant_.value
     match value:
         case None:

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, get_type_hints
 
@@ -20,7 +20,7 @@ class SchemaLimits:
     share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of
     the grammar. ``steps``: states of a counted object or array. ``distinct``: values that
     ``uniqueItems`` keeps apart. ``orders``: properties of an
-    object that may come in any order. ``bound``: the
+    object that may occur in any order. ``bound``: the
     largest count of items or members, those of one ``properties`` too; ``length``: that of
     characters (``maxLength``). ``states``: states that the values of one ``enum`` take. ``tools``:
     those of a list. ``work``: counted steps of the conversion.
@@ -99,6 +99,8 @@ class Service(enum.Enum):
     OPENAI = "openai"
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
+    COHERE = "cohere"
+    MISTRAL = "mistral"
 
 
 class Standard(enum.Enum):
@@ -132,7 +134,7 @@ class Options:
     """Settings of a conversion.
 
     What is None is for the ``x-guidance`` of the schema to say, and if that is silent, too, for
-    ``standard``; ``guidance`` has the defaults. ``closed`` tells whether objects that name
+    ``standard``; ``guidance`` has the defaults. ``closed`` says whether objects that name
     ``properties``, and say nothing of other members, have no others. With ``lossy`` a keyword that
     cannot be honoured is dropped and reported instead of being an error; ``lenient`` asks for the
     same, and is LLGuidance's word.
@@ -228,6 +230,11 @@ def _wanted(name: str) -> str:
 
 LIMITS = "schema_limits"
 """The option with the limits of a schema; ``limits`` are those of the grammar."""
+
+
+def closed_unless_open(options: Options) -> Options:
+    """Return the options of what is called, as tools are: objects are closed by default."""
+    return replace(options, closed=True) if options.closed is None else options
 
 
 def options_of(options: Mapping[str, Any]) -> Options:

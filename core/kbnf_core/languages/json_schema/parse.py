@@ -23,6 +23,7 @@ from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.atoms import Length, Matching
+from kbnf_core.languages.json_schema.bundle import bundled
 from kbnf_core.languages.json_schema.characters import LETTERS
 from kbnf_core.languages.json_schema.document import (
     SharedDocument,
@@ -30,7 +31,7 @@ from kbnf_core.languages.json_schema.document import (
     escape,
     read_json,
 )
-from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref
+from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref, constant
 from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import (
@@ -74,7 +75,7 @@ _MAY_BE_NULL = frozenset({"whitespace_pattern", "json_allowed_escapes"})
 
 
 def guided(schema: Json, options: Options) -> Options:
-    """Return ``options`` with everything said. Raises ProblemError for what cannot be said."""
+    """Return ``options`` with everything said. Raises ProblemError for impossible hints."""
     said = _hints(schema)
     return _with(options, said) if said else _by_default(options)
 
@@ -177,9 +178,9 @@ START = "start"
 
 
 class Outcome(NamedTuple):
-    """What a conversion tells of the rules of a schema.
+    """What a conversion says of the rules of a schema.
 
-    ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` tells
+    ``losses`` are keywords that were dropped, ``notes`` those that say nothing; ``eager`` says
     whether every text ends where its value does.
     """
 
@@ -250,16 +251,18 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
     """Read a schema, a JSON text, to the rules of the JSON texts that it allows.
 
     A schema that is malformed, cannot be satisfied, passes a limit or, unless ``request.lossy``,
-    holds a keyword that no grammar can honour has errors; each finding names the JSON Pointer.
+    contains a keyword that no grammar can honour has errors; each finding names the JSON Pointer.
     Raises ``ConfigError`` for options that are none.
     """
     options = options_of({**request.options, "lossy": request.lossy})
+    text = SchemaText(source, True, options)
     try:
-        value = read_json(source.text)
-        text = SchemaText(source, value, checked(value, source.text, options))
+        whole = bundled(read_json(source.text), source.path, request.imports)
+        text = text._replace(value=whole.value, moved=(*text.moved, *whole.moved))
+        written = constant(whole.value).text if whole.moved else source.text
+        text = text._replace(options=checked(whole.value, written, options))
     except ProblemError as error:
-        found = tuple(diagnostic(problem, source) for problem in error.problems)
-        return Parsed(broken(source), found)
+        return Parsed(broken(source), tuple(map(text.diagnostic, error.problems)))
     return SchemaReading(text, as_tree=request.as_tree)
 
 
@@ -382,7 +385,7 @@ class SchemaReading(Parsed):
         return [contradiction(schemas_of(text.value, text.options)) or problem or unsatisfiable("")]
 
     def lint(self) -> tuple[Diagnostic, ...]:
-        """Return what is likely a mistake, but what the errors tell."""
+        """Return what is likely a mistake, but what the errors report."""
         from kbnf_core.languages.json_schema.lint import contradictions
 
         text, readable = self._text, self._read
@@ -433,7 +436,7 @@ def _read_for_people(text: SchemaText) -> _Readable:
 
 
 def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
-    """Yield findings of lints without those that an error about a schema without a value tells."""
+    """Yield findings of lints but those that an error about a schema without a value has."""
     from kbnf_core.languages.json_schema.lint import CONTRADICTION, MISSPELT
 
     told = {each.span for each in errors if each.code == UNSATISFIABLE}
@@ -467,7 +470,7 @@ def raw_strings(
     """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
 
     None for all strings. What is in ``avoided`` is left out, and long strings where their number
-    of characters takes too many states, of which ``note`` is told. Raises ProblemError.
+    of characters takes too many states, which are passed to ``note``. Raises ProblemError.
     """
     options = guided(schema, options)
     writer = _writer(SchemaText(Source(""), schema, options))
@@ -563,7 +566,7 @@ def _message(problem: Problem) -> str:
 
 
 def helps_of(problem: Problem) -> tuple[str, ...]:
-    """Return how to mend a problem."""
+    """Return how to fix a problem."""
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
     if problem.can_be_dropped:
         helps += ("`--lossy` (in Python `Options(lossy=True)`) drops the keyword and says so",)

@@ -5,7 +5,7 @@ A pattern may match anywhere in a string; the result matches the whole string. `
 on the whole string. Other look-around and back-references stay as they are: the dialect's parser
 says what is wrong with them.
 
-A pattern that counts characters (``^[a-z].{0,2000}$``) is taken apart: what may come, and how many
+A pattern that counts characters (``^[a-z].{0,2000}$``) is taken apart: what may occur, and how many
 characters in all. So a count is a number, as in ``maxLength``, and not as many copies of a state.
 """
 

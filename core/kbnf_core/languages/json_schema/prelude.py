@@ -241,7 +241,7 @@ class Shared:
         return self._needed[name]
 
     def body(self, name: str) -> ir.Node:
-        """Return the meaning of a rule: its automaton, unless it holds values."""
+        """Return the meaning of a rule: its automaton, unless it contains values."""
         if name not in self._bodies:
             for each in reversed(self.needed(name)):
                 if each not in self._bodies:

@@ -23,7 +23,7 @@ REPEATED = "I810"
 class Problem(NamedTuple):
     """One finding: the catalogue's code, what, the JSON Pointer of where, and what to do.
 
-    ``can_be_dropped`` tells whether the conversion can go on without the keyword. A text that is
+    ``can_be_dropped`` says whether the conversion can go on without the keyword. A text that is
     not JSON has no pointers: ``span`` is where it goes wrong. ``replacement`` is the name or text
     that was meant instead of the one at the place.
     """

@@ -199,10 +199,11 @@ class LosslessSchema(GenerateJsonSchema):
         return _address(super().multi_host_url_schema(schema), schema)
 
     def _repeated(self, written: JsonSchemaValue) -> JsonSchemaValue:
-        """Allow repeated items where no grammar keeps them apart, and no number of them counts."""
-        if written.get("minItems", 0) in (0, 1) and not self._is_listed(written.get("items")):
-            written.pop("uniqueItems", None)
-        return written
+        """Allow repeated items where no grammar keeps them apart; how many differ is not kept."""
+        if self._is_listed(written.get("items")):
+            return written
+        written.pop("uniqueItems", None)
+        return _unkept(written, "set (min_length)") if written.get("minItems", 0) > 1 else written
 
     def _is_listed(self, items: Any) -> bool:
         """Tell whether the items of a set are listed, so that a grammar can tell them apart."""

@@ -1,9 +1,9 @@
 """Fast path of validation: accepts most valid schemas without running the meta-schema.
 
 False means "ask jsonschema", which also says what is wrong: the verdict of the meta-schema counts.
-So every rule here holds in all drafts from 4 on, or checks the draft. A schema takes 0.08 ms, by
+So every rule here applies in all drafts from 4 on, or checks the draft. A schema takes 0.08 ms, by
 ``jsonschema`` 4.6. ``jsonschema-rs`` takes 0.03, but 35 ms and 11 MB to import, and there is none
-in the browser; the rules are needed besides, for what is said of a keyword (``wanted``).
+in the browser; the rules are needed besides, for what is reported of a keyword (``wanted``).
 """
 
 import re
@@ -41,7 +41,7 @@ def is_sound(schema: Json) -> bool:
 
 
 def may_hold(keyword: str, value: Json) -> bool:
-    """Tell whether a keyword could have this value in some draft, as far as that is known."""
+    """Return whether a keyword could have this value in some draft, as far as that is known."""
     if keyword in SCHEMA and keyword != "items":
         return isinstance(value, dict | bool)
     if keyword == "type":

@@ -206,7 +206,7 @@ FORMAT_RULES = frozenset(
 def format_rules(name: str, pattern: str) -> tuple[tuple[str, tree.Expression], ...]:
     """Return the rules of a format and what they call, its own first; none where it has none.
 
-    ``pattern`` is its expression in ``formats``, which tells plain formats and those of RFCs apart.
+    ``pattern`` is its expression in ``formats``, which has plain formats and those of RFCs.
     """
     if name not in FORMAT_RULES:
         return ()

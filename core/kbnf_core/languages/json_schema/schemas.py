@@ -135,7 +135,7 @@ class Schemas:
 
     ``budget`` counts the work of the whole conversion; its part is the JSON Pointer of what is
     being read. ``notes`` are keywords that say nothing about values, though it may seem so.
-    ``unsatisfiable`` tells of expressions whether they are, where that is certain, ``guesses`` how
+    ``unsatisfiable`` says of expressions whether they are, where that is certain, ``guesses`` how
     often it was not.
     """
 
@@ -224,7 +224,7 @@ class Schemas:
         return known
 
     def is_narrowed(self, expression: Expression) -> bool:
-        """Tell whether ``some`` has left values of an expression out."""
+        """Return whether ``some`` has left values of an expression out."""
         return expression in self._narrowed
 
     @property
@@ -303,7 +303,7 @@ class Schemas:
         return whole
 
     def meet(self, parts: list[NormalForm]) -> NormalForm:
-        """Return what all the shapes hold."""
+        """Return what all the shapes contain."""
         if len(parts) == 1 and len(parts[0]) == 1:
             self.budget.spend(STEPS * (len(ANY_SHAPE) + 1))
             return self._without_unsatisfiable(parts[0])
@@ -319,7 +319,7 @@ class Schemas:
         return normal_form.Products(most, self.budget, self.excludes, is_narrow=is_narrow)
 
     def excludes(self, one: Expression, two: Expression) -> bool:
-        """Tell of two schemas that only list their values whether none is common."""
+        """Return of two schemas that only list their values whether none is common."""
         signs = self._listed_by(two)
         others = None if signs is None else self._listed_by(one)
         return signs is not None and others is not None and signs.isdisjoint(others)
@@ -428,7 +428,7 @@ def is_shape_unsatisfiable(schemas: "Schemas", shape: NormalForm, depth: int = D
 
 
 def is_part_unsatisfiable(schemas: "Schemas", part: Part, depth: int = DEPTH) -> bool:
-    """Tell whether one part of a shape has no value."""
+    """Return whether one part of a shape has no value."""
     match part:
         case Restricted(literals=literals):
             return len(literals) > 1 and part.is_empty(schemas.budget)

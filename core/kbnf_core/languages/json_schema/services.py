@@ -1,6 +1,6 @@
 """What hosted services refuse in strict schemas: checks, each with what to do.
 
-The rules are those of the services' documents as they could be read on the day ``AS_OF``, which
+The rules are those of the services' documents as they could be read on the days in ``AS_OF``, which
 docs/json-schema.md names; they change.
 """
 
@@ -14,8 +14,11 @@ from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
 from kbnf_core.text.json_text import Json
 
-AS_OF = "2026-11-23"
-"""The day on which the services' documents were read."""
+AS_OF = {
+    **dict.fromkeys((Service.OPENAI, Service.ANTHROPIC, Service.GEMINI), "2026-11-23"),
+    **dict.fromkeys((Service.COHERE, Service.MISTRAL), "2026-11-28"),
+}
+"""The days on which the services' documents were read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +31,12 @@ class _Rules:
     ``is_compiled`` stands for what Anthropic's compiler leaves out: look-around and references in
     patterns, ``minItems`` above 1, objects and arrays in ``enum``, ``$ref`` inside ``allOf``.
     ``enum_of_scalars``: it lists strings and numbers; ``lone_reference``: nothing is beside
-    ``$ref``.
+    ``$ref``; ``is_closed``: objects are; ``some_required``: each object has a required property;
+    ``signs`` are what patterns may not have.
     """
 
     refused: dict[str, str]
-    formats: frozenset[str]
+    formats: frozenset[str] | None
     all_required: bool = False
     root_is_object: bool = False
     properties: int | None = None
@@ -47,6 +51,9 @@ class _Rules:
     only: frozenset[str] | None = None
     enum_of_scalars: bool = False
     lone_reference: bool = False
+    is_closed: bool = False
+    some_required: bool = False
+    signs: re.Pattern[str] | None = None
 
 
 _COMBINING = dict.fromkeys(
@@ -68,6 +75,7 @@ _RULES = {
     Service.OPENAI: _Rules(
         {**_COMBINING, "oneOf": "write `anyOf`"},
         _FORMATS,
+        is_closed=True,
         all_required=True,
         root_is_object=True,
         properties=5_000,
@@ -79,6 +87,7 @@ _RULES = {
     Service.ANTHROPIC: _Rules(
         _BY_VALUE,
         _FORMATS | {"uri"},
+        is_closed=True,
         optional=24,
         unions=16,
         recursion=False,
@@ -117,6 +126,30 @@ _RULES = {
         enum_of_scalars=True,
         lone_reference=True,
     ),
+    # The page "Structured Outputs" of its developer documents, from their repository.
+    Service.COHERE: _Rules(
+        {
+            **dict.fromkeys(("allOf", "oneOf", "not"), _COMBINING["allOf"]),
+            **dict.fromkeys(
+                (
+                    "minimum",
+                    "maximum",
+                    "minItems",
+                    "maxItems",
+                    "minLength",
+                    "maxLength",
+                    "uniqueItems",
+                ),
+                _AFTERWARDS,
+            ),
+        },
+        frozenset(("date-time", "uuid", "date", "time")),
+        root_is_object=True,
+        some_required=True,
+        signs=re.compile(r"(?<!\\)(?:\\\\)*(?:[$]|(?<!\[)\^)|\(\?[=!]"),
+    ),
+    # Its documents name no limits of the schemas of `response_format`.
+    Service.MISTRAL: _Rules({}, None),
 }
 
 
@@ -147,6 +180,8 @@ _REFUSES = {
     Service.OPENAI: "refuses this in strict mode",
     Service.ANTHROPIC: "refuses this in strict mode",
     Service.GEMINI: "does not support this",
+    Service.COHERE: "does not support this",
+    Service.MISTRAL: "does not support this",
 }
 
 _Finding = tuple[str, str, str]
@@ -187,7 +222,9 @@ def _one(
     required = set(listed) if isinstance(listed, list) else set()
     missing = [name for name in names if name not in required]
     is_open = value.get("type") == "object" and value.get("additionalProperties") is not False
-    if rules.only is None and is_open:
+    if rules.some_required and value.get("type") == "object" and not required:
+        yield pointer, "no property is required", "list one at least in `required`"
+    if rules.is_closed and is_open:
         yield (
             pointer,
             "`additionalProperties` is not false",
@@ -228,7 +265,7 @@ def _definitions(value: dict[str, Json]) -> Iterator[str]:
 def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_Finding]:
     """Yield the formats, enumerations and references that a service does not know."""
     name = value.get("format")
-    if isinstance(name, str) and name not in rules.formats:
+    if isinstance(name, str) and rules.formats is not None and name not in rules.formats:
         yield f"{pointer}/format", f"the format `{name}`", "say with `pattern` what it means"
     values = value.get("enum")
     texts = [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
@@ -244,6 +281,10 @@ def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_
         others = [each for each in values if each is None or isinstance(each, bool | dict | list)]
         if others:
             yield f"{pointer}/enum", "what is no string or number in `enum`", "use `anyOf`"
+    written = value.get("pattern")
+    if rules.signs is not None and isinstance(written, str) and rules.signs.search(written):
+        what = "`^`, `$` or look-ahead in a pattern"
+        yield f"{pointer}/pattern", what, "write the whole string, which the pattern is for"
     if rules.is_compiled:
         yield from _not_compiled(value, pointer)
 

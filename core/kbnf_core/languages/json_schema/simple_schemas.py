@@ -142,8 +142,8 @@ class SimpleSchemas:
     """The simple schemas of one document; each is looked at once.
 
     ``settings`` are what rules depend on besides. ``scalar`` makes the part of a string or number
-    with restrictions, by its name; None where there is something to say of it. ``use`` is told of
-    each part that is called, with all that it needs.
+    with restrictions, by its name; None where there is something to say of it. ``use`` is called
+    with each part that is called, with all that it needs.
     """
 
     def __init__(

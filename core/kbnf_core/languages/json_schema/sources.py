@@ -27,6 +27,8 @@ def schema_text(source: object, *, lossless: bool = True) -> str:
     if isinstance(source, int | float | list | None):
         raise ConfigError(f"a schema is a dict, a bool, a text or a type, not {source!r}"[:200])
     kind = type(source)
+    if kind.__module__.startswith("outlines.") and kind.__name__ in _OF_OUTLINES:
+        raise ConfigError(_OF_OUTLINES[kind.__name__])
     if is_dataclass(kind) or hasattr(kind, "model_json_schema"):
         raise ConfigError(
             f"this is an instance of {kind.__name__}, and the schema is of the class:"
@@ -38,6 +40,12 @@ def schema_text(source: object, *, lossless: bool = True) -> str:
             is_pydantic = type(source).__module__.startswith("pydantic.")
             return _made(make, lossless and is_pydantic)
     return _made(_adapter(source).json_schema, lossless)
+
+
+_OF_OUTLINES = {
+    "CFG": "a CFG of outlines is a grammar in Lark: `Grammar.from_lark(cfg.definition)`",
+    "Regex": "a Regex of outlines is no schema: `Grammar.from_regex(regex.pattern)`",
+}
 
 
 def _adapter(source: object) -> Any:

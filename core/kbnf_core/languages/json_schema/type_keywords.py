@@ -285,7 +285,7 @@ def read_others(
     limits: SchemaLimits,
     budget: Budget,
 ) -> Objects:
-    """Return the objects of which all members hold ``rest`` but those with some names."""
+    """Return the objects of which all members contain ``rest`` but those with some names."""
     kept: list[Region] = [
         (Restricted(KEYS.kind, tuple(matching(pattern, ""))), ANYTHING) for pattern in patterns
     ]

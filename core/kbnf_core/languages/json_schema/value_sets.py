@@ -66,7 +66,7 @@ class Restricted:
         )
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         return all(atom.holds(value) == wanted for atom, wanted in self.literals)
 
     @property
@@ -84,7 +84,7 @@ class Restricted:
         return Restricted(self.kind, tuple(each for each in self.literals if each[0] != length))
 
     def is_empty(self, budget: Budget) -> bool:
-        """Tell whether there is no such value; raises LimitError as ``dfa`` does."""
+        """Return whether there is no such value; raises LimitError as ``dfa`` does."""
         if self._leaves_out_few:
             return False
         length = self.length
@@ -184,7 +184,7 @@ class Either:
     parts: tuple[Restricted, ...]
 
     def holds(self, value: object) -> bool:
-        """Tell whether a value is in the set."""
+        """Return whether a value is in the set."""
         return any(part.holds(value) for part in self.parts)
 
     def dfa(self) -> Dfa:

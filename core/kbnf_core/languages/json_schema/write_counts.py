@@ -33,7 +33,7 @@ _ONE = re.compile(r"\\u\{\w+\}|\\.|\[(?:\\.|[^\]\\])*\]")
 
 
 def may_repeat_much(pattern: str) -> bool:
-    """Tell quickly whether a pattern may have something for ``write_large_counts``."""
+    """Return quickly whether a pattern may have something for ``write_large_counts``."""
     items = _ONE.sub("x", pattern)
     bounds = [int(high or low or 0) for low, high in _BOUNDS.findall(items)]
     return len(bounds) > 1 and len(items) * prod(max(bound, 1) for bound in bounds) >= MANY
@@ -43,7 +43,7 @@ def write_large_counts(whole: Expression, length: Length, write: Write) -> Node 
     """Return what an expression matches, where it has no shorter words and repeats much.
 
     None where nothing is repeated so often that its copies have many states, or where more than
-    the expression tells how long words are.
+    the expression says how long words are.
     """
     if length.high is not None or length.low > fold(whole, _shortest):
         return None
@@ -99,7 +99,7 @@ def _shortest(item: Expression, parts: list[int]) -> int:
 
 
 def is_implied(length: Length, whole: Expression) -> bool:
-    """Tell whether no word of an expression is too short or too long."""
+    """Return whether no word of an expression is too short or too long."""
     most = fold(whole, _longest)
     is_short = length.high is None or (most is not None and most <= length.high)
     return is_short and length.low <= fold(whole, _shortest)
@@ -122,7 +122,7 @@ def _longest(item: Expression, parts: list[int | None]) -> int | None:
 
 
 def is_looped(whole: Expression) -> bool:
-    """Tell whether an expression has few ways, each of which repeats at most one thing."""
+    """Return whether an expression has few ways, each of which repeats at most one thing."""
     return _branches([whole]) is not None
 
 

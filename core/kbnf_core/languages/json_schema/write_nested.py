@@ -1,11 +1,11 @@
-"""Writes arrays and objects as rules; what they hold is written where it is asked for.
+"""Writes arrays and objects as rules; what they contain is written where it is asked for.
 
 *Arrays.* Items that are to differ are listed where their values are few.
 
 *Objects* have the named members in their order, then all others. A text may repeat a name, and of
 such members readers keep the last. Named members come once. Others may repeat, which matters where
 some number of members is required, or a member that fits: then an automaton remembers which of the
-names came, if they are few. No grammar can tell all names apart, so otherwise they may repeat, and
+names came, if they are few. No grammar can distinguish all names, so otherwise they may repeat, and
 a note says so.
 """
 
@@ -316,7 +316,7 @@ MOST_NAMES = 64
 """Names of members without a say of their own that are listed to be told apart."""
 
 MOST_EDGES = 16_384
-"""Edges of the automaton that tells them apart."""
+"""Edges of the automaton that distinguishes them."""
 
 
 def write_object(part: Objects, writer: Places, hint: str) -> Node | None:

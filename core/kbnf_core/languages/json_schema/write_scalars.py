@@ -206,7 +206,7 @@ class ScalarWriter:
 
     ``note`` takes a note on the value being written, with a keyword for a pointer. ``hints`` are
     the names that people should read for the rules of strings, which are named after their
-    contents, behind ``prefix``: those of a part are its own. What is counted is a rule of its own
+    contents, after ``prefix``: those of a part are its own. What is counted is a rule of its own
     where ``apart``: in the middle of another the automaton of that would be taken apart for it.
     """
 

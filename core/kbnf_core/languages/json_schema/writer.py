@@ -3,7 +3,7 @@
 An expression gets a name where it is first met, and its rule when its turn in a queue comes: so
 schemas may refer to themselves. Short values are written where they are.
 
-*Places.* What is refused or left out is said of the schema that is being written then.
+*Places.* What is refused or left out is reported of the schema that is being written then.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -207,7 +207,7 @@ class Writer:
         self.note(narrowed(message, keyword))
 
     def note(self, problem: Problem) -> None:
-        """Note what is said of a keyword, its pointer, of the value being written."""
+        """Note what is reported of a keyword, its pointer, of the value being written."""
         placed = problem._replace(pointer=self.inner_pointer(problem.pointer))
         self.schemas.notes.append(placed)
 

@@ -1,7 +1,7 @@
 """The check of Lark texts: from text to a tree of KBNF and findings.
 
 Reading begins at the start and leaves out what it does not reach, so W101 and W102 (definitions
-unused, or unreachable) are said of what was written.
+unused, or unreachable) are reported of what was written.
 """
 
 from collections import defaultdict

@@ -408,7 +408,7 @@ def _ignored(gathered: Gathered, factory: Factory) -> Iterator[Terminal]:
 
 
 def may_be_gbnf(lexing: Lexing | None) -> bool:
-    """Tell whether rules with ``::=`` are read: not by Lark's own lexers."""
+    """Return whether rules with ``::=`` are read: not by Lark's own lexers."""
     return lexing not in (Lexing.EARLEY, Lexing.LALR)
 
 

@@ -90,7 +90,7 @@ def postorder(root: Node) -> Iterator[Node]:
 
 
 def stops_early(root: Node) -> bool:
-    """Tell whether a repetition may end with a round that is empty though others were left.
+    """Return whether a repetition may end with a round that is empty though others were left.
 
     Python ends a repetition after an empty round; that cannot be seen in an automaton.
     """
@@ -145,7 +145,7 @@ def _as_python_takes_it() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """The tree, and in words what cannot be honoured, so that something else stands in for it."""
+    """The tree, and in words what cannot be honoured, so that something else replaces it."""
 
     node: Node
     problems: tuple[str, ...]
@@ -434,7 +434,7 @@ _Trackers = frozenset[tuple[int, bool, int]]
 class Matcher:
     """The words that Python matches, and by state the texts before which it ends there.
 
-    The automaton is trimmed. ``looks_back`` tells whether a match depends on text before it.
+    The automaton is trimmed. ``looks_back`` says whether a match depends on text before it.
     """
 
     dfa: Dfa

@@ -8,7 +8,7 @@ KEY = "response_template"
 
 
 def is_response_template(value: Any) -> bool:
-    """Tell whether a JSON value is a response template, or a configuration that has one."""
+    """Return whether a JSON value is a response template, or a configuration that has one."""
     if not isinstance(value, Mapping):
         return False
     held = value.get(KEY, value)

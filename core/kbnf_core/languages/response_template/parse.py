@@ -7,11 +7,13 @@ that renders for an answer and for calls reads back as what was rendered, or the
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from kbnf_core.kbnf.parsed import Marked, Parsed, Request
 from kbnf_core.kbnf.tree import Document
+from kbnf_core.languages.json_schema.options import options_of
 from kbnf_core.languages.response_template.call_format import format_from, format_of_any
 from kbnf_core.languages.response_template.detect import KEY, is_response_template
 from kbnf_core.languages.response_template.message import message_of
@@ -21,7 +23,7 @@ from kbnf_core.languages.response_template.template import (
     read_template,
     template_of,
 )
-from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
+from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import Report, read_value
 from kbnf_core.languages.tools import rendering
 from kbnf_core.languages.tools.chat_template import MEMORY, SECONDS, derived_format
@@ -40,8 +42,8 @@ LARGEST_TEMPLATE = 1 << 24
 def format_of_model(text: str, config: str | None = None) -> str:
     """Return the format of calls of a model, for the option ``tool_calls``.
 
-    ``text`` is a response template, a chat template, or what ``tokenizer_config.json`` holds, which
-    ``config`` is beside a chat template in a file of its own. A response template goes first.
+    ``text`` is a response template, a chat template, or what ``tokenizer_config.json`` contains,
+    which ``config`` is beside a chat template in a file of its own. A response template goes first.
     Raises ``GrammarError`` or ``ConfigError`` for one that no format follows from.
     """
     for each in (text, config):
@@ -93,7 +95,7 @@ class _Messages(TagReading):
         self._template = template
         tag = format_of_any(template, report)
         nodes = [] if report.errors else read_value(tag, _Everywhere(report), request.limits)
-        options = options_of_schemas(request.options, lossy=request.lossy)
+        options = replace(options_of(request.options), lossy=request.lossy)
         super().__init__(nodes, report, request, options)
 
     def marked(self) -> Marked:

@@ -1,4 +1,4 @@
-"""Response templates: what they hold, and what is wrong with one.
+"""Response templates: what they contain, and what is wrong with one.
 
 A response template (``response_template`` in ``tokenizer_config.json``, transformers from 5.13 on)
 says how the text of a model is read to a message. It has *fields*, each of which is a region of the

@@ -1,4 +1,4 @@
-"""XGrammar's structural tags: JSON that tells free text from the parts that follow a format.
+"""XGrammar's structural tags: JSON that says free text from the parts that follow a format.
 
 The JSON is read into nodes (``read``, by the table in ``formats``), and each node becomes an
 expression of KBNF (``write``; free text in ``free_text``, tokens in ``tokens``, JSON Schemas and

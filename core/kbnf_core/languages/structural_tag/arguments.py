@@ -4,7 +4,7 @@ A transcriber takes the text of one call's arguments in pieces and returns the J
 by then; the pieces that it returns are one JSON text together, whatever the pieces that it takes.
 JSON is passed on as it is. In the styles of XML the delimiters say where values begin and end: a
 string ends at the first end of its element, a value of JSON at the first one outside of its
-strings. What a value is, an attribute tells, or else the shape of the tool's schema; where it may
+strings. What a value is, an attribute says, or else the shape of the tool's schema; where it may
 be a string or another value, it is the other value if it reads as that.
 """
 

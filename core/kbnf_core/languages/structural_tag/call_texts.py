@@ -29,8 +29,8 @@ _LEAST_SHARED = 60
 
 
 ID, NUMBER, CALL_ID, JSON_ID, BLANK = "\ue000\ue001\ue002\ue003\ue004"
-"""Stand in texts for what may be any: the identifier of a call, its number, and what may be left
-out (Mistral's identifiers, and the blank before its lists)."""
+"""Placeholders in texts for what may be any: the identifier of a call, its number, and what may be
+left out (Mistral's identifiers, and the blank before its lists)."""
 
 ANY: Mapping[str, Format] = {
     ID: {"type": "regex", "pattern": "[a-zA-Z0-9_-]{1,64}"},
@@ -58,7 +58,7 @@ class Thoughts(NamedTuple):
 class Calls:
     """The texts of calls: within one, around its name and arguments, and around all of them.
 
-    ``leads`` are the blanks that may come before the first one; ``end_of_turn`` is what the
+    ``leads`` are the blanks that may occur before the first one; ``end_of_turn`` is what the
     template has after the last one in place of what ends an answer.
     """
 
@@ -110,9 +110,15 @@ def _parts(text: str) -> list[Format]:
 
 
 def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
-    """Return what is written where tools are called so."""
-    tag, before = _tag(calls), calls.before
-    opening = before if before.strip() else before + calls.begin
+    """Return what is written where tools are called so.
+
+    Blanks after the last call may be left out: models end there, whatever a template adds.
+    """
+    is_section = bool(calls.before.strip())
+    ended = calls.after if is_section else calls.end
+    end = ended.rstrip()
+    tag, before = _tag(calls if is_section else replace(calls, end=end)), calls.before
+    opening = before if is_section else before + calls.begin
     lead, opening = opening[: len(opening) - len(opening.lstrip())], opening.lstrip()
     opening = re.split(f"[{''.join(ANY)}]", opening)[0]
     # A beginning that is text of its own, up to its first line or its first marker.
@@ -122,7 +128,7 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
         return [{"type": "any_text", "excludes": [trigger]}]
     blanks = dict.fromkeys(each + more for each in calls.leads for more in ("", lead))
     leads = [] if choice == "auto" or len(blanks) < 2 else [_any_of(blanks)]
-    if before.strip():
+    if is_section:
         inner = {
             "type": "tags_with_separator",
             "tags": [tag],
@@ -132,12 +138,14 @@ def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
         }
         opened, *more = _parts(before.lstrip())
         content = _sequence([*more, inner])
-        tag = {"type": "tag", "begin": opened["value"], "content": content, "end": calls.after}
+        tag = {"type": "tag", "begin": opened["value"], "content": content, "end": end}
+    # Where text may follow, they are text.
+    blanks_after = [_any_of(["", ended[len(end) :]])] if ended != end else []
     if choice == NAMED:
-        return [*leads, tag]
+        return [*leads, tag, *blanks_after]
     found: Format = {"type": "triggered_tags", "triggers": [trigger], "tags": [tag]}
     settings = {"at_least_one": choice == "required", "stop_after_first": once}
-    return [*leads, {**found, **settings}]
+    return [*leads, {**found, **settings}, *(blanks_after if once else [])]
 
 
 def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
@@ -227,6 +235,16 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
         Thoughts(False, "<|channel>thought\n", "<channel|>"),
     ),
     "granite": ("Granite 3", replace(_IN_JSON, before="<|tool_call|>["), None),
+    "nemotron_3": (
+        "Nemotron 3, Step 3.5",
+        Calls("<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml"),
+        Thoughts(True, "<think>", "</think>\n"),
+    ),
+    "glm_4_5": (
+        "GLM 4.5, GLM 4.6",
+        Calls("<tool_call>", "\n", "</tool_call>", style="glm_xml", leads=("", "\n")),
+        Thoughts(False, "\n<think>", "</think>\n"),
+    ),
     "nemotron": (
         "Llama-Nemotron, Nemotron Nano 2",
         replace(_IN_JSON, before="<TOOLCALL>[", after="]</TOOLCALL>"),

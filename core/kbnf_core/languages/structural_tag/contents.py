@@ -45,7 +45,13 @@ from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Definition, Reference, postorder
 from kbnf_core.languages.json_schema.names import Names
-from kbnf_core.languages.json_schema.options import Escapes, Options, Order, Whitespace
+from kbnf_core.languages.json_schema.options import (
+    Escapes,
+    Options,
+    Order,
+    Whitespace,
+    closed_unless_open,
+)
 from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES
@@ -72,7 +78,7 @@ def avoiding(words: Sequence[str]) -> Form:
 
 
 def is_clean(trigger: str, words: Iterable[str]) -> bool:
-    """Tell whether none of ``words`` can end inside of ``trigger``, or together with it."""
+    """Return whether none of ``words`` can end inside of ``trigger``, or together with it."""
     ends = [trigger[:length] for length in range(1, len(trigger))]
     return not any(
         any(end.endswith(word) or word.endswith(end) for end in ends)
@@ -225,7 +231,12 @@ MOST_BLANKS = 1_024
 
 
 def options_in(fields: Mapping[str, Any], options: Options) -> Options:
-    """Return how a ``json_schema`` with its own settings is read: what is asked for wins."""
+    """Return how a ``json_schema`` with its own settings is read: what is asked for wins.
+
+    Objects are closed, but in an answer that is no call of a tool.
+    """
+    if fields.get("style") != "call" or fields["tool"] is not None:
+        options = closed_unless_open(options)
     most = fields["max_whitespace_cnt"]
     if most is not None and options.whitespace is None and options.whitespace_pattern is None:
         gap = f"{SPACE}{{0,{min(most, MOST_BLANKS)}}}"
@@ -281,7 +292,7 @@ class Contents:
     ) -> Form:
         """Return the strings of a schema as they are, without ``words``; ``plain`` are all those.
 
-        Strings whose number of characters alone is bounded may hold the words.
+        Strings whose number of characters alone is bounded may contain the words.
         """
         if is_restricted(schema, options):
             avoided = compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa

@@ -1,4 +1,4 @@
-"""The formats of a structural tag: which fields each has, and what these may hold.
+"""The formats of a structural tag: which fields each has, and what these may contain.
 
 A check returns the value of a field, or raises ``WrongError`` with what it should be.
 """
@@ -47,7 +47,7 @@ class Token(NamedTuple):
 
 
 class Inside(enum.Enum):
-    """What a field holds of formats: none, one, a list, a list of tags, or pairs with a trigger."""
+    """The formats in a field: none, one, a list, a list of tags, or pairs with a trigger."""
 
     NOTHING = enum.auto()
     FORMAT = enum.auto()

@@ -2,8 +2,9 @@
 
 The texts of a tag are free text, reasoning, and calls of tools, whose arguments are JSON or XML.
 These rules match the same texts, and each of those parts is a rule of its own: what begins and ends
-them is said by the grammar, so that no second description of a format is needed. JSON is any JSON
-in them: what a model may write has been decided by then, and a tool's schema costs nothing here.
+them is reported by the grammar, so that no second description of a format is needed. JSON is any
+JSON in them: what a model may write has been decided by then, and a tool's schema costs nothing
+here.
 
 Free text and calls take turns in one way only (text, then any number of calls, each with text after
 it), so that it is certain at once where text goes on.
@@ -17,7 +18,7 @@ else there is none. Text is reasoning where the tag around it says so.
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from kbnf_core.kbnf.build import (
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
+from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.call_texts import NAME
 from kbnf_core.languages.structural_tag.contents import TokenForms, avoiding, options_in
@@ -68,7 +69,8 @@ def marked(nodes: Sequence[Node], request: Request, options: Options) -> Marked:
 class _MarkedWriter(Writer):
     def __init__(self, nodes: Sequence[Node], request: Request, options: Options) -> None:
         report = Report(Source("{}", is_json=True))
-        super().__init__(nodes, report, request, options)
+        # Whoever reads takes the members of an object in any order, XML as JSON.
+        super().__init__(nodes, report, request, replace(options, order=Order.ANY))
         self._tokens = _MarkedTokens(self, report, request.limits, request.vocabulary)
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
@@ -239,7 +241,7 @@ def _heads_in(format_: Any) -> Iterator[str]:
 
 
 def is_reasoning(tag: Node | None) -> bool:
-    """Tell whether a tag is about reasoning: it holds text, and its beginning or end says so."""
+    """Return whether a tag is about reasoning: it has text, and its beginning or end says so."""
     if tag is None or tag.parts[0].kind != "any_text":
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]

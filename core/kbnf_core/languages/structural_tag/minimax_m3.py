@@ -1,4 +1,4 @@
-"""``minimax_m3_xml``: arguments as elements whose tags follow a marker that no value may hold.
+"""``minimax_m3_xml``: arguments as elements whose tags follow a marker that no value may contain.
 
 A value is a string as it is, elements, or another value as in JSON. What would need a value of any
 kind, or a string with a restriction, is refused, as XGrammar refuses it.

@@ -53,14 +53,16 @@ ALIASES: Mapping[str, str] = {
         "deepseek_v4": "deepseek_v40 deepseekv4",
         "exaone": "exaone4",
         "gemma_4": "gemma4",
-        "glm_4_7": "glm glm45 glm47",
+        "glm_4_5": "glm45",
+        "glm_4_7": "glm glm47",
         "harmony": "openai gpt-oss gpt_oss",
         "kimi": "kimi_k2",
         "lfm2": "lfm2_5",
         "llama": "llama3 llama3_json llama4_json",
         "minimax": "minimax_m2 minimax-m2",
+        "nemotron_3": "nemotron_v3 step3p5",
         "qwen_3": "hermes qwen qwen25 qwen3 granite4",
-        "qwen_3_coder": "qwen3_coder qwen3_xml nemotron_v3 step3p5",
+        "qwen_3_coder": "qwen3_coder qwen3_xml",
     }.items()
     for alias in aliases.split()
 }

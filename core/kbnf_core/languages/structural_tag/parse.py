@@ -1,8 +1,7 @@
 """The reader of structural tags: from JSON to a tree of KBNF with the places of the tag."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from kbnf_core.conversion.rewrite import at, placed
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
@@ -25,14 +24,8 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     the JSON Pointer of its place. Raises ``ConfigError`` for options that are none.
     """
     report = Report(source)
-    options = options_of_schemas(request.options, lossy=request.lossy)
+    options = replace(options_of(request.options), lossy=request.lossy)
     return TagReading(read_tag(source, report, request.limits), report, request, options)
-
-
-def options_of_schemas(options: Mapping[str, Any], *, lossy: bool) -> Options:
-    """Return how the schemas in a tag are read: objects are closed, unless a request says no."""
-    found = replace(options_of(options), lossy=lossy)
-    return replace(found, closed=True) if found.closed is None else found
 
 
 class TagReading(Parsed):

@@ -22,7 +22,7 @@ def tool_calls(
     ``tools`` are as in OpenAI's requests, or their ``function`` objects: a ``name`` and
     ``parameters``, a JSON Schema. ``choice`` is ``auto`` (text and calls), ``required`` (one call
     at least), ``none`` (text), or the name of the tool that is called. ``reasoning`` is
-    ``disabled``, ``enabled`` or ``auto``; ``parallel`` tells whether there may be several calls.
+    ``disabled``, ``enabled`` or ``auto``; ``parallel`` says whether there may be several calls.
     Raises ``ConfigError`` for what is none of these.
     """
     found = format_named(preset)

@@ -29,7 +29,7 @@ _NO_CONSTRAINTS = frozenset(
 
 
 def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
-    """Report what is wrong with the form of a schema; tell whether there is nothing."""
+    """Report what is wrong with the form of a schema; return whether there is nothing."""
     if report.sound.get(id(schema)) is schema:
         return True
     problems: Sequence[Problem] = ()
@@ -108,7 +108,7 @@ class Schemas:
         return found, frozenset(required)
 
     def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
-        """Report the keywords that are not ``known``; tell whether there are any."""
+        """Report the keywords that are not ``known``; return whether there are any."""
         strange = [name for name in schema if name not in known | _NO_CONSTRAINTS]
         for name in strange:
             where = f"{pointer}/{escape(name)}"
@@ -150,7 +150,7 @@ def constants(schema: Any) -> list[Any] | None:
 
 
 def is_restricted(schema: Mapping[str, Any], options: Options) -> bool:
-    """Tell whether a string has a pattern, or a format that says something."""
+    """Return whether a string has a pattern, or a format that says something."""
     name = schema.get("format")
     formats = formats_of(options.standard, options.formats or Formats.PLAIN)
     is_known = isinstance(name, str) and bool(formats.get(name))

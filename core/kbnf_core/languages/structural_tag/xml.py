@@ -1,7 +1,7 @@
 """Arguments of tools in XML: each property an element, in the style of a family of models.
 
 Where only the properties are elements, a value that is a string is written as it is, up to the
-element's end; other values are JSON. The ``deepseek`` styles tell in an attribute which of both a
+element's end; other values are JSON. The ``deepseek`` styles say in an attribute which of both a
 value is, ``kimi_k3_xml`` its type.
 
 Where objects and arrays are elements within elements, a value of a schema is an object, an array,
@@ -159,7 +159,7 @@ class NestedArguments(ABC):
 
     @abstractmethod
     def array(self, items: Sequence[Form], rest: Form, low: int, high: int | None) -> Form:
-        """Return what is inside of an array: ``items``, and ``rest`` until bounds are met."""
+        """Return what is inside of an array: ``items``, and ``rest`` until bounds are reached."""
 
 
 def kind_of(schema: Any) -> str | None:
@@ -279,7 +279,9 @@ class Arguments:
         if value is False:
             return EMPTY
         rule = self._contents.names.fresh(f"{hint}_other")
-        key = sequence(text(self._style.opening), regex(_NAME))
+        known = [self._spelled(name) for name in schema.get("properties", {})]
+        names = other_names(_NAME, known) if known else regex(_NAME)
+        key = sequence(text(self._style.opening), names)
         where = f"{pointer}/additionalProperties"
         return self._contents.add(definition(rule, self._element(key, value, where, rule)))
 
@@ -387,7 +389,7 @@ def other_members(schema: Mapping[str, Any], options: Options) -> Any:
 
 
 class Members(NamedTuple):
-    """The elements of an object, some of which are ``needed``; ``other`` may come, too."""
+    """The elements of an object, some of which are ``needed``; ``other`` may occur, too."""
 
     elements: Mapping[str, Form]
     needed: frozenset[str]

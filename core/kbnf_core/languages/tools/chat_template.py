@@ -110,7 +110,7 @@ _BEGUN = re.compile(r"(?:<[^<>\s{}]*|\[[A-Z_/]*)\Z")
 def derived_format(text: str, config: str | None = None) -> str:
     """Return the format of tool calls of a chat template, for the option ``tool_calls``.
 
-    ``text`` is the template, or what ``tokenizer_config.json`` holds; ``config`` is that of a
+    ``text`` is the template, or what ``tokenizer_config.json`` contains; ``config`` is that of a
     template that has a file of its own, for its special tokens. Raises ``ConfigError`` where
     that has no template, for a template that cannot be rendered within the limits, for one that
     writes calls in no way that a format can say, and where Jinja is not installed.
@@ -488,5 +488,7 @@ def _thoughts(messages: _Messages) -> Thoughts | None:
     begin = head[len(_shared(head, prompt)) :]
     if begin.strip():
         return Thoughts(False, begin.rstrip(), end.lstrip())
-    # The prompt has it: it is what the plain answer has not, or the last line of the prompt.
-    return Thoughts(True, prompt.rstrip().rpartition("\n")[2], end.lstrip())
+    # The prompt has it, from the last marker on.
+    line = prompt.rstrip().rpartition("\n")[2]
+    markers = [each.start() for each in _MARKER.finditer(line)]
+    return Thoughts(True, line[markers[-1] if markers else 0 :], end.lstrip())

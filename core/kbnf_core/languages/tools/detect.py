@@ -17,7 +17,7 @@ SCHEMAS = (
 
 
 def is_tool_list(value: Any) -> bool:
-    """Tell whether a JSON value lists tools, also as a whole request or the answer of a server."""
+    """Return whether a JSON value lists tools, also in a request or the answer of a server."""
     listed = entries(value)
     if listed is None:
         return answer(value) is not None
@@ -77,7 +77,7 @@ def _inner(value: Mapping[str, Any]) -> Any:
 
 
 def looks_like_tool(value: Any) -> bool:
-    """Tell whether a JSON value is a tool with a schema, or says that it is a function."""
+    """Return whether a JSON value is a tool with a schema, or says that it is a function."""
     if not isinstance(value, Mapping):
         return False
     if any(isinstance(value.get(key), list) for key in DECLARATIONS):

@@ -2,7 +2,7 @@
 
 A form is a row of ``FORMS``: under which names the schema of the arguments is, and what the
 service that reads it asks of names and schemas. The rules of the services are those that they
-document, or that their errors tell, as of 2026-11-23; they change.
+document, or that their errors say, as of 2026-11-23; they change.
 """
 
 import re
@@ -14,6 +14,7 @@ from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
+from kbnf_core.languages.tools.choice import ANY_CHOICE, NONE, Choice, choice_of
 from kbnf_core.languages.tools.detect import (
     DECLARATIONS,
     SCHEMAS,
@@ -34,7 +35,7 @@ class Form:
     """A form of tools: who reads it, where the schema is, and what it asks.
 
     ``names`` is the pattern of the names of tools, ``members`` that of properties, if there is one.
-    ``plain_root`` tells whether the schema has no alternatives at its top. A form that
+    ``plain_root`` says whether the schema has no alternatives at its top. A form that
     ``needs_schema`` has one for each tool.
     """
 
@@ -108,11 +109,15 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an answer is: a JSON value of a schema, with its pointer; without one, any text."""
+    """What an answer is: a JSON value of a schema, with its pointer; without one, any text.
+
+    With a structural ``tag``, whose pointer it is, that says all that is written.
+    """
 
     schema: Json | None
     pointer: str
     strict: Service | None = None
+    tag: Json | None = None
 
     @property
     def schemas(self) -> Iterator[tuple[Json, str]]:
@@ -125,11 +130,13 @@ class Answer:
 class Listed:
     """The tools of a list; ``errors`` say why there are none, or not all, ``notes`` the rest.
 
-    ``answer`` is what is written where no tool is called, if a request says so.
+    ``answer`` is what is written where no tool is called, if a request says so, ``choice`` which
+    tools are.
     """
 
     tools: list[Tool] = field(default_factory=list)
     answer: Answer | None = None
+    choice: Choice = ANY_CHOICE
     errors: list[Problem] = field(default_factory=list)
     notes: list[Problem] = field(default_factory=list)
 
@@ -140,16 +147,15 @@ class Listed:
 
 def tools_of(value: Json) -> Listed:
     """Return the tools of a JSON value in any of the forms."""
-    found = Listed()
+    found = Listed(choice=choice_of(value))
     listed = entries(value)
     asked = answer(value)
     if asked is not None:
         _read_answer(*asked, found)
-    choice = value.get("tool_choice", "auto") if isinstance(value, dict) else "auto"
-    if asked is not None and (listed is None or choice in ("none", {"type": "none"})):
+    if found.choice.error:
+        found.error(found.choice.error, found.choice.pointer)
+    if listed is None and asked is not None:
         return found
-    if choice not in ("auto", {"type": "auto"}):
-        found.answer = None
     if listed is None:
         message = "this is no list of tools: an array of tools, or an object with `tools`, is"
         found.error(message, "")
@@ -157,7 +163,7 @@ def tools_of(value: Json) -> Listed:
     tools, pointer = listed
     for number, tool in enumerate(tools):
         _read(tool, f"{pointer}/{number}" if tool is not value else "", found)
-    if not tools:
+    if not tools and found.choice.mode != NONE:
         found.error("the list has no tools", pointer)
     seen: dict[str, str] = {}
     for each in found.tools:
@@ -178,6 +184,9 @@ def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) ->
         found.answer = Answer(form, pointer, Service.GEMINI)
         return
     kind = form.get("type", "json_schema")
+    if kind == "structural_tag":
+        found.answer = Answer(None, pointer, tag=form)
+        return
     if kind in ("text", "json_object"):
         found.answer = Answer(None if kind == "text" else {"type": "object"}, pointer)
         return
@@ -190,7 +199,10 @@ def _read_answer(form: dict[str, Json], path: tuple[str, ...], found: Listed) ->
     elif kind == "json_schema":
         found.error("the format of an answer has no `schema`", pointer)
     else:
-        message = "the type of an answer's format is `json_schema`, `json_object` or `text`"
+        message = (
+            "the type of an answer's format is `json_schema`, `json_object`, `text` or"
+            " `structural_tag`"
+        )
         found.error(message, f"{pointer}/type")
 
 

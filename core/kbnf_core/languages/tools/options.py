@@ -11,11 +11,14 @@ CALLS = ("tool", "tool_calls", "tool_choice", "reasoning", "single_call")
 
 
 class Calls(NamedTuple):
-    """Which calls are written, and how: of one ``tool``, in the format of a model."""
+    """Which calls are written, and how: of one ``tool``, in the format of a model.
+
+    Without a ``tool_choice`` it is that of a request, which otherwise does not count.
+    """
 
     tool: str | None = None
     tool_calls: str | None = None
-    tool_choice: str = "auto"
+    tool_choice: str | None = None
     reasoning: str = "disabled"
     single_call: bool = False
 

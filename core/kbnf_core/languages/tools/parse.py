@@ -1,7 +1,7 @@
 """The reader of lists of tools: to the calls of them that a model may write.
 
 Without a format, a call is a JSON object with the name of a tool and its arguments: what a schema
-that holds all schemas of the list allows, each with an identifier of its own, so that references
+that contains all schemas of the list allows, each with an identifier of its own, so that references
 stay inside. With a format (``tool_calls``) it is the structural tag of the model that writes so.
 Every place in either is one in the list: each tool's schema has a pointer there.
 """
@@ -17,7 +17,7 @@ from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
-from kbnf_core.languages.json_schema.options import Options, options_of
+from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
 from kbnf_core.languages.json_schema.parse import (
     START,
     SchemaReading,
@@ -35,11 +35,14 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import schemas_of
+from kbnf_core.languages.structural_tag.call_texts import CHOICES
 from kbnf_core.languages.structural_tag.models import format_named
-from kbnf_core.languages.structural_tag.parse import TagReading, options_of_schemas
+from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
+from kbnf_core.languages.tools.choice import ANY_CHOICE, AUTO, NONE, REQUIRED, Choice
 from kbnf_core.languages.tools.forms import (
     INVALID,
+    LEFT_OUT,
     OF_SERVICES,
     TEXT_MARKERS,
     Answer,
@@ -66,6 +69,11 @@ class _List:
     options: Options
     errors: tuple[Problem, ...] = ()
     answer: Answer | None = None
+    choice: Choice = ANY_CHOICE
+
+    def guided(self, schema: Json) -> Options:
+        """Return how the schema of arguments is read: no argument is allowed without a name."""
+        return guided(schema, closed_unless_open(self.options))
 
 
 def parse_tool_list(source: Source, request: Request) -> Parsed:
@@ -76,20 +84,27 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     none.
     """
     how = calls_of(request.options)
-    listed = _read(source, _options(request.options, how, lossy=request.lossy), how)
+    options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
+    listed = _read(source, options, how)
     if listed.errors:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
     found: Parsed
+    wrong: list[Diagnostic] = []
     texts = tuple(each for each in listed.tools if each.text is not None)
     answer = listed.answer
     if answer is not None and answer.schema is not None and not listed.tools:
         options = guided(answer.schema, listed.options)
         text = SchemaText(source, answer.schema, options, (("", answer.pointer),))
         return SchemaReading(text, as_tree=request.as_tree)
-    if how.tool_calls is None and (texts or answer is not None):
+    if answer is not None and answer.tag is not None:
+        report = _Report(source, {"": answer.pointer})
+        nodes = read_value(answer.tag, report, request.limits)
+        found = TagReading(nodes, report, request, options)
+        remarks = listed.notes
+    elif how.tool_calls is None and (texts or answer is not None):
         found = _Texts(listed, request)
-        wrong, remarks = [], listed.notes
+        remarks = listed.notes
     elif how.tool_calls is None:
         try:
             found = _Objects(listed, as_tree=request.as_tree)
@@ -132,13 +147,6 @@ def _finding(problem: Problem, source: Source) -> Diagnostic:
     return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
 
 
-def _options(wanted: Mapping[str, Any], how: Calls, *, lossy: bool) -> Options:
-    """Return how the schemas of the tools are read."""
-    if how.tool_calls is not None:
-        return options_of_schemas(of_schemas(wanted), lossy=lossy)
-    return replace(options_of(of_schemas(wanted)), lossy=lossy)
-
-
 def _read(source: Source, options: Options, how: Calls) -> _List:
     """Return the tools of a text, and all that is wrong with them."""
     try:
@@ -151,15 +159,26 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
     if len(found.tools) > most:
         return _List(source, (), (), options, (too_large("tools", most, "tools").problem,))
     tools, errors = found.tools, found.errors
-    if how.tool is not None and tools:
-        tools = [each for each in found.tools if each.name == how.tool]
-        errors = [each for each in errors if tools and _is_in(each.pointer, tools[0])]
-        if not tools:
-            known = ", ".join(each.name for each in found.tools)
-            message = f"there is no tool `{how.tool}`"
-            errors.append(Problem(INVALID, message, "", f"there are {known}"))
-    if found.answer is not None and not (how.tool or errors):
-        errors = [*_errors(found.answer, options)]
+    choice = _choice(found.choice, how)
+    if choice.names is not None and tools:
+        wanted = {name for name, _ in choice.names}
+        known = ", ".join(each.name for each in tools)
+        tools = [each for each in tools if each.name in wanted]
+        if how.tool is not None:
+            errors = [each for each in errors if tools and _is_in(each.pointer, tools[0])]
+        for name, pointer in choice.names:
+            if not any(each.name == name for each in tools):
+                message = f"there is no tool `{name}`"[:200]
+                errors.append(Problem(INVALID, message, pointer, f"there are {known}"))
+    answer = found.answer if choice.mode == AUTO else None
+    if choice.mode == NONE:
+        tools, answer = [], found.answer or Answer(None, choice.pointer)
+    if answer is not None and answer.tag is not None and tools:
+        message = "the structural tag says all that is written, and these tools are not in it"
+        found.notes.append(Problem(LEFT_OUT, message, "/tools"))
+        tools = []
+    if answer is not None and not errors:
+        errors = [*_errors(answer, options)]
     strange = _unwritable(tools, how)
     wrong = {id(tool): [*_errors(tool, options), *strange.get(tool.name, ())] for tool in tools}
     sound = tuple(tool for tool in tools if not wrong[id(tool)])
@@ -170,12 +189,24 @@ def _read(source: Source, options: Options, how: Calls) -> _List:
         for each in refusals(tool, form)
     )
     notes = (*found.notes, *refused)
-    return _List(source, sound, notes, options, (*errors, *chain(*wrong.values())), found.answer)
+    errors = [*errors, *chain(*wrong.values())]
+    return _List(source, sound, notes, options, tuple(errors), answer, choice)
+
+
+def _choice(asked: Choice, how: Calls) -> Choice:
+    """Return which tools are called: as options say, or else as a request does."""
+    wanted = how.tool or how.tool_choice
+    if wanted is None:
+        return asked
+    if how.tool is None and wanted in CHOICES:
+        return Choice(wanted, is_single=asked.is_single)
+    return Choice(REQUIRED, ((wanted, ""),), is_named=True, is_single=asked.is_single)
 
 
 def _asked(options: Options) -> tuple[Form, ...]:
     """Return the form of the service whose strict mode is asked for."""
-    return () if options.strict is None else (OF_SERVICES[options.strict],)
+    form = None if options.strict is None else OF_SERVICES.get(options.strict)
+    return () if form is None else (form,)
 
 
 def _is_in(pointer: str, tool: Tool) -> bool:
@@ -214,7 +245,8 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
     every: Sequence[Tool | Answer] = listed.tools
     for each in every if listed.answer is None else (*every, listed.answer):
         for schema, pointer in each.schemas:
-            options = guided(schema, listed.options)
+            has_arguments = isinstance(each, Tool) and schema is each.schema
+            options = listed.guided(schema) if has_arguments else guided(schema, listed.options)
             found = contradictions(schemas_of(schema, options))
             for problem in (*oddities(schema, options), *found):
                 yield _finding(_moved(problem, pointer), listed.source)
@@ -237,7 +269,7 @@ class _Objects(SchemaReading):
         for number, tool in enumerate(tools):
             if tool.schema is not None:
                 around = f"/anyOf/{number}" if len(tools) > 1 else ""
-                for each in oddities(tool.schema, guided(tool.schema, self._listed.options)):
+                for each in oddities(tool.schema, self._listed.guided(tool.schema)):
                     where = f"{around}/properties/arguments{each.pointer}"
                     yield each._replace(pointer=where)
 
@@ -265,13 +297,13 @@ def _whole(listed: _List) -> SchemaText:
     if len(schemas) == 1:
         tool = listed.tools[0]
         schema, moved = {**head, **schemas[0]}, (*_moves("", tool),)
-        return SchemaText(listed.source, schema, guided({}, listed.options), moved)
+        return SchemaText(listed.source, schema, listed.guided({}), moved)
     moved = tuple(
         pair
         for number, tool in enumerate(listed.tools)
         for pair in _moves(f"/anyOf/{number}", tool)
     )
-    whole, options = {**head, "anyOf": schemas}, guided({}, listed.options)
+    whole, options = {**head, "anyOf": schemas}, listed.guided({})
     return SchemaText(listed.source, whole, options, moved)
 
 
@@ -325,9 +357,9 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     return tool_calls(
         str(how.tool_calls),
         functions,
-        choice=how.tool or how.tool_choice,
+        choice=listed.tools[0].name if listed.choice.is_named else listed.choice.mode,
         reasoning=how.reasoning,
-        parallel=not how.single_call,
+        parallel=not (how.single_call or listed.choice.is_single),
     )
 
 
@@ -404,7 +436,7 @@ def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) 
     """
     how = calls_of(options)
     source = Source(text, path, is_json=True)
-    listed = _read(source, _options(options, how, lossy=False), how)
+    listed = _read(source, options_of(of_schemas(options)), how)
     if listed.errors:
         raise GrammarError([_finding(each, source) for each in listed.errors])
     shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=_number)
@@ -447,12 +479,10 @@ class _Report(Report):
     def place(self, pointer: str) -> str:
         """Return where the part of the tag at ``pointer`` is in the list."""
         rest = ""
-        while pointer not in self._places:
+        while pointer and pointer not in self._places:
             pointer, _, step = pointer.rpartition("/")
             rest = f"/{step}{rest}"
-            if not pointer:
-                return ""
-        return self._places[pointer] + rest
+        return self._places[pointer] + rest if pointer in self._places else ""
 
 
 def _text_markers(name: str, request: Request) -> Iterator[Problem]:

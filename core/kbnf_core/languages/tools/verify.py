@@ -46,7 +46,7 @@ class Calls:
         return StateTable(build_tables(reading.grammar, counted=True))
 
     def has(self, text: str) -> bool:
-        """Tell whether a text is one of them."""
+        """Return whether a text is one of them."""
         if self._states is None:
             return False
         state, size = self._states.feed(self._states.initial, text.encode())

@@ -48,9 +48,6 @@ ROOM = 2 * WORDS
 LENGTH = 48
 """Bytes of a text."""
 
-SHOWN = 1_000
-"""Characters of a derivation beyond which it is left out of those around it."""
-
 STEPS = 250_000
 """Combinations that are looked at in one grammar; most need some dozens for each of their parts."""
 
@@ -69,7 +66,7 @@ class Ambiguity(NamedTuple):
 
 
 class Derivations:
-    """The search in one grammar; ``ambiguities`` holds at most one for each nonterminal.
+    """The search in one grammar; ``ambiguities`` contains at most one for each nonterminal.
 
     A step is a combination that is looked at; ``left`` is how many more there may be. ``origins``
     are the author's names of rules that are copies: where copies differ, no derivation does.
@@ -108,7 +105,7 @@ class Derivations:
         """Add to the texts of a nonterminal; tell whether there are new ones."""
         known = self._texts[name]
         fresh = {
-            text: _named(self._origins.get(name, name), how)
+            text: _named(self._origins.get(name, name), text, how)
             for text, how in self._derive(name).items()
             if text not in known
         }
@@ -223,11 +220,9 @@ def _shortest(items: Iterable[tuple[bytes, str]]) -> list[tuple[bytes, str]]:
     return [item for _, item in sorted([(len(item[0]), item) for item in items])]
 
 
-def _named(name: str, how: str) -> str:
-    if not name:
-        return how
-    # What differs within a part that is left out was found where that part was put together.
-    return f"{name}[{how}]" if len(how) <= SHOWN else f"{name}[...]"
+def _named(name: str, text: bytes, how: str) -> str:
+    """Return a part as derivations show it: what differs within it was found where it was made."""
+    return f"{name}[{_quoted(text)}]" if name else how
 
 
 def _quoted(word: bytes) -> str:
@@ -243,7 +238,7 @@ _MAX_SHOWN = 160
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each rule in which a bounded search finds one text derived twice.
 
-    Of alternatives that are regular nothing is said: I108 compares those without a bound.
+    Of alternatives that are regular nothing is reported: I108 compares those without a bound.
     """
     reading = subject.reading
     steps = min(STEPS, subject.budget.left)

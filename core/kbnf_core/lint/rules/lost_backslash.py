@@ -24,7 +24,7 @@ _ESCAPED = re.compile(r"\\x[0-9A-Fa-f]{2}")
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Yield a finding for each class that holds the end of one, an operator and a new beginning.
+    """Yield a finding for each class that contains the end of one, an operator and a new beginning.
 
     And for texts that look like escapes without their backslash.
     """

@@ -1,7 +1,7 @@
 """W304: parts at the end of the start that cannot be entered, since an eager end comes first.
 
 With ``finish=token`` they are entered only within a token that goes on past that end. Over a
-vocabulary W307 tells whether there is one, and nothing is said here.
+vocabulary W307 says whether there is one, and nothing is reported here.
 """
 
 from collections import Counter

@@ -193,7 +193,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each alternative that has a text in common with an earlier one.
 
     Of the earlier ones it names the first. Of an alternative that adds no text nothing more is
-    said: what overlaps with it overlaps with the one that has all of its texts.
+    reported: what overlaps with it overlaps with the one that has all of its texts.
     """
     reading = subject.reading
     has_copies = reading.document.alternatives is not None

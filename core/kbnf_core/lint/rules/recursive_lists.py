@@ -25,7 +25,7 @@ NEEDS = Needs.DOCUMENT
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for ``n ::= x n | x``, ``n ::= x y n | x`` and ``n ::= x n | ''``.
 
-    Left recursion is left alone: it mostly tells how operators associate.
+    Left recursion is left alone: it mostly decides how operators associate.
     """
     reading = subject.reading
     if reading.language not in (KBNF, GBNF):

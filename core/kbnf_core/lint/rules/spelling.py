@@ -74,7 +74,7 @@ class Specials:
         self._words = Words(spelled)
 
     def within(self, data: bytes) -> list[str]:
-        """Return the names that ``data`` holds, in their order."""
+        """Return the names in ``data``, in their order."""
         found = {self._names[word] for word in self._words.within(data)}
         return [name for _, name in sorted(found)]
 

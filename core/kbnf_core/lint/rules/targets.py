@@ -154,7 +154,7 @@ _NO_LOOK_ROUND = re.compile(
 
 
 def llama_cpp_refuses(reading: Reading) -> Iterator[Diagnostic]:
-    """Yield the findings of the reader that tell of a refusal, in GBNF."""
+    """Yield the findings of the reader that report a refusal, in GBNF."""
     for finding in (*reading.diagnostics, *reading.parsed.lint()):
         # A W414 without a note tells of a count that is read in another way, but taken.
         if finding.code in {"W411", "I411"} or (finding.code == "W414" and finding.notes):

@@ -27,7 +27,7 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """Edits that mend a finding; a ``safe`` fix keeps the language of the grammar."""
+    """Edits that fix a finding; a ``safe`` fix keeps the language of the grammar."""
 
     message: str
     edits: tuple[Edit, ...]
@@ -39,7 +39,7 @@ class Diagnostic:
     """One finding: what (``code``, ``message``), where (``source``, ``span``), and what to do.
 
     ``label`` is beside the carets, ``labels`` mark further places in the same source,
-    ``notes`` tell why it matters and ``helps`` what to change. ``details`` are names and values for
+    ``notes`` say why it matters and ``helps`` what to change. ``details`` are names and values for
     programs, such as the engine that a finding is about.
     """
 

@@ -1,10 +1,10 @@
 """The catalogue of codes: every finding the toolkit can report, its page, and their selection.
 
 Codes of readers and converters are here, with pages in `pages/`. Those of lints are beside the
-lints, in `lint/rules/`: what the catalogue tells of them is the head of their pages, so that no
+lints, in `lint/rules/`: what the catalogue says of them is the head of their pages, so that no
 lint is imported to name it. A test compares both with the `RULES` of the lints.
 
-Letters tell the default severity (E error, W warning, I info); hundreds tell the subject:
+Letters say the default severity (E error, W warning, I info); hundreds say the subject:
 0 the text of the grammar, 1 names and rules, 2 regular expressions, 3 generation, 4 other
 languages (up to W410 what a conversion loses, from W411 on what readers disagree on), 5 other
 engines, 6 vocabularies, 7 size, 8 JSON Schema, 9 the tool.

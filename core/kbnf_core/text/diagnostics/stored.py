@@ -122,7 +122,7 @@ def read_baseline(text: str) -> frozenset[str]:
 def without_baseline(
     diagnostics: Sequence[Diagnostic], known: frozenset[str]
 ) -> tuple[Diagnostic, ...]:
-    """Return the findings that a baseline does not hold."""
+    """Return the findings that a baseline does not contain."""
     names = fingerprints(diagnostics)
     return tuple(d for name, d in zip(names, diagnostics, strict=True) if name not in known)
 

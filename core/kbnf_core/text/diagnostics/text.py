@@ -9,6 +9,7 @@ below it. A mark over several lines gets a bar in a margin of its own, left of t
        | |______^ this bracket is not closed
 """
 
+import math
 import textwrap
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -78,7 +79,7 @@ ELLIPSIS = "..."
 class LineView:
     """A line of source, at most about ``width`` cells wide around the columns of interest.
 
-    ``text`` is what to print; ``cell(column)`` tells above which cell of it a column is.
+    ``text`` is what to print; ``cell(column)`` says above which cell of it a column is.
     """
 
     def __init__(self, line: str, focus: tuple[int, int], width: int) -> None:
@@ -159,7 +160,7 @@ class _Row:
 
 
 class Excerpt:
-    """Draws the lines of ``source`` that hold ``marks``.
+    """Draws the lines of ``source`` that contain ``marks``.
 
     Longer lines are cut around what is marked, so that they fit an output of ``width`` cells.
     """
@@ -173,6 +174,7 @@ class Excerpt:
         self._tall = tall
         self._indent = len(tall) + 1 if tall else 0
         self.gutter = len(str(max(mark.last for mark in marks)))
+        self._columns = None if width is None else width - self.gutter - len(" | ")
         self._width = LINE_WIDTH if width is None else self._room(width)
 
     def segments(self) -> Segments:
@@ -209,7 +211,7 @@ class Excerpt:
         code.end_with(self._indent, view.text, Role.PLAIN)
         out = self._output(code, number)
         here = [mark for mark in self._marks if not mark.is_multiline and mark.first == number]
-        for row in _underlines(view, here, self._indent):
+        for row in _underlines(view, here, self._indent, self._columns):
             self._bars(row, tall)
             out += self._output(row)
         for mark in self._tall:
@@ -257,8 +259,11 @@ def _shown_lines(marks: Iterable[Mark]) -> list[int]:
     return sorted(wanted | {line + 1 for line in wanted if line + 2 in wanted})
 
 
-def _underlines(view: LineView, marks: list[Mark], indent: int) -> list[_Row]:
-    """Return the rows below a line of code: underlines, then hanging messages."""
+def _underlines(view: LineView, marks: list[Mark], indent: int, columns: int | None) -> list[_Row]:
+    """Return the rows below a line of code: underlines, then hanging messages.
+
+    A message that would pass ``columns`` cells hangs further left.
+    """
     if not marks:
         return []
     placed = [_place(view, mark, indent) for mark in marks]
@@ -268,10 +273,11 @@ def _underlines(view: LineView, marks: list[Mark], indent: int) -> list[_Row]:
         under.fill(start, end, mark.sign, mark.role)
     end = max(end for _, end, _ in placed)
     hanging = [item for item in placed if item[2].message]
-    if hanging and hanging[-1][1] == end:
+    room = math.inf if columns is None else columns
+    if hanging and hanging[-1][1] == end and end + 1 + cells(hanging[-1][2].message) <= room:
         mark = hanging.pop()[2]
         under.end_with(end + 1, mark.message, mark.role)
-    return [under, *_hang(hanging)]
+    return [under, *_hang(hanging, room)]
 
 
 def _place(view: LineView, mark: Mark, indent: int) -> tuple[int, int, Mark]:
@@ -279,15 +285,19 @@ def _place(view: LineView, mark: Mark, indent: int) -> tuple[int, int, Mark]:
     return indent + start, indent + max(end, start + 1), mark
 
 
-def _hang(placed: list[tuple[int, int, Mark]]) -> list[_Row]:
+def _hang(placed: list[tuple[int, int, Mark]], room: float) -> list[_Row]:
     """Return rows that lead from underlines down to their messages, the rightmost first."""
     rows = []
     for count in range(len(placed), 0, -1):
         start, _, mark = placed[count - 1]
         if count == len(placed):
             rows.append(_stems(placed))
-        row = _stems(item for item in placed[: count - 1] if item[0] < start)
-        row.end_with(start, mark.message, mark.role)
+        others = [item for item in placed[: count - 1] if item[0] < start]
+        row = _stems(others)
+        leftmost = max((other + 2 for other, _, _ in others), default=0)
+        row.end_with(
+            int(max(min(start, room - cells(mark.message)), leftmost)), mark.message, mark.role
+        )
         rows.append(row)
     return rows
 
@@ -302,7 +312,7 @@ def _stems(placed: Iterable[tuple[int, int, Mark]]) -> _Row:
 """Characters of prose that a line has in any case, however narrow the output."""
 
 FIXABLE = "[*]"
-"""What marks a finding that ``--fix`` mends."""
+"""What marks a finding that ``--fix`` fixes."""
 
 
 def render_text(

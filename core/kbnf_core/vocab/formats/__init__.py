@@ -61,7 +61,7 @@ def _described(value: object) -> str:
 
 
 LARGE_MAGIC = b"GGUF"
-"""The first bytes of files that hold models: of these no more is read until it is asked for."""
+"""The first bytes of files that contain models: of these no more is read until it is asked for."""
 
 Encode: TypeAlias = Callable[[str], list[int]]
 """Returns the ids of a text, without special tokens around it."""
@@ -103,7 +103,7 @@ class VocabularyFile:
 
     @property
     def members(self) -> dict[str, object]:
-        """The members of the JSON object in it; none where it holds something else."""
+        """The members of the JSON object in it; none where it contains something else."""
         return self.document if isinstance(self.document, dict) else {}
 
 
@@ -111,7 +111,7 @@ class VocabularyFile:
 class Format:
     """A format of vocabulary files.
 
-    ``fits`` tells whether a file is of it, where none before it in ``FORMATS`` does. ``read``
+    ``fits`` says whether a file is of it, where none before it in ``FORMATS`` does. ``read``
     returns the tokens. ``tokenizer`` is the name of the library whose tokenizer ``encoder`` makes
     from a file, and ``pairs`` returns what it merges, given the tokens; formats that only list
     tokens have none of them.

@@ -4,7 +4,7 @@ A header (``GGUF``, a version, two counts) is followed by keys with typed values
 ``docs/gguf.md`` of ggml describes them. Tensors are never read, so a file may have any size; values
 of keys that nothing here uses are passed over, also since a sparse file has gigabytes of them for
 nothing.
-``tokenizer.ggml.model`` tells how tokens are spelled, as llama.cpp's ``token_to_piece`` does:
+``tokenizer.ggml.model`` says how tokens are spelled, as llama.cpp's ``token_to_piece`` does:
 ``gpt2`` in GPT-2's alphabet of bytes, ``llama`` and ``t5`` with U+2581 for a space.
 ``tokenizer.ggml.token_type`` says what a token is: control and unknown tokens have no text, unused
 ones are never to be produced, and all three are special here. User-defined tokens are their text.

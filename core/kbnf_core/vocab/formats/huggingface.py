@@ -9,7 +9,7 @@ normaliser loses (capitals, accents, kinds of blanks) is in no token. Without th
 and WordLevel are refused: their tokens are words that decoding joins with blanks.
 
 Where every piece can be
-turned into bytes by itself, the steps come down to three things, and ``Spelling`` holds them.
+turned into bytes by itself, the steps come down to three things, and ``Spelling`` contains them.
 Decoders that look at a piece's neighbours (``</w>``, CTC) are refused: their pieces do not spell
 bytes. What is stripped from the start of a whole text (the dummy prefix of Llama, the blank before
 WordPiece's first word) is left: it is no part of a piece. The steps are those of
@@ -186,7 +186,7 @@ def _steps(part: object, what: str, plural: str) -> Iterator[dict[str, Any]]:
 
 
 def read_huggingface(document: Mapping[str, Any], folder: Path | None) -> Contents:
-    """Return the tokens; ``folder`` holds the files that may name the stop ids, if there is one.
+    """Return the tokens; ``folder`` contains the files that may name the stop ids, if there is one.
 
     ``VocabularyError`` names the part that is wrong or not supported.
     """

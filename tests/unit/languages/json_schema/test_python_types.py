@@ -99,11 +99,13 @@ def test_checks_in_python_are_named() -> None:
         raw=(pydantic.Json[list[int]], ...),
         even=(Annotated[int, pydantic.AfterValidator(is_even)], ...),
         late=(Annotated[dt.time, Field(gt=dt.time(12))], ...),
+        pair=(Annotated[set[int], Field(min_length=2)], ...),
+        colors=(Annotated[set[_Color], Field(min_length=2)], ...),
         link=(pydantic.HttpUrl, ...),
     )
     found = check(schema_text(model), language=JSON_SCHEMA, language_options={"closed": True})
     assert [(each.code, each.pointer) for each in found] == [
-        ("I830", f"/properties/{name}") for name in ("file", "raw", "even", "late")
+        ("I830", f"/properties/{name}") for name in ("file", "raw", "even", "late", "pair")
     ]
     assert "is_even` decides in Python" in found[2].message
     plain = schema_text(model, lossless=False)

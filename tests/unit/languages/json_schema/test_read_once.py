@@ -84,7 +84,7 @@ def test_a_schema_is_read_once(
     assert counts == {"parse_json": 1, "check_schema": checked, "Document": 1, "Schemas": 1}
 
 
-@pytest.mark.parametrize("made", ["to_kbnf", "parser", "plain_tables"])
+@pytest.mark.parametrize("made", ["to_kbnf", "parser"])
 def test_a_grammar_does_not_read_its_schema_again(counts: Counter[str], made: str) -> None:
     grammar = Grammar.from_json_schema(SCHEMA)
     counts.clear()

@@ -114,6 +114,12 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "15,060 characters in one `enum`",
     ),
     ("openai", {**CLOSED, "$defs": {"d" * 120_001: {}}}, "120,001 characters"),
+    ("cohere", {"type": "integer"}, "the root is no object"),
+    ("cohere", {"type": "object"}, "no property is required"),
+    ("cohere", {"type": "string", "pattern": "a$"}, "in a pattern"),
+    ("cohere", {"type": "string", "pattern": "a(?=b)"}, "in a pattern"),
+    ("cohere", {"oneOf": [{"minimum": 1}]}, "`minimum`"),
+    ("cohere", {"format": "email"}, "`email`"),
     ("anthropic", {"type": "integer", "minimum": 3}, "`minimum`"),
     ("anthropic", {"type": "array", "minItems": 2}, "`minItems` above 1"),
     ("anthropic", {"type": "string", "pattern": "^(?=a)"}, "look-around"),
@@ -143,7 +149,7 @@ def test_strict_modes_explain(service: str, schema: dict[str, Any], message: str
 
 def test_strict_schemas_pass() -> None:
     schema = {**CLOSED, "properties": {"a": {"type": "integer"}}, "required": ["a"]}
-    for service in ("openai", "anthropic"):
+    for service in ("openai", "anthropic", "cohere", "mistral"):
         assert takes(Grammar.from_json_schema(schema, strict=service), '{"a": 1}')
     plain = {"type": "string", "format": "uri", "pattern": r"^[a-z]{2}\\b\(?=$"}
     assert Grammar.from_json_schema({"anyOf": [plain, {"minItems": 1}]}, strict="anthropic")

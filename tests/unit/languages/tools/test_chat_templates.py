@@ -360,3 +360,15 @@ def test_a_format_is_derived_in_one_process(monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_format_in_json_that_is_none_is_refused(text: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         Grammar.from_tools(TOOLS, tool_calls=text)
+
+
+def test_thoughts_of_a_prompt_in_one_line_begin_with_their_marker() -> None:
+    template = (
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}"
+        "{% for c in m.tool_calls %}{% if m.reasoning %}<think>{{ m.reasoning }}</think>{% endif %}"
+        "<call>{{ c.function.name }} {{ c.function.arguments | tojson }}</call>{% endfor %}"
+        "{% endfor %}{% if add_generation_prompt %}<|assistant|><think>{% endif %}"
+    )
+    found = json.loads(derived_format(template))
+    ends = [each for each in found["shared"] if each.get("end") == "</think>"]
+    assert {each["begin"] for each in ends} == {"", "<think>"}

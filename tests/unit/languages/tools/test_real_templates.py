@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.chat_templates import PATTERNS, Judge, Template, row_of
+from benchmarks.chat_templates import PATTERNS, Judge, Reader, Template, row_of
 from kbnf_testing.data import OUTSIDE
 
 pytest.importorskip("jinja2")
@@ -36,7 +36,7 @@ PRESETS = {
     "ollama-qwen38_chat_template": "qwen3_coder",
     "ollama-nemotron3nano_chat_template": "nemotron_v3",
     "stepfun-ai-Step-3.5-Flash": "step3p5",
-    "GLM-4.6": "glm45",
+    "GLM-4.6": "glm_4_5",
     "GLM-5.2": "glm_4_7",
     "ollama-laguna_v8_chat_template": "glm_4_7",
     "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B": "deepseek_v3",
@@ -61,6 +61,10 @@ def test_a_format_by_name_takes_what_the_templates_of_its_models_write(name: str
     texts = {title: text for title, text in written.items() if text is not None}
     assert [title for title, text in texts.items() if not judge.takes(text)] == []
     assert len(texts) >= 4
+    reader = Reader(PRESETS[name])
+    raw = [(each, calls) for calls in PATTERNS.values() for each in template.raw(calls)]
+    assert [text for text, calls in raw if not reader.reads(text, calls)] == []
+    assert raw
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
@@ -71,5 +75,6 @@ def test_a_derived_format_takes_what_its_template_writes(file: Path) -> None:
     if row.verdict == "derived":
         assert row.taken == row.written >= 4
         assert row.refused == row.wrong >= 4
+        assert row.read == row.raw > 0
     else:
         assert row.reason

@@ -183,9 +183,157 @@ def test_a_request_has_calls_and_answers(choice: str, calls: bool, answers: bool
         assert grammar.read_value(CALL) == [{"name": "now", "arguments": {}}]
 
 
+def of_services() -> dict[str, list[Any]]:
+    """Return two tools in the forms of four APIs."""
+    functions: list[dict[str, Any]] = [{"name": "a", "parameters": CLOSED}, {"name": "b"}]
+    return {
+        "chat": [{"type": "function", "function": each} for each in functions],
+        "responses": [{"type": "function", **each} for each in functions],
+        "anthropic": [{"name": "a", "input_schema": CLOSED},
+                      {"name": "b", "input_schema": {"type": "object"}}],
+        "gemini": [{"functionDeclarations": functions}],
+    }  # fmt: skip
+
+
+CALLS = {"a": '{"name": "a", "arguments": {"a": 1}}', "b": '{"name": "b", "arguments": {}}'}
+IN_QWEN = {name: f"<tool_call>\n{call}\n</tool_call>" for name, call in CALLS.items()}
+FUNCTION_B = {"type": "function", "function": {"name": "b"}}
+NAMED_A = {"type": "function", "name": "a"}
+IN_GEMINI = {"mode": "ANY", "allowedFunctionNames": ["b"]}
+MODES = {"mode": "auto", "tools": [FUNCTION_B, {"type": "mcp", "server_label": "s"}]}
+
+
+@pytest.mark.parametrize(
+    ("api", "says", "wanted"),
+    [
+        # The calls that are taken; `+` several of them, `t` text around them in a format of calls.
+        ("chat", {"tool_choice": FUNCTION_B}, "b"),
+        ("chat", {"tool_choice": {"type": "allowed_tools", "allowed_tools": MODES}}, "b+t"),
+        ("chat", {"tool_choice": "required"}, "ab+"),
+        ("chat", {"tool_choice": "required", "parallel_tool_calls": False}, "ab"),
+        ("chat", {"tool_choice": "auto", "parallel_tool_calls": True}, "ab+t"),
+        ("chat", {"tool_choice": None}, "ab+t"),
+        ("responses", {"tool_choice": NAMED_A}, "a"),
+        ("responses", {"tool_choice": {"type": "allowed_tools", "mode": "required",
+                                       "tools": [NAMED_A]}}, "a+"),
+        ("anthropic", {"tool_choice": {"type": "tool", "name": "a"}}, "a"),
+        ("anthropic", {"tool_choice": {"type": "any"}}, "ab+"),
+        ("anthropic", {"tool_choice": {"type": "any", "disable_parallel_tool_use": True}}, "ab"),
+        ("gemini", {"toolConfig": {"functionCallingConfig": IN_GEMINI}}, "b+"),
+        ("gemini", {"tool_config": {"function_calling_config": {"mode": "AUTO"}}}, "ab+t"),
+    ],
+)  # fmt: skip
+def test_a_request_says_which_tools_are_called(api: str, says: Any, wanted: str) -> None:
+    asked = {"tools": of_services()[api], **says}
+    assert {code for code, _ in found(asked)} <= {"W825"}
+    plain = Language(Grammar.from_tools(asked).to_kbnf())
+    called = Language(Grammar.from_tools(asked, tool_calls="qwen_3").to_kbnf())
+    for name in "ab":
+        assert plain.has(CALLS[name]) == called.has(IN_QWEN[name]) == (name in wanted), name
+    twice = IN_QWEN[wanted[0]] + "\n" + IN_QWEN[wanted[0]]
+    assert called.has(twice) == ("+" in wanted)
+    assert called.has("text") == ("t" in wanted)
+    assert not plain.has("text")
+
+
+@pytest.mark.parametrize(
+    ("api", "says"),
+    [
+        ("chat", {"tool_choice": "none"}),
+        ("anthropic", {"tool_choice": {"type": "none"}}),
+        ("gemini", {"toolConfig": {"functionCallingConfig": {"mode": "NONE"}}}),
+    ],
+)
+def test_without_calls_an_answer_is_text(api: str, says: Any) -> None:
+    asked = {"tools": of_services()[api], **says}
+    for name in (None, "qwen_3"):
+        grammar = Grammar.from_tools(asked, tool_calls=name)
+        assert grammar.read_value("some text") == ["some text"]
+    # An option is asked for instead of what the request says.
+    grammar = Grammar.from_tools(asked, tool_calls="qwen_3", tool_choice="required")
+    assert grammar.read_value(IN_QWEN["b"]) == [{"name": "b", "arguments": {}}]
+
+
+@pytest.mark.parametrize(
+    ("choice", "pointer"),
+    [
+        ("sometimes", "/tool_choice"),
+        ([], "/tool_choice"),
+        ({}, "/tool_choice"),
+        ({"type": "web_search"}, "/tool_choice/type"),
+        ({"type": "function", "function": {"name": "c"}}, "/tool_choice/function/name"),
+        ({"type": "function", "name": "c"}, "/tool_choice/name"),
+        ({"type": "function", "function": []}, "/tool_choice"),
+        ({"type": "allowed_tools", "tools": [NAMED_A]}, "/tool_choice"),
+        ({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "c"}]},
+         "/tool_choice/tools/0/name"),
+    ],
+)  # fmt: skip
+def test_a_choice_of_no_tool_is_an_error_at_its_pointer(choice: Any, pointer: str) -> None:
+    asked = {"tools": of_services()["chat"], "tool_choice": choice}
+    assert ("E824", pointer) in found(asked)
+    assert ("E824", pointer) in found(asked, tool_calls="qwen_3")
+
+
+@pytest.mark.parametrize("name", [None, "qwen_3", "qwen_3_coder", "kimi", "cohere", "gemma_4"])
+def test_arguments_have_the_members_that_a_schema_names_unless_it_is_open(name: str | None) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"o": {"type": "object", "properties": {"x": {"type": "null"}}}},
+    }
+    tools = [{"name": "f", "inputSchema": schema}]
+    grammar = Grammar.from_tools(tools, tool_calls=name)
+    opened = Grammar.from_tools(tools, tool_calls=name, closed=False, lossy=True)
+    assert found(tools, tool_calls=name) == []
+    assert [code for code, _ in found(tools, tool_calls=name, closed=False)][:1] == ["I823"]
+    assert grammar.to_kbnf() == Grammar.from_tools(tools, tool_calls=name, closed=True).to_kbnf()
+    assert len(opened.to_kbnf()) > len(grammar.to_kbnf())
+
+
+def test_an_answer_is_open_as_its_schema_is() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    form = {"type": "json_schema", "json_schema": {"name": "a", "schema": schema}}
+    for asked in ({"response_format": form}, {"response_format": form, "tools": [NOW]}):
+        assert Language(Grammar.from_tools(asked).to_kbnf()).has('{"a": 1, "b": 2}')
+        assert "I823" in {code for code, _ in found(asked)}
+
+
+TAGGED = {"begin": "<f=a>", "end": "</f>"}
+TAG = {
+    "type": "structural_tag",
+    "format": {
+        "type": "triggered_tags",
+        "triggers": ["<f="],
+        "tags": [{**TAGGED, "content": {"type": "json_schema", "json_schema": CLOSED}}],
+    },
+}
+OLDER_TAG = {
+    "type": "structural_tag",
+    "structures": [{**TAGGED, "schema": CLOSED}],
+    "triggers": ["<f="],
+}
+
+
+@pytest.mark.parametrize("tag", [TAG, OLDER_TAG])
+def test_the_format_of_an_answer_may_be_a_structural_tag(tag: Any) -> None:
+    text = 'hi <f=a>{"a": 1}</f>'
+    for tools in ({}, {"tools": [NOW]}):
+        asked = {"model": "m", "response_format": tag, **tools}
+        assert found(asked) == [("I826", "/tools")] * len(tools)
+        grammar = Grammar.from_tools(asked)
+        assert grammar.read_value(text) == ["hi ", {"name": "a", "arguments": {"a": 1}}]
+        assert not Language(grammar.to_kbnf()).has(text.replace("1", "x"))
+    required = Grammar.from_tools({**asked, "tool_choice": "required"})
+    assert [Language(required.to_kbnf()).has(each) for each in (text, CALL)] == [False, True]
+
+
 @pytest.mark.parametrize(
     ("form", "code", "pointer"),
     [
+        ({"type": "structural_tag"}, "E441", "/response_format"),
+        ({"type": "structural_tag", "format": {"type": "tag"}}, "E441", "/response_format/format"),
+        ({"type": "structural_tag", "format": {"type": "json_schema", "json_schema": {"type": 1}}},
+         "E802", "/response_format/format/json_schema/type"),
         ({"type": "xml"}, "E824", "/response_format/type"),
         ({"type": []}, "E824", "/response_format/type"),
         ({"type": "json_schema", "json_schema": {"name": "a"}}, "E824",

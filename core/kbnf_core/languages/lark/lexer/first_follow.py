@@ -1,7 +1,7 @@
 """FIRST and FOLLOW of a grammar over lexemes, and the terminals that are expected together.
 
 A *site* is a use of a terminal, an embedded part or a call; a *leaf* is a site that is no call.
-Which sites may come next within a rule is Glushkov's construction (1961); FIRST and FOLLOW of
+Which sites may occur next within a rule is Glushkov's construction (1961); FIRST and FOLLOW of
 rules are fixpoints over it. Sets of leaves are the bits of one number.
 
 ``may`` over-estimates, ``must`` under-estimates what an Earley parser expects wherever it expects
@@ -71,9 +71,9 @@ class After:
 class Positions:
     """``leaves`` are numbered, ``first`` are those at the start; the rest is by number of leaf.
 
-    ``follow``: leaves that may come next. ``may`` and ``must``: leaves expected together with a
+    ``follow``: leaves that may occur next. ``may`` and ``must``: leaves expected together with a
     leaf, itself included. ``last``: whether the text may end after it. ``entering`` and
-    ``leaving``, by name of a rule or identity of a node: the leaves that may come where it begins
+    ``leaving``, by name of a rule or identity of a node: the leaves that may occur where it begins
     and where it ends, and whether the text may end there.
     """
 
@@ -106,7 +106,7 @@ class Positions:
 
     @cached_property
     def following(self) -> tuple[int, ...]:
-        """The bytes that may come after each leaf, END among them."""
+        """The bytes that may occur after each leaf, END among them."""
         first_bytes = {mask: self.first_bytes(mask) for mask in set(self.follow)}
         pairs = zip(self.follow, self.last, strict=True)
         return tuple(first_bytes[mask] | (END if last else 0) for mask, last in pairs)
@@ -119,7 +119,7 @@ def _first_of(leaf: Leaf) -> int:
 def analyse(grammar: LexicalGrammar, confusable: Confusable | None) -> Positions:
     """Return what is expected where.
 
-    ``confusable`` tells whether two terminals share a word; without it, every one stands alone.
+    ``confusable`` says whether two terminals share a word; without it, every one is alone.
     """
     return Analysis(grammar).result(confusable)
 
@@ -163,11 +163,11 @@ class Analysis:
         return self._after[id(node)]
 
     def is_nullable(self, node: Node) -> bool:
-        """Tell whether ``node`` matches the empty text."""
+        """Return whether ``node`` matches the empty text."""
         return self._nullable[id(node)]
 
     def followings(self, rule: str) -> list[After]:
-        """Return what may come at the beginning of a rule, then what follows its sites, once each.
+        """Return what may occur at the beginning of a rule, then what follows its sites, once each.
 
         Branches of a choice share what follows them.
         """

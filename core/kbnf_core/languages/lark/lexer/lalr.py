@@ -65,7 +65,7 @@ class Expected:
     scanners: tuple[Scanner, ...] = ()
 
     def looked_for(self, leaf: Lexeme) -> Iterable[Scanner]:
-        """Return what may be looked for at ``leaf``; ignored text may come anywhere."""
+        """Return what may be looked for at ``leaf``; ignored text may occur anywhere."""
         return self.by_leaf.get(id(leaf)) or self.scanners
 
 

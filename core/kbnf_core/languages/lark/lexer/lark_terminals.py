@@ -59,7 +59,7 @@ class Pattern:
     def widths(self) -> tuple[int, int]:
         """The least and the greatest number of characters, as Lark reckons them.
 
-        None at all for what Python does not take, which is said where it is read.
+        None at all for what Python does not take, which is reported where it is read.
         """
         try:
             return widths(self.regexp)

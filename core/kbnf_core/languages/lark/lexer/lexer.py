@@ -4,8 +4,8 @@ LLGuidance hides what ended a lexeme with ``stop``. Where every lexeme that may 
 just this text, it is in the text once: the next lexeme is what is left of its words. LLGuidance
 sees a beginning in the expression, not in the language, and up to the first repetition only: after
 ``stop="b"`` it finds that of ``bb*``, and none in ``b+``, ``b{2}`` or an intersection. What
-it hides it takes back from its output with the token that holds it, so its masks have no token that
-goes on after a stop; the texts are the same, and masks here have such tokens.
+it hides it takes back from its output with the token that contains it, so its masks have no token
+that goes on after a stop; the texts are the same, and masks here have such tokens.
 """
 
 from collections.abc import Iterator, Mapping

@@ -382,7 +382,7 @@ def _ended(
 
 
 def is_stopped(definition: lark.Definition) -> bool:
-    """Tell whether a rule is a lexeme whose end may be matched again by what follows it."""
+    """Return whether a rule is a lexeme whose end may be matched again by what follows it."""
     return any(attribute.name.value == "stop" for attribute in definition.attributes)
 
 

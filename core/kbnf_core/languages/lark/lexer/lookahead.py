@@ -163,7 +163,7 @@ def after_byte(rest: Lookahead, byte: int) -> Lookahead:
 
 
 def cut(dfa: Dfa, rest: Lookahead) -> list[tuple[Lookahead, Dfa]]:
-    """Return the words that may come where ``rest`` may, by what may follow them then."""
+    """Return the words that may occur where ``rest`` may, by what may follow them then."""
     if dfa.is_empty or not exits(dfa)[0] & touched(rest):
         return [(ANYTHING, dfa)]
     if rest.dfa.is_empty:

@@ -118,7 +118,7 @@ class LexemeSplitter:
     _shared: dict[tuple[int, int], bool] = field(default_factory=dict)
 
     def confusable(self, one: Terminal, other: Terminal) -> bool:
-        """Tell whether the two have a word in common."""
+        """Return whether the two have a word in common."""
         if one is other:
             return True
         if not first_bytes(one.dfa) & first_bytes(other.dfa):

@@ -31,12 +31,12 @@ from kbnf_core.languages.lark.reader.model import Order, Terminal
 
 
 def is_string(terminal: Terminal) -> bool:
-    """Tell whether Lark keeps a terminal as a plain string, and not as a regular expression."""
+    """Return whether Lark keeps a terminal as a plain string, and not as a regular expression."""
     return terminal.order is not None and terminal.order.keyword is not None
 
 
 def retypes(pattern: Terminal, string: Terminal) -> bool:
-    """Tell whether what ``pattern`` has found can become ``string``."""
+    """Return whether what ``pattern`` has found can become ``string``."""
     if pattern.order is None or string.order is None or string.order.keyword is None:
         return False
     if is_string(pattern) or pattern.order.key[0] != string.order.key[0]:
@@ -98,7 +98,7 @@ def scanner_of(looked_for: Iterable[Terminal]) -> Scanner:
 
 
 def is_same(one: Terminal, other: Terminal) -> bool:
-    """Tell whether two are one terminal of Lark's, as ignored text and a use of it are."""
+    """Return whether two are one terminal of Lark's, as ignored text and a use of it are."""
     return one.order is other.order
 
 
@@ -106,8 +106,8 @@ def is_same(one: Terminal, other: Terminal) -> bool:
 class ScannerJudge:
     """Decides what may follow a word of ``terminal`` so that scanners find it.
 
-    ``dropped`` are the orders of the ignored terminals, ``is_dropped`` tells ignored text from a
-    use of its terminal in a rule.
+    ``dropped`` are the orders of the ignored terminals, ``is_dropped`` distinguishes ignored text
+    from a use of its terminal in a rule.
     """
 
     terminal: Terminal

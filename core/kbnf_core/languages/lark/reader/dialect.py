@@ -18,7 +18,7 @@ from kbnf_core.text.source import Source, Span
 
 
 class Dialect(Enum):
-    """Whose rules hold for strings, regular expressions and terminals."""
+    """The language whose rules are used for strings, regular expressions and terminals."""
 
     LARK = "Lark"
     LLGUIDANCE = "LLGuidance"

@@ -28,7 +28,7 @@ class Lexing(Enum):
     """How text is cut into lexemes.
 
     ``LLGUIDANCE``: a lexeme goes on as long as the next byte keeps any terminal alive that may
-    come here. ``EARLEY``: Lark's dynamic lexer, each terminal matches as Python's ``re`` does,
+    occur here. ``EARLEY``: Lark's dynamic lexer, each terminal matches as Python's ``re`` does,
     whatever else could. ``LALR``: Lark's contextual lexer, the first terminal in Lark's order that
     matches wins. ``SCANNERLESS``: any cut will do.
     """
@@ -43,7 +43,7 @@ class Lexing(Enum):
 class Order:
     """Lark's order of terminals in one scanner: the first in order wins.
 
-    ``keyword`` holds the text of a terminal that is a plain string, ``regexp`` the pattern.
+    ``keyword`` contains the text of a terminal that is a plain string, ``regexp`` the pattern.
     """
 
     key: tuple[int, int, int, str]
@@ -115,7 +115,7 @@ class Embedded:
     """Something that has no lexemes: a special token, a JSON schema, a nested grammar.
 
     ``first`` are the bytes it may start with, as in ``masks``; it is never empty.
-    ``is_grammar`` tells a grammar of its own from a token: no ignored text is before it.
+    ``is_grammar`` distinguishes a grammar of its own from a token: no ignored text is before it.
     """
 
     expression: tree.Expression
@@ -131,7 +131,7 @@ Node: TypeAlias = Lexeme | Call | Embedded | Sequence["Node"] | Choice["Node"] |
 class LexicalGrammar:
     """Rules over lexemes; ``ignored`` is the terminal of texts between lexemes.
 
-    ``skips_first`` tells whether ignored text may be before the first lexeme.
+    ``skips_first`` says whether ignored text may be before the first lexeme.
     """
 
     start: str
@@ -161,7 +161,7 @@ def _matches_of(grammar: LexicalGrammar) -> Mapping[str, _Matches]:
 
 
 def is_endless(grammar: LexicalGrammar) -> bool:
-    """Tell whether lexemes are expected, but no text ever ends, however it is cut."""
+    """Return whether lexemes are expected, but no text ever ends, however it is cut."""
     return _matches_of(grammar)[grammar.start] == (False, True)
 
 

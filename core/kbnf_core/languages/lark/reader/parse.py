@@ -444,7 +444,7 @@ def comments(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def is_gbnf(text: str) -> bool:
-    """Tell whether a text defines its rules, ``root`` among them, with ``::=`` alone."""
+    """Return whether a text defines its rules, ``root`` among them, with ``::=`` alone."""
     if "::=" not in text:
         return False
     heads = [words[:2] for words in statements(text) if len(words) > 1]

@@ -1,7 +1,7 @@
 """From gathered definitions to rules over lexemes: templates and parameters become plain rules.
 
 A parameter is one number of 64 bits; ``[a:b]`` names its bits a up to b, exclusive. There is a
-rule for each value that is met.
+rule for each value that is seen.
 """
 
 import operator
@@ -107,7 +107,7 @@ def evaluate(expression: str, parameter: int | None) -> int:
 
 
 def holds(condition: str, parameter: int | None) -> bool:
-    """Tell whether the condition after ``%if`` holds."""
+    """Return whether the condition after ``%if`` applies."""
     kind, value = _value(condition, parameter)
     if kind != "c":
         raise RefusedError(INVALID, f"`{condition.strip()}` is no condition")

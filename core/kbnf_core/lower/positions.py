@@ -1,11 +1,11 @@
-"""Position automata: the tables that derivations are read from.
+"""Position automata: the tables that derivations and explanations are read from.
 
 The tables of recognition forget rules on purpose (nonterminals are inlined, automata merged and
 minimised). These keep every occurrence of a symbol apart, as Glushkov's construction does ("The
-abstract theory of automata", 1961): a state is an occurrence that comes next, and what may come
+abstract theory of automata", 1961): a state is an occurrence that comes next, and what may occur
 after it is a list in *order of preference*. Alternatives are in written order, and a repetition
 prefers one more round to its end. A regular expression is one occurrence, with the states of its
-automaton inside; it prefers to go on.
+automaton inside; it prefers to go on. Each state knows where in the author's text it is.
 
 A rule that may be empty is not called where it is empty, but passed over: what is passed over
 between two occurrences belongs to the state of the second, so that empty nodes of a tree can be
@@ -50,6 +50,7 @@ from kbnf_core.lower.split import split_large
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Span
 
 Ids = npt.NDArray[np.int32]
 
@@ -68,6 +69,17 @@ _Passed: TypeAlias = tuple[str, ...]
 _Follow: TypeAlias = list[tuple[int, _Passed]]
 
 
+class Origin(NamedTuple):
+    """A symbol of the source that may occur, ``offset`` bytes of which are read.
+
+    ``called`` is the rule that it calls, empty for a terminal.
+    """
+
+    span: Span
+    offset: int = 0
+    called: str = ""
+
+
 class _Variant(NamedTuple):
     """A rule without its empty text: its choices before that (0), after it (1), or all (2)."""
 
@@ -84,12 +96,13 @@ class _Rule:
     """One rule: places joined by free edges in order of preference, some of which are occurrences.
 
     A free edge is a target and the rule that it passes over as empty, or "". ``leaves`` are the
-    occurrences, each with what it matches and the place after it. ``firsts`` is what may come
-    first; ``follows`` what may follow an occurrence.
+    occurrences, each with what it matches and the place after it; ``origins`` are their symbols in
+    the source. ``firsts`` is what may come first; ``follows`` what may follow an occurrence.
     """
 
     free: list[list[tuple[int, str]]] = field(default_factory=list)
     leaves: dict[int, tuple[_Leaf, int]] = field(default_factory=dict)
+    origins: dict[int, tuple[Origin, ...]] = field(default_factory=dict)
     begin: int = 0
     end: int = 0
     firsts: _Follow = field(default_factory=list)
@@ -100,25 +113,30 @@ class _Rule:
         self.free.append([])
         return len(self.free) - 1
 
-    def occur(self, leaf: _Leaf, begin: int, end: int) -> None:
+    def occur(self, leaf: _Leaf, begin: int, end: int, *origins: Origin) -> None:
         """Let an occurrence lead from one place to another, as the last choice so far."""
         place = self.add()
         self.leaves[place] = (leaf, end)
+        self.origins[place] = origins
         self.free[begin].append((place, ""))
 
 
 @dataclass(frozen=True, eq=False)
 class Positions:
-    """The tables, and what derivations need beside them.
+    """The tables, and what derivations and explanations need beside them.
 
-    ``labels`` are the numbers in ``names`` of the tables' nonterminals, or ``HIDDEN``. ``arrive``
-    has for each state the list in ``passed`` of the empty nodes before it; ``before`` for edges,
-    calls and token edges, in this order, the list before the first occurrence of a rule, and
-    ``preference`` their order (int64). ``passed`` are preorders of (label, nodes below).
-    ``empty`` is the preorder of the empty text, None where it does not match.
+    ``rules`` are the rules that the tables' nonterminals are variants of, and ``origins`` has for
+    each state the symbols of the source that may occur. ``labels`` are the numbers in ``names`` of
+    the nonterminals, or ``HIDDEN``. ``arrive`` has for each state the list in ``passed`` of the
+    empty nodes before it; ``before`` for edges, calls and token edges, in this order, the list
+    before the first occurrence of a rule, and ``preference`` their order (int64). ``passed`` are
+    preorders of (label, nodes below). ``empty`` is the preorder of the empty text, None where it
+    does not match.
     """
 
     tables: Tables
+    rules: tuple[str, ...]
+    origins: tuple[tuple[Origin, ...], ...]
     names: tuple[str, ...]
     labels: Ids
     arrive: Ids
@@ -219,27 +237,27 @@ class _Builder:
         self, rule: _Rule, node: Literal | Regular | Token | Call, begin: int, end: int
     ) -> None:
         match node:
-            case Literal(data):
-                for byte in data:
+            case Literal(data, span):
+                for offset, byte in enumerate(data):
                     after = rule.add()
-                    rule.occur(byte, begin, after)
+                    rule.occur(byte, begin, after, Origin(span, offset))
                     begin = after
                 rule.free[begin].append((end, ""))
-            case Regular(dfa):
+            case Regular(dfa, span):
                 if not dfa.is_empty and any(target != DEAD for target in dfa.rows[0]):
-                    rule.occur(dfa, begin, end)
+                    rule.occur(dfa, begin, end, Origin(span))
                 if dfa.is_nullable:
                     rule.free[begin].append((end, ""))
-            case Token(terminal):
-                rule.occur(terminal, begin, end)
-            case Call(name):
-                facts = self._analysis.facts[name]
+            case Token(terminal, span):
+                rule.occur(terminal, begin, end, *(() if terminal == NEVER else (Origin(span),)))
+            case Call(name, span):
+                facts, origin = self._analysis.facts[name], Origin(span, called=name)
                 if facts.filled:
-                    rule.occur(_Variant(name, 0), begin, end)
+                    rule.occur(_Variant(name, 0), begin, end, origin)
                 if facts.nullable:
                     rule.free[begin].append((end, name))
                     if facts.filled:
-                        rule.occur(_Variant(name, 1), begin, end)
+                        rule.occur(_Variant(name, 1), begin, end, origin)
 
     def _find_empty(self) -> None:
         """Find how rules are empty: the first choice that does not need the rule itself."""
@@ -396,12 +414,14 @@ class _Builder:
         columns = [[row for kind in kinds for row in kind[which]] for which in range(3)]
         rows = [row for column in columns for row in column]
         tail = np.array([row[2] for row in columns[1]], np.bool_)
-        labels = [self._label[keys_of] for keys_of in (variant.rule for variant in queue)]
+        rules = tuple(variant.rule for variant in queue)
         is_empty = self._analysis.facts[start].nullable
         return Positions(
             replace(tables, call_tail=tail),
+            rules,
+            tuple(each for piece in pieces.values() for each in piece.origins),
             self._names,
-            np.array(labels, np.int32),
+            np.array([self._label[rule] for rule in rules], np.int32),
             np.array([each for piece in pieces.values() for each in piece.arrive], np.int32),
             np.array([row[1] for row in rows], np.int32),
             np.array([row[0] for row in rows], np.int64),
@@ -465,15 +485,18 @@ class _PieceBuilder:
         self._budget = budget
         self._numbers: dict[tuple[int, int, int], int] = {}
         self._queue: list[tuple[int, int, int]] = []
-        # By state: what it accepts, and the list of empty nodes before it.
+        # By state: what it accepts, the list of empty nodes before it, and what may come.
         self._accepting = bytearray(1)
         self.arrive = [0]
+        self.origins: list[tuple[Origin, ...]] = [()]
         self._edges: list[dict[tuple[int, int], _Edge]] = [{}]
         self._columns: dict[int, tuple[list[int], list[bool]]] = {}
 
     def build(self, firsts: Sequence[tuple[int, _Passed]]) -> list[_Variant]:
         """Build all states that ``firsts`` lead to; return the variants that are called."""
         called: dict[_Variant, None] = {}
+        begun = (origin for place, _ in firsts for origin in self._rule.origins.get(place, ()))
+        self.origins[0] = tuple(dict.fromkeys(begun))
         for index, (place, passed) in enumerate(firsts):
             before = self._builder.preorder(passed)
             for key, (preference, _, is_tail) in self._leaving(place, 0).items():
@@ -497,6 +520,7 @@ class _PieceBuilder:
             self._queue.append(key)
             self._accepting.append(place == _END)
             self.arrive.append(arrive)
+            self.origins.append(self._rule.origins.get(place, ()))
         return self._numbers[key]
 
     def _leaving(self, place: int, inner: int) -> dict[tuple[int, int], _Edge]:
@@ -555,8 +579,7 @@ class _PieceBuilder:
         source = array("i", [row[0] for row in rows]).tobytes()
         symbol = array("i", [row[1] for row in rows]).tobytes()
         target = array("i", [row[2] for row in rows]).tobytes()
-        accepting = bytes(self._accepting)
-        return Piece(source, symbol, target, accepting, [()] * len(accepting))
+        return Piece(source, symbol, target, bytes(self._accepting))
 
     def by_kind(
         self, alphabet: Alphabet, terminals: int
