@@ -16,6 +16,7 @@ from kbnf_core.automata.algebra import (
     Choice,
     Repeat,
     Sequence,
+    children,
     fold,
     postorder,
     quantifier,
@@ -209,14 +210,41 @@ def print_expression(root: Expression, spell: Spell | None = None) -> str:
     return "".join(_written(root, spell or print_characters))
 
 
-def print_short(root: Expression, spell: Spell, most: int) -> str | None:
-    """Return the text of an expression; None where it is longer than ``most``."""
-    text = ""
-    for piece in _written(root, spell):
-        text += piece
-        if len(text) > most:
-            return None
-    return text
+class ShortTexts:
+    """Texts of expressions that are not longer than ``most``; each part is printed once.
+
+    Parts are known by identity, so whoever asks keeps them: the ``Builder`` does.
+    """
+
+    def __init__(self, spell: Spell, most: int) -> None:
+        self._spell = spell
+        self._most = most
+        self._known: dict[int, str | None] = {}
+
+    def of(self, root: Expression) -> str | None:
+        """Return the text of an expression; None where it is too long."""
+        known, pending = self._known, [root]
+        while pending:
+            node = pending[-1]
+            unknown = [part for part in children(node) if id(part) not in known]
+            if not unknown:
+                known[id(node)] = self._printed(node)
+                pending.pop()
+            pending += unknown
+        return known[id(root)]
+
+    def bracketed(self, item: Expression) -> str | None:
+        """Return the text of an expression where it is in a sequence; None where it is too long."""
+        text = self.of(item)
+        return f"(?:{text})" if text is not None and isinstance(item, Choice) else text
+
+    def _printed(self, node: Expression) -> str | None:
+        if isinstance(node, Characters):
+            pieces: list[str | None] = [self._spell(node.points)]
+        else:
+            pieces = [p if isinstance(p, str) else self._known[id(p)] for p in _pieces(node)]
+        text = "".join(piece or "" for piece in pieces)
+        return None if None in pieces or len(text) > self._most else text
 
 
 def _written(root: Expression, spell: Spell) -> Iterator[str]:

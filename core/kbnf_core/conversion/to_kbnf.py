@@ -12,8 +12,8 @@ from textwrap import wrap
 
 from kbnf_core.conversion.layout import Style, Written, lay_out, lines_of
 from kbnf_core.conversion.rewrite import rename
-from kbnf_core.kbnf.format import lay_out_line
-from kbnf_core.kbnf.printer import print_definition, print_expression
+from kbnf_core.kbnf.format import lay_out_definition
+from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.kbnf.tree import Comment, Definition, Document
 from kbnf_core.text.source import Source
 
@@ -76,7 +76,7 @@ def _rules_for_people(document: Document, remarks: Mapping[str, str]) -> Iterato
         if remark is not None:
             text = remark.replace("*)", "* )").replace("(*", "( *")
             yield "\n" * (number > 0) + "(* " + "\n   ".join(lines_of(text)) + " *)\n"
-        yield lay_out_line(print_definition(definition)) + "\n"
+        yield lay_out_definition(definition) + "\n"
 
 
 def lay_out_kbnf(

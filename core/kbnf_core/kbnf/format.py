@@ -30,13 +30,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.pragmas import Ignore, read_pragmas
+from kbnf_core.kbnf.printer import print_words
 from kbnf_core.kbnf.read import Words, parse_kbnf
 from kbnf_core.kbnf.statements import Statement as RawStatement
 from kbnf_core.kbnf.statements import span_of
-from kbnf_core.kbnf.tree import Document
+from kbnf_core.kbnf.tree import Definition, Document
 from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Source, Span
+from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.kbnf.statements import Word as RawWord
@@ -554,14 +555,22 @@ def format_kbnf(source: Source, width: int = WIDTH, limits: Limits = DEFAULT_LIM
         kept |= moved
 
 
-def lay_out_line(line: str, width: int = WIDTH) -> str:
-    """Return a definition that a tree was printed as, on one line, in the canonical layout."""
-    if len(line) <= width:
-        return line
-    words = KeptWords(line)
-    words.read_on()
-    (statement,) = contents_of(Source(line), words).statements
-    return print_pieces(lay_out(statement), 0, width, "\n")
+_TYPES = {
+    "|": "_OR", "(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE",
+}  # fmt: skip
+
+
+def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
+    """Return a definition, which nobody wrote, in the canonical layout."""
+    name, body = definition.name.value, print_words(definition.body)
+    if len(name) + len(" ::= ;") + sum(map(len, body)) <= width:
+        return f"{name} ::= {''.join(body)};"
+    words = [Word("NAME", name, Gap(), NOWHERE), Word("DEFINE", "::=", Gap(), NOWHERE)]
+    for written in (*map(str.strip, body), ";"):
+        if written:
+            type_ = _TYPES.get(written) or ("STAR" if written[0] in "?*+{" else "SYMBOL")
+            words.append(Word(type_, written, Gap(), NOWHERE))
+    return print_pieces(lay_out(Statement(tuple(words))), 0, width, "\n")
 
 
 def _write(source: Source, contents: Contents, width: int, kept: Set[int]) -> str:

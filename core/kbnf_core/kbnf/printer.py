@@ -79,6 +79,11 @@ def print_definition(definition: Definition) -> str:
 
 def print_expression(root: Expression) -> str:
     """Return the canonical text of ``root``."""
+    return "".join(print_words(root))
+
+
+def print_words(root: Expression) -> list[str]:
+    """Return the canonical text of ``root`` as words, and what is between them."""
     written: list[str] = []
     pending: list[_Piece] = [root]
     while pending:
@@ -87,7 +92,7 @@ def print_expression(root: Expression) -> str:
             written.append(piece)
         else:
             pending.extend(reversed(_pieces(piece)))
-    return "".join(written)
+    return written
 
 
 def _pieces(node: Expression) -> list[_Piece]:

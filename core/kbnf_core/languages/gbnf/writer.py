@@ -20,7 +20,7 @@ single characters are one string.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core import ir
@@ -89,9 +89,11 @@ _CHUNK = 1000
 
 def keep_limits(rules: Rules) -> None:
     """Split, in place, the repetitions that are too large; operands become rules of their own."""
-    for name in [*rules]:
-        splitter = _Splitter(rules, name)
-        rules[name] = rewrite(rules[name], splitter.split)
+    for name, body in [*rules.items()]:
+        counts = (each for each in postorder(body) if isinstance(each, Repeat))
+        # Most rules are within the limits together with all that is in them.
+        if _size(body) > LIMIT or any(max(each.low, each.high or 0) > 1 for each in counts):
+            rules[name] = rewrite(body, _Splitter(rules, name).split)
 
 
 class _Splitter:
@@ -300,6 +302,16 @@ _WORDS = {
 }
 
 
+@lru_cache(maxsize=1_024)
+def _of_pattern(pattern: str, limits: Limits) -> Node | None:
+    """Return the texts of a pattern; None for one with assertions.
+
+    Rules for schemas have few patterns, often: to read each once makes a tenth of writing them.
+    """
+    parsed, _ = parse_regex(pattern, limits)
+    return None if any(isinstance(p, Assertion) for p in postorder(parsed)) else of_regex(parsed)
+
+
 class Unfolder:
     """Unfolds the definitions of one document; helper rules go to ``rules``, too.
 
@@ -369,9 +381,9 @@ class Unfolder:
 
     def _pattern(self, node: tree.Pattern) -> Node:
         if node.kind is tree.PatternKind.REGEX:
-            parsed, _ = parse_regex(node.text.value, self._limits)
-            if not any(isinstance(part, Assertion) for part in postorder(parsed)):
-                return of_regex(parsed)
+            found = _of_pattern(node.text.value, self._limits)
+            if found is not None:
+                return found
         return self._automaton(node, _WORDS[node.kind])
 
     def _automaton(self, node: tree.Pattern | tree.Exception_, word: str) -> Node:

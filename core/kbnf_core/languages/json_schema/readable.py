@@ -24,10 +24,10 @@ from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import (
     Builder,
+    ShortTexts,
     Spell,
     print_characters,
     print_expression,
-    print_short,
 )
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
@@ -243,6 +243,8 @@ class Notations:
         self._prelude = writer.prelude
         self._fresh = writer.rules.fresh
         self._builder = Builder()
+        self._quoted_texts = ShortTexts(writer.prelude.spelling.spell, WIDTH)
+        self._plain_texts = ShortTexts(print_characters, WIDTH)
         self._forms: dict[str, Form] = {}
         # What stands for the rules of strings: calls of rules with names for people, or forms.
         self._texts: dict[str, Form] = {}
@@ -392,18 +394,19 @@ class Notations:
 
     def _in_quotes(self, found: Regex) -> Form:
         """Return the JSON texts of strings, a long expression in pieces."""
-        whole = self._quoted(found)
-        if not _is_long(whole, WIDTH):
-            return whole
-        return sequence(text('"'), self._pieces(found, self._prelude.spelling.spell), text('"'))
+        if self._quoted_texts.of(found) is not None:
+            whole = self._quoted(found)
+            if not _is_long(whole, WIDTH):
+                return whole
+        return sequence(text('"'), self._pieces(found, self._quoted_texts), text('"'))
 
     def _plain(self, found: Regex) -> Form:
         """Return texts as they are."""
-        return self._pieces(found, print_characters)
+        return self._pieces(found, self._plain_texts)
 
-    def _pieces(self, root: Regex, spell: Spell) -> Form:
+    def _pieces(self, root: Regex, texts: ShortTexts) -> Form:
         """Return a regular expression as a form in which no piece is long."""
-        written = print_short(root, spell, WIDTH)
+        written = texts.of(root)
         is_set = isinstance(root, Characters)
         if written is not None and not (is_set and len(written) > LONG_SET):
             return _piece(root, written)
@@ -411,27 +414,28 @@ class Notations:
             case Characters(points):
                 return self._form(self._scalars.set_of(points))
             case Choice(items):
-                return alternation(self._pieces(item, spell) for item in items)
+                return alternation(self._pieces(item, texts) for item in items)
             case Repeat(item, low, high):
-                return repeated(self._pieces(item, spell), low, high)
+                return repeated(self._pieces(item, texts), low, high)
             case Sequence(items):
-                return sequence(*self._joined(items, spell))
+                return sequence(*self._joined(items, texts))
 
-    def _joined(self, items: tuple[Regex, ...], spell: Spell) -> Iterator[Form]:
+    def _joined(self, items: tuple[Regex, ...], texts: ShortTexts) -> Iterator[Form]:
         """Yield items, as many in one piece as fit."""
-        pending: list[Regex] = []
-        for item in items:
-            if pending and print_short(Sequence((*pending, item)), spell, WIDTH) is None:
-                yield self._together(pending, spell)
-                pending = []
-            pending.append(item)
-        yield self._together(pending, spell)
+        start, written = 0, texts.bracketed(items[0])
+        for end, item in enumerate(items[1:], 1):
+            more = texts.bracketed(item)
+            if written is None or more is None or len(written) + len(more) > WIDTH:
+                yield self._together(items[start:end], written, texts)
+                start, written = end, more
+            else:
+                written += more
+        yield self._together(items[start:], written, texts)
 
-    def _together(self, items: list[Regex], spell: Spell) -> Form:
-        if len(items) == 1:
-            return self._pieces(items[0], spell)
-        whole = Sequence(tuple(items))
-        return _piece(whole, print_expression(whole, spell))
+    def _together(self, items: tuple[Regex, ...], written: str | None, texts: ShortTexts) -> Form:
+        if written is None or len(items) == 1:
+            return self._pieces(items[0], texts)
+        return _piece(Sequence(items), written)
 
 
 def _piece(root: Regex, written: str) -> Form:
