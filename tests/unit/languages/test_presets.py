@@ -118,8 +118,11 @@ def test_the_line_break_that_a_template_adds_after_the_last_call_may_be_left_out
 
 
 IN_XML = ["qwen_3_coder", "glm_4_7", "minimax", "deepseek_v3_2", "kimi_k3", "cohere"]
-TWO = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
-       "required": ["a", "b"]}  # fmt: skip
+TWO: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+    "required": ["a", "b"],
+}
 
 
 def arguments_in(preset: str, tool: dict[str, Any], **options: Any) -> str:
