@@ -691,13 +691,18 @@ cdef class EndWalker:
                 if part.reads and part.reading[node] == 1 and behind == last:
                     if after == self.path[part.depth[node] - part.length[node]]:
                         round = inclusion.round(self.explorer.place(after))
-                        if round.loops and not part.has_below(node, &round.refused):
-                            # All tokens below lead to this state.
+                        if self._goes_round(after, round) and not part.has_below(
+                            node, &round.refused
+                        ):
                             last = behind = part.skip[node]
                 if part.token_start[node] < part.token_start[last]:
                     self._add(part, node, last, tokens[self._cost(after)])
             node = behind
         return 0
+
+    cdef inline bint _goes_round(self, int32_t state, const Round* round) noexcept:
+        """Whether characters lead to a state that costs the same; it is at the same place."""
+        return round.loops and (round.ended != 0) == (self.explorer.completions[state] != 0)
 
     cdef inline int _add(
         self, _Part part, int32_t node, int32_t end, vector[int32_t]& tokens

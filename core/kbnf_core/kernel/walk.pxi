@@ -111,6 +111,7 @@ cdef class Walker:
         found.first = rows.find(content)
         for each in self.completions:
             found.second.push_back(Pair(each.first, node_sets.find(each.second)))
+        self.completions.clear()
         return 0
 
     cdef int _walk(self, int32_t start, const vector[int32_t]& roots) except -1:
@@ -395,6 +396,7 @@ cdef class Walker:
             self._write_nodes(each_name.second, self.completions[each_name.first])
             if self.completions[each_name.first].empty():
                 self.completions.erase(each_name.first)
+        self.ended.clear()
         return 0
 
     cdef int _write_nodes(self, vector[int32_t]& ends, vector[int32_t]& content) except -1:
