@@ -4,7 +4,7 @@ from importlib import import_module
 
 import click
 
-from kbnf_cli.commands import COMMANDS, GROUPS, RENAMED
+from kbnf_cli.commands import COMMANDS, GROUPS, RENAMED, may_be_configured
 from kbnf_cli.console import Console
 from kbnf_cli.options import common_options, examples
 
@@ -59,10 +59,12 @@ class LazyGroup(click.Group):
             if close is not None:
                 ctx.fail(f"No such command {args[0]!r}. Did you mean {close!r}?")
         name, command, rest = super().resolve_command(ctx, args)
-        if name is not None and command is not None:
+        if name is None or command is None:
+            return name, command, rest
+        rest = _renamed(ctx.ensure_object(Console), name, rest)
+        if not ctx.resilient_parsing and may_be_configured(rest):
             from kbnf_cli.config import command_defaults
 
-            rest = _renamed(ctx.ensure_object(Console), name, rest)
             ctx.default_map = {name: command_defaults(name, command, rest)}
         return name, command, rest
 

@@ -1,5 +1,23 @@
 """The commands: where each is, and what it is for. No command is imported here."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
+CONFIGURATION = ("kbnf.toml", "pyproject.toml")
+"""What configuration files are called; the first wins."""
+
+
+def may_be_configured(arguments: Sequence[str]) -> bool:
+    """Return whether there may be a configuration for a command with these arguments.
+
+    Where there is none, what reads it is not imported.
+    """
+    here = Path.cwd()
+    folders = (here, *here.parents)
+    is_named = any(each.startswith("--config") for each in arguments)
+    return is_named or any((folder / name).exists() for folder in folders for name in CONFIGURATION)
+
+
 COMMANDS = {
     "check": "kbnf_cli.check:check",
     "diagram": "kbnf_cli.diagram:diagram",

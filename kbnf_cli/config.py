@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import click
 
-from kbnf_cli.commands import COMMANDS
+from kbnf_cli.commands import COMMANDS, CONFIGURATION
 from kbnf_cli.options import CallFormat, common_options, from_option, options_in, schema_options
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import Defaults, Finish
@@ -167,9 +167,6 @@ class Settings:
 ON_REQUEST = ("I309",)
 """Codes that are reported only where a selector names them or a prefix of them."""
 
-NAMES = ("kbnf.toml", "pyproject.toml")
-"""What configuration files are called; the first wins."""
-
 _LARGEST = 2**26
 """Bytes of a configuration file."""
 
@@ -196,7 +193,7 @@ def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
 
 def _nearest(read: "Callable[[Path], Settings | None]", directory: Path) -> Settings:
     for parent in (directory, *directory.parents):
-        for name in NAMES:
+        for name in CONFIGURATION:
             file = parent / name
             settings = read(file) if os.path.lexists(file) else None
             if settings is not None:
