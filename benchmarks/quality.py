@@ -178,7 +178,6 @@ def _members(item: Item, way: str) -> dict[str, Any]:
 
 def prompt(item: Item, way: str) -> str:
     """Return the question with the form of its answer, in the order of the schema's members."""
-
     said = {
         key: each.get("type") or " or ".join(each["enum"]) for key, each in item.members.items()
     }
@@ -296,27 +295,35 @@ def judge(item: Item, way: str, text: str) -> tuple[bool, bool]:
     """Return whether a text is right, as a reader finds it, and valid, as a program does."""
     text = text.rpartition(_OPENING)[2] if way == "after" else text
     value = _first_object(text)
+    found = (read(text, value, key, item.members[key], right) for key, right in item.right.items())
     is_right = all(
-        str(read(text, value, key, item.members[key])).casefold() == str(right).casefold()
-        for key, right in item.right.items()
+        str(each).casefold() == str(right).casefold()
+        for each, right in zip(found, item.right.values(), strict=True)
     )
     return is_right, value is not None and _is_valid(value, _members(item, way))
 
 
-def read(text: str, value: dict[str, Any] | None, name: str, schema: dict[str, Any]) -> Any:
+def read(
+    text: str, value: dict[str, Any] | None, name: str, schema: dict[str, Any], right: object
+) -> Any:
     """Return what a reader finds for a member: in the object of a text if it has one, or in words.
 
-    In words it is what follows the name (``Age: 34``, ``the tool is timer``), at its last place,
-    or else the last number or the last of the choices in the text. None where nothing is found.
+    In words, what is right for a string counts wherever the text has it. A choice or a number is
+    what follows the name of the member (``Age: 34``); else the first choice that something *is*,
+    the last choice, or the last number. None where nothing is found.
     """
     if value is not None and name in value:
         return value[name]
-    kinds = {"integer": r"-?\d+", "string": r"[^\W_][^\n,.;\"*]*"}
-    kind = kinds.get(schema.get("type", ""), rf"\b(?:{'|'.join(schema.get('enum', ()))})\b")
-    labelled = re.findall(rf"\b{name}\b\W*(?:\bis\b|[:=])\W*({kind})", text, re.IGNORECASE)
-    if not labelled and schema.get("type") != "string":
-        labelled = re.findall(kind, text, re.IGNORECASE)
-    return labelled[-1].strip() if labelled else None
+    choices = schema.get("enum")
+    kind = rf"\b(?:{'|'.join(choices)})\b" if choices else r"-?\d+"
+    if schema.get("type") == "string":
+        kind = rf"\b{re.escape(str(right))}\b"
+    sign = r"(?:\bis\b|[:=])"
+    ways = [rf"\b{name}\b\W*{sign}\W*({kind})", kind]
+    if choices:
+        ways.insert(1, rf"{sign}\W*({kind})(?s:.*)")
+    found = next(filter(None, (re.findall(each, text, re.IGNORECASE) for each in ways)), None)
+    return found[-1] if found else None
 
 
 def _first_object(text: str) -> dict[str, Any] | None:

@@ -66,6 +66,9 @@ Without the equal item sets of ``recognise.states`` a step of the first takes 40
 without ``lower.split`` the last has a square of edges.
 """
 
+SLOW = 2
+"""Milliseconds; cases with a cold step that takes longer are printed."""
+
 GRAMMARS = Path(__file__).resolve().parents[1] / "grammars"
 
 Found = dict[str, Any]
@@ -279,6 +282,15 @@ def report(run: Run, other: Run | None) -> int:
     print("| figure | now | before | ratio |\n|---|---:|---:|---:|")
     for name, value in figures.items():
         print(f"| {name} | {value:.2f} | {before[name]:.2f} | {value / before[name]:.2f} |")
+    slowest = {
+        f"{draw}: {name}": max(found["cold"]) / 1e3
+        for draw, cases in run.items()
+        for name, found in cases.items()
+        if found.get("cold")
+    }
+    for name in sorted(slowest, key=lambda name: -slowest[name]):
+        if slowest[name] > SLOW:
+            print(f"a cold step of {slowest[name]:.1f} ms: {name}")
     if other is None:
         return 0
     pairs = [

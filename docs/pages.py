@@ -99,7 +99,9 @@ def on_post_build(config: MkDocsConfig) -> None:
 def _playground() -> Iterator[str]:
     """Yield the frame of the playground, or why it is not in this site."""
     if not PYODIDE.is_dir():
-        yield "This site has no playground: it is built after `npm install` in `docs/page`."
+        yield "`kbnf play --web` (`pip install '.[web]'`) serves the playground from your machine."
+        yield "This copy of the site was built without the one that runs in a browser alone:"
+        yield "`npm install` in `docs/page`, then `mkdocs build`, adds it."
         return
     yield (
         '<iframe src="playground/index.html" title="The playground" allow="clipboard-write"'

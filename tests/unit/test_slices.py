@@ -427,3 +427,23 @@ def test_tails_are_walked_once(
     assert len(engine.get_allowed_token_ids_from_last_computation()) > 64
     # Three tails, and the bytes that are no text.
     assert engine._automaton.masks.visited <= len(BYTES) + 3
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        "start ::= #'[A-Za-z0-9 .,]+';",
+        "start ::= name ('\"' name)*; name ::= #'[A-Za-z0-9 .,]+';",
+        "start ::= '\"' start | (#'[A-Za-z0-9 .,]+' '\"'?)+;",
+    ],
+)
+def test_what_may_end_behind_any_character_is_not_walked(
+    grammar: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LEAST_TOKENS", 0)
+    engine = Engine(grammar, TEXTS, finish="eos")
+    engine.try_accept_new_bytes(b"a")
+    engine.compute_allowed_token_ids()
+    assert len(engine.get_allowed_token_ids_from_last_computation()) > len(TEXTS.trie.token_ids) / 2
+    # At most the bytes that are no text.
+    assert engine._automaton.masks.visited <= len(BYTES)

@@ -146,7 +146,7 @@ cdef class EndCosts:
     # By loop: what so many repetitions cost, for fewer than one token spells; empty where none
     # does.
     cdef vector[vector[int64_t]] few
-    # See ``most``; empty before it is asked for.
+    # See ``most``; of costs in tokens.
     cdef vector[int64_t] most_after
     cdef int64_t most_opened
     cdef int64_t most_called
@@ -162,6 +162,8 @@ cdef class EndCosts:
         self._number_nodes(anchors)
         self._collect(edges, anchors)
         self._find(edges, terms, anchors)
+        if self.trie is not None:
+            self._find_most()
 
     def costs(self):
         """Return the costs of positions and, behind them, of nonterminals: float64[n], or inf."""
@@ -524,8 +526,6 @@ cdef class EndCosts:
 
     cdef int64_t most(self, int32_t position) except -1:
         """The most that any position costs which can be reached within the nonterminal."""
-        if self.most_after.empty():
-            self._find_most()
         return self.most_after[position]
 
     cdef int64_t most_of_opened(self) except -2:
@@ -533,8 +533,6 @@ cdef class EndCosts:
 
         -1 where no token opens anything.
         """
-        if self.most_after.empty():
-            self._find_most()
         return self.most_opened
 
     cdef int64_t _most_at(self, int32_t position) noexcept:
@@ -609,7 +607,7 @@ cdef class EndCosts:
                 if not self.call_tail[edge]:
                     opens = True
                     behind[name] = max(behind[name], self._most_at(self.call_return[edge]))
-        if not opens or self.trie is None:
+        if not opens:
             return -1
         self._spread_opened(behind, by_class)
         path.assign(self.longest + 1, 0)

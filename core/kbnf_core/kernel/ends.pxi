@@ -510,14 +510,36 @@ cdef class EndWalker:
     def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Clear the bits of tokens after which a text takes more than ``left``, from a state."""
         cdef _Leading* found = self._find(state)
-        for part in range(found.levels.size()):
-            if found.levels[part].size():
-                for group in self.groups.groups[part]:
-                    if self._level_cost(found.levels[part], part, group) > left:
-                        self._clear(group.tokens, &words[0])
+        cdef _Part part
+        for part in self.parts.slices:
+            if found.levels[part.number].size():
+                self._leave_out_of(part, found.levels[part.number], left, &words[0])
         for each in found.walked:
             if each.first > left:
                 self._clear(each.second, &words[0])
+
+    cdef int _leave_out_of(
+        self, _Part part, vector[int32_t]& levels, int64_t left, uint32_t* words
+    ) except -1:
+        """Clear the bits of tokens of a slice, or all but the others', whichever are fewer."""
+        cdef vector[uint32_t] kept
+        cdef const uint32_t* block = &part.blocks[part.blocks.shape[0] - 1, 0]
+        cdef int64_t balance = 0
+        cdef size_t i
+        for group in self.groups.groups[part.number]:
+            i = group.tokens.size()
+            balance += i if self._level_cost(levels, part.number, group) > left else -<int64_t> i
+        if balance > self.parts.width:
+            kept.resize(self.parts.width)
+        for group in self.groups.groups[part.number]:
+            if self._level_cost(levels, part.number, group) <= left:
+                if not kept.empty():
+                    self._set(group.tokens, kept.data())
+            elif kept.empty():
+                self._clear(group.tokens, words)
+        for i in range(kept.size()):
+            words[i] &= kept[i] | ~block[i]
+        return 0
 
     def add_by_bytes(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Set the bits of tokens that can come by their bytes, if ``left`` is enough after them."""

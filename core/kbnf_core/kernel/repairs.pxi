@@ -16,9 +16,9 @@
 #   fits;
 # - a letter or digit is *forced* where no other byte can come, else it is *chosen*, as is content.
 #
-# Free text that may end can go on as something else, as a call of a tool behind its marker. Where
-# the text, read on as it is, comes to that, an edit of the free text would make free text of the
-# call: it costs as a *marker*, at least.
+# Free text that may end, or with which a text begins, can go on as something else, as a call of a
+# tool behind its marker. Where the text, read on as it is, comes to that, an edit of the free text
+# would make free text of the call: it costs as a *marker*, at least.
 #
 # A text that is the beginning of one that fits is closed in the shortest way, which costs less than
 # any edit. At the end of other texts each sign that closes them costs less than elsewhere, but for
@@ -97,7 +97,7 @@ cdef class Repairs:
     cdef int32_t inserted[3]
     cdef int32_t deleted[3]
     cdef int32_t forced, within, chosen, content, swapped, around, closed, quoted, opened, growth
-    cdef int32_t marker
+    cdef int32_t marker, initial
     cdef vector[_Rewrite] rewrites
     cdef vector[int32_t] levels
     cdef vector[_Trial] trials
@@ -125,7 +125,7 @@ cdef class Repairs:
         self.work, self.most_states = work, states
         self.is_eager, self.may_be_empty, self.invents = is_eager, may_be_empty, invents
         self.is_begun, self.order, self.spelled = is_begun, order, spelled
-        self.numbers, self.leading = _Map(), _Map()
+        self.numbers, self.leading, self.initial = _Map(), _Map(), table.initial
         self._learn_weights(weights)
         self._cut_text()
         self._push(_Trial(0, 0, table.initial, 0, UNKNOWN, 0, _AT, 0, False), 0, 0)
@@ -556,8 +556,9 @@ cdef class Repairs:
         """What an edit costs that costs so much elsewhere."""
         if cost >= self.marker or not self._facts(step.state) & _IS_FREE:
             return cost
-        if self._is_complete(step.state) and self._leads_out(step.state, step.position):
-            return self.marker
+        if step.state == self.initial or self._is_complete(step.state):
+            if self._leads_out(step.state, step.position):
+                return self.marker
         return cost
 
     cdef bint _leads_out(self, int32_t state, int32_t position) except -1:

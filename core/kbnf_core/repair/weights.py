@@ -27,8 +27,8 @@ class Weights:
     ``opened``: beside ``sign``, a quote where no free text is, before what is no letter or digit.
     ``quoted``: to put a word (letters, digits, ``_`` and ``-``), where no free text is, between two
     quotes.
-    ``marker``: what an edit costs at least in free text that may end, where the text leads out of
-    it, as the marker before a call does: the call would become free text.
+    ``marker``: what an edit costs at least where a text may end, or begins, in free text out of
+    which it leads, as the marker before a call does: the call would become free text.
     ``rewrites``: (bytes, what they become, cost).
 
     To replace a character costs 0.1 more than the dearer of deleting it and inserting the other.

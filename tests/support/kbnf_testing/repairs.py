@@ -204,7 +204,8 @@ class Judge:
     def _beyond(self, beginning: bytes, at: int, price: int) -> int:
         """Return what an edit costs where the text, read on, may come out of free text."""
         text = self._text
-        if self._is_free(beginning) and self._recogniser.contains(word_of(beginning)):
+        may_end = not beginning or self._recogniser.contains(word_of(beginning))
+        if may_end and self._is_free(beginning):
             while self._is_free(beginning) and at < len(text) and self._takes(beginning, text[at]):
                 beginning += text[at : at + 1]
                 at += 1

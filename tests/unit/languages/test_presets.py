@@ -117,6 +117,52 @@ def test_the_line_break_that_a_template_adds_after_the_last_call_may_be_left_out
         assert not language(name, parallel=False).has(two)
 
 
+IN_XML = ["qwen_3_coder", "glm_4_7", "minimax", "deepseek_v3_2", "kimi_k3", "cohere"]
+TWO = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}},
+       "required": ["a", "b"]}  # fmt: skip
+
+
+def arguments_in(preset: str, tool: dict[str, Any], **options: Any) -> str:
+    """Return the shortest call of a tool."""
+    grammar = Grammar.from_tools(
+        [tool], tool_calls=preset, tool_choice="f", lossy=True, closed=True, **options
+    )
+    text = Engine(grammar, Vocabulary.bytes(), finish="eos").shortest_completion().data
+    assert text is not None
+    return text.decode()
+
+
+@pytest.mark.parametrize("preset", IN_XML)
+def test_arguments_in_xml_are_written_in_one_order_and_read_in_any(preset: str) -> None:
+    turned = {**TWO, "properties": dict(reversed(TWO["properties"].items()))}
+    text = arguments_in(preset, {"name": "f", "parameters": turned})
+    tools = [{"name": "f", "parameters": TWO}]
+    grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice="f", lossy=True)
+    assert not Language(grammar.to_kbnf()).has(text)
+    reader = grammar.value_reader()
+    reader.feed(text)
+    reader.finish()
+    [call] = [each for each in reader.value if isinstance(each, dict)]
+    assert call["name"] == "f"
+    assert call["arguments"].keys() == {"a", "b"}
+    any_order = Grammar.from_tools(
+        tools, tool_calls=preset, tool_choice="f", order="any", lossy=True
+    )
+    assert Language(any_order.to_kbnf()).has(text)
+
+
+@pytest.mark.parametrize("preset", [each for each in IN_XML if each != "kimi_k3"])
+def test_what_is_named_is_no_other_argument_in_xml(preset: str) -> None:
+    wrong = {**TWO, "properties": {**TWO["properties"], "a": {"type": "boolean"}}}
+    text = arguments_in(preset, {"name": "f", "parameters": wrong})
+    optional_ = {**TWO, "required": ["b"]}
+    grammar = Grammar.from_tools(
+        [{"name": "f", "parameters": optional_}],
+        tool_calls=preset, tool_choice="f", closed=False, order="any", lossy=True,
+    )  # fmt: skip
+    assert not Language(grammar.to_kbnf()).has(text)
+
+
 def test_text_may_stand_around_calls_that_need_not_come() -> None:
     call = EXAMPLES["qwen_3"]
     found = language("qwen_3")

@@ -18,7 +18,7 @@ else there is none. Text is reasoning where the tag around it says so.
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ from kbnf_core.kbnf.build import (
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.json_schema.document import escape
-from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Whitespace
+from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.call_texts import NAME
 from kbnf_core.languages.structural_tag.contents import TokenForms, avoiding, options_in
@@ -69,7 +69,8 @@ def marked(nodes: Sequence[Node], request: Request, options: Options) -> Marked:
 class _MarkedWriter(Writer):
     def __init__(self, nodes: Sequence[Node], request: Request, options: Options) -> None:
         report = Report(Source("{}", is_json=True))
-        super().__init__(nodes, report, request, options)
+        # Whoever reads takes the members of an object in any order, XML as JSON.
+        super().__init__(nodes, report, request, replace(options, order=Order.ANY))
         self._tokens = _MarkedTokens(self, report, request.limits, request.vocabulary)
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT

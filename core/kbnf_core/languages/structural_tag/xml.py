@@ -279,7 +279,9 @@ class Arguments:
         if value is False:
             return EMPTY
         rule = self._contents.names.fresh(f"{hint}_other")
-        key = sequence(text(self._style.opening), regex(_NAME))
+        known = [self._spelled(name) for name in schema.get("properties", {})]
+        names = other_names(_NAME, known) if known else regex(_NAME)
+        key = sequence(text(self._style.opening), names)
         where = f"{pointer}/additionalProperties"
         return self._contents.add(definition(rule, self._element(key, value, where, rule)))
 
