@@ -4,9 +4,35 @@ from importlib import import_module
 
 import click
 
-from kbnf_cli.commands import COMMANDS, GROUPS, RENAMED
+from kbnf_cli.commands import GROUPS, RENAMED, may_be_configured
 from kbnf_cli.console import Console
 from kbnf_cli.options import common_options, examples
+
+_COMMANDS = {
+    "check": "kbnf_cli.check:check",
+    "diagram": "kbnf_cli.diagram:diagram",
+    "fmt": "kbnf_cli.fmt:fmt",
+    "lsp": "kbnf_cli.lsp:lsp",
+    "complete": "kbnf_cli.complete:complete",
+    "compile": "kbnf_cli.compile:compile_",
+    "convert": "kbnf_cli.convert:convert_any",
+    "convert-json-schema": "kbnf_cli.convert:convert_json_schema",
+    "diff": "kbnf_cli.diff:diff",
+    "explain": "kbnf_cli.explain:explain",
+    "help": "kbnf_cli.help:help_",
+    "init": "kbnf_cli.init:init",
+    "mask": "kbnf_cli.mask:mask",
+    "match": "kbnf_cli.match:match",
+    "parse": "kbnf_cli.parse:parse",
+    "play": "kbnf_cli.play.command:play",
+    "repair": "kbnf_cli.repair:repair",
+    "rule": "kbnf_cli.help:rule",
+    "sample": "kbnf_cli.sample:sample",
+    "store": "kbnf_cli.store:store",
+    "test": "kbnf_cli.test:test",
+    "trace": "kbnf_cli.trace:trace",
+    "vocab": "kbnf_cli.vocab:vocab",
+}
 
 
 class LazyGroup(click.Group):
@@ -34,12 +60,12 @@ class LazyGroup(click.Group):
         """Return the names of all commands."""
         from kbnf_cli.convert import COMMANDS as OTHERS
 
-        return sorted((*super().list_commands(ctx), *COMMANDS, *OTHERS))
+        return sorted((*super().list_commands(ctx), *_COMMANDS, *OTHERS))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        if cmd_name in COMMANDS:
-            module, _, name = COMMANDS[cmd_name].partition(":")
+        if cmd_name in _COMMANDS:
+            module, _, name = _COMMANDS[cmd_name].partition(":")
             command: click.Command = getattr(import_module(module), name)
             return command
         if cmd_name.startswith("convert-"):
@@ -59,10 +85,12 @@ class LazyGroup(click.Group):
             if close is not None:
                 ctx.fail(f"No such command {args[0]!r}. Did you mean {close!r}?")
         name, command, rest = super().resolve_command(ctx, args)
-        if name is not None and command is not None:
+        if name is None or command is None:
+            return name, command, rest
+        rest = _renamed(ctx.ensure_object(Console), name, rest)
+        if not ctx.resilient_parsing and may_be_configured(rest):
             from kbnf_cli.config import command_defaults
 
-            rest = _renamed(ctx.ensure_object(Console), name, rest)
             ctx.default_map = {name: command_defaults(name, command, rest)}
         return name, command, rest
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import click
 
-from kbnf_cli.commands import COMMANDS
+from kbnf_cli.commands import CONFIGURATION, NAMES
 from kbnf_cli.options import CallFormat, common_options, from_option, options_in, schema_options
 from kbnf_cli.patterns import Patterns
 from kbnf_core.config import Defaults, Finish
@@ -167,9 +167,6 @@ class Settings:
 ON_REQUEST = ("I309",)
 """Codes that are reported only where a selector names them or a prefix of them."""
 
-NAMES = ("kbnf.toml", "pyproject.toml")
-"""What configuration files are called; the first wins."""
-
 _LARGEST = 2**26
 """Bytes of a configuration file."""
 
@@ -196,7 +193,7 @@ def settings_source(config_file: Path | None, isolated: bool) -> SettingsFor:
 
 def _nearest(read: "Callable[[Path], Settings | None]", directory: Path) -> Settings:
     for parent in (directory, *directory.parents):
-        for name in NAMES:
+        for name in CONFIGURATION:
             file = parent / name
             settings = read(file) if os.path.lexists(file) else None
             if settings is not None:
@@ -297,12 +294,12 @@ def _parse(table: Any, file: Path, text: str) -> Settings:
     options: dict[str, Any] = {}
     commands: dict[str, Any] = {}
     for key, value in table.items():
-        if key in COMMANDS and isinstance(value, Mapping):
+        if key in NAMES and isinstance(value, Mapping):
             commands[key] = Table(value, file, text)
             continue
         where = f"{file}{_position(text, key)}"
         if key not in _PARSERS:
-            known = tuple(COMMANDS) if isinstance(value, Mapping) else KEYS
+            known = NAMES if isinstance(value, Mapping) else KEYS
             raise ConfigError(f"{where}: unknown key `{key}`; {_similar(key, known)}")
         held = options if key in _OPTIONS else values
         try:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from errno import EBADF
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from kbnf_cli.patterns import Patterns
 from kbnf_core.languages import EXTENSIONS, KBNF
@@ -22,7 +22,6 @@ from kbnf_core.text.files import read_file, read_up_to, write_file
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    from kbnf_cli.config import Settings, SettingsFor
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.source import Source
 
@@ -38,6 +37,22 @@ CHECKED = (*EXTENSIONS, ".schema.json", ".tools.json")
 """How the names end of what ``kbnf check`` looks for in directories: other JSON may be anything."""
 
 
+class Exclusions(Protocol):
+    """What settings say about the files that count."""
+
+    @property
+    def exclude(self) -> Patterns | None: ...  # noqa: D102 - as `config.Settings` has it
+
+    @property
+    def extend_exclude(self) -> Patterns | None: ...  # noqa: D102
+
+    @property
+    def include(self) -> Patterns | None: ...  # noqa: D102
+
+    @property
+    def force_exclude(self) -> bool | None: ...  # noqa: D102
+
+
 @dataclass(frozen=True, slots=True)
 class FileChoice:
     """Says what counts in a directory, by how names end, and the settings of the place.
@@ -46,7 +61,7 @@ class FileChoice:
     """
 
     extensions: Collection[str]
-    settings_for: "SettingsFor | None" = None
+    settings_for: Callable[[Path], Exclusions] | None = None
     but: Patterns | None = None
 
     def in_directory(self, directory: Path) -> "DirectoryChoice":
@@ -70,7 +85,7 @@ class DirectoryChoice:
     """What counts among the entries of one directory."""
 
     extensions: Collection[str]
-    settings: "Settings | None"
+    settings: Exclusions | None
     but: Patterns | None = None
 
     def leaves_out(self, entry: Path, suffix: str) -> bool:
@@ -93,7 +108,7 @@ class DirectoryChoice:
         return language in self.extensions and include.match(file, "")
 
 
-def is_excluded(path: Path, suffix: str, settings: "Settings") -> bool:
+def is_excluded(path: Path, suffix: str, settings: Exclusions) -> bool:
     """Return whether ``exclude`` or ``extend-exclude`` matches a resolved path, or ``NEVER``."""
     if settings.exclude is None:
         if suffix and path.name in NEVER:

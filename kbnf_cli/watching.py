@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from kbnf_cli.config import NAMES
+from kbnf_cli.commands import CONFIGURATION
 from kbnf_cli.console import Console, Exit, explain_error
 from kbnf_cli.files import STDIN, FileChoice, find_grammars
 from kbnf_core.text.errors import KbnfError, SourceError
@@ -107,7 +107,7 @@ def _configurations(files: Sequence[Path]) -> Iterator[Path]:
     """Yield the places where a configuration of these files may be."""
     folders = {file.absolute().parent for file in files}
     for folder in {above for each in folders for above in (each, *each.parents)}:
-        yield from (folder / name for name in NAMES)
+        yield from (folder / name for name in CONFIGURATION)
 
 
 def _stamp(file: Path) -> tuple[int, int]:

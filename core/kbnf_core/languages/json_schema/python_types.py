@@ -14,6 +14,7 @@ import datetime as dt
 import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from importlib import import_module
 from typing import Any
 
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
@@ -53,6 +54,12 @@ def _base64_of_ascii(alphabet: str) -> str:
 
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def _within(most: int) -> dict[str, Any]:
+    return {"type": "number", "minimum": -most, "maximum": most}
+
+
 _LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 _VALIDATORS: dict[str, dict[str, Any] | None] = {
     "ByteSize._validate": {"type": "integer", "minimum": 0},
@@ -61,12 +68,36 @@ _VALIDATORS: dict[str, dict[str, Any] | None] = {
     "DomainStr.validate": {
         "type": "string", "pattern": rf"^({_LABEL}\.)+[a-z]{{2,63}}$", "maxLength": 253
     },
+    "Color._validate": {"type": "string", "pattern": "^#[0-9a-f]{6}$"},
+    "ULID._validate_ulid": {"type": "string", "pattern": "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"},
+    "_Base._validate": {"type": "number", "minimum": 0, "maximum": 253_402_300_799},
+    "Latitude.__get_pydantic_json_schema__": _within(90),
+    "Longitude.__get_pydantic_json_schema__": _within(180),
+    "Coordinate._parse_args": {
+        "type": "object",
+        "properties": {"latitude": _within(90), "longitude": _within(180)},
+        "required": ["latitude", "longitude"],
+    },
+    "CronStr.validate": {
+        "type": "string",
+        "pattern": r"^(\*|[1-5]?\d) (\*|1?\d|2[0-3]) (\*|[1-9]|1\d|2[0-8])"
+        r" (\*|[1-9]|1[0-2]) (\*|[0-6])$",
+    },
     "PathType.validate_file": None,
     "PathType.validate_directory": None,
     "PathType.validate_new": None,
     "import_string": None,
 }  # fmt: skip
 """What validators that pydantic has in Python ask for; None where no grammar keeps it."""
+_LISTED = {
+    "CountryAlpha2._validate": "_index_by_alpha2",
+    "CountryAlpha3._validate": "_index_by_alpha3",
+    "CountryNumericCode._validate": "_index_by_numeric_code",
+    "LanguageAlpha2._validate": "_index_by_alpha2",
+}
+"""Functions beside validators that return a mapping of all codes these accept."""
+_OWNERS = ("pydantic.", "pydantic_extra_types.")
+"""The modules whose validators are known by their names."""
 _THEIRS = ("pydantic.", "pydantic_core.")
 """The modules whose other validators refuse nothing that their schema allows."""
 _NO_FORMATS = {"path", "file-path", "directory-path", "binary", "password", "json-string"}
@@ -96,10 +127,14 @@ class LosslessSchema(GenerateJsonSchema):
         base64 = _BASE64.get(getattr(encoder, "__name__", ""))
         if name == "EncodedStr.decode_str" and base64 is not None:
             return {"type": "string", "pattern": base64}
-        if name in _VALIDATORS:
+        module = getattr(function, "__module__", "")
+        if module.startswith(_OWNERS) and name in _VALIDATORS:
             known = _VALIDATORS[name]
             return _unkept(written, name) if known is None else {**known}
-        if getattr(function, "__module__", "").startswith(_THEIRS):
+        if module.startswith(_OWNERS) and name in _LISTED:
+            index = getattr(import_module(module), _LISTED[name], None)
+            return _unkept(written, name) if index is None else {"enum": sorted(index())}
+        if module.startswith(_THEIRS):
             return written
         return _unkept(written, name)
 

@@ -6,6 +6,7 @@ The judge is ``model_validate_json`` of a class with one member of the type.
 import datetime as dt
 import enum
 import fractions
+import importlib
 import ipaddress
 import pathlib
 import typing
@@ -24,6 +25,7 @@ from kbnf_core.lint.check import check
 from kbnf_testing.samples import examples
 
 pydantic: Any = pytest.importorskip("pydantic")
+pydantic_core: Any = pytest.importorskip("pydantic_core")
 typing_extensions: Any = pytest.importorskip("typing_extensions")
 Field = pydantic.Field
 
@@ -81,6 +83,41 @@ def test_texts_of_a_type_are_valid(type_: Any) -> None:
     assert texts
     for text in texts:
         model.model_validate_json(text)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["color.Color", "country.CountryAlpha2", "country.CountryAlpha3", "country.CountryNumericCode",
+     "coordinate.Latitude", "coordinate.Coordinate", "ulid.ULID", "language_code.LanguageAlpha2",
+     "epoch.Number", "cron.CronStr", "mac_address.MacAddress", "domain.DomainStr"],
+)  # fmt: skip
+def test_texts_of_extra_types_are_valid(name: str) -> None:
+    module, _, type_ = name.partition(".")
+    try:
+        found = getattr(importlib.import_module(f"pydantic_extra_types.{module}"), type_)
+    except ImportError as error:
+        pytest.skip(f"{error.name} is not installed")
+    except RuntimeError as error:
+        pytest.skip(str(error))
+    test_texts_of_a_type_are_valid(found)
+
+
+class Color(str):
+    """A class of which pydantic_extra_types has one of the same name."""
+
+    @classmethod
+    def _validate(cls, value: str) -> str:
+        return value
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _: Any, __: Any) -> Any:
+        schema = pydantic_core.core_schema
+        return schema.no_info_after_validator_function(cls._validate, schema.str_schema())
+
+
+def test_validators_of_the_same_name_are_not_known() -> None:
+    model = pydantic.create_model("Model", of=(Color, ...))
+    assert "unkept: Color._validate" in schema_text(model)
 
 
 def test_e_mail_addresses_are_valid() -> None:
