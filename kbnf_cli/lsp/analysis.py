@@ -35,8 +35,8 @@ _MOST_RANGES = 6
 class Request:
     """A version of a text, the path of its file, and the folders of the workspace.
 
-    Without a workspace imports are read below the folder of the file, and settings are the nearest
-    above it, as on the command line.
+    Without a workspace imports are read below the folder of the file. Settings of a file outside of
+    the workspace are the nearest above it, as on the command line.
     """
 
     text: str
@@ -145,9 +145,13 @@ def format_text(text: str) -> Iterator[str | None]:
 
 
 def _settings(request: Request) -> Settings:
-    """Return the nearest settings, of the workspace only; raise as ``settings_source`` does."""
+    """Return the nearest settings, of a file in the workspace those of the workspace only.
+
+    Raises what ``settings_source`` raises.
+    """
     path = Path(request.path)
-    folders = request.folders or (path.anchor,)
+    is_in_workspace = is_below(path, request.folders)
+    folders = request.folders if is_in_workspace else (path.anchor,)
     for folder in path.parents if path.is_absolute() else ():
         if not is_below(folder, folders):
             break

@@ -250,6 +250,16 @@ def test_settings_of_every_kind_of_workspace(
     assert codes(server.findings(importing)) == (["E422"] if workspace == "none" else [])
 
 
+def test_settings_of_a_file_outside_of_the_workspace(server: Server, tmp_path: Path) -> None:
+    for name in ("work", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "other" / "kbnf.toml").write_text('ignore = ["E101"]\n')
+    server.begin(rootUri=(tmp_path / "work").as_uri())
+    outside = (tmp_path / "other" / "a.kbnf").as_uri()
+    server.open(outside, "start ::= nope;")
+    assert codes(server.findings(outside)) == []
+
+
 @pytest.mark.ci
 def test_a_workspace_of_ten_thousand_files(server: Server, tmp_path: Path) -> None:
     """Files that are not open cost nothing."""
