@@ -233,6 +233,16 @@ def test_forced_tokens_save_passes_and_change_no_answer() -> None:
     assert saved < plain
 
 
+def test_a_text_does_not_depend_on_the_texts_before_it() -> None:
+    """What prompts begin with in common is not evaluated again, and nothing else is kept."""
+    model, grammar = cyllama_model(), GRAMMARS["boolean"]
+    prompts = [*map(chat, PROMPTS[:3]), chat(PROMPTS[0])[:-12], chat(PROMPTS[0] + " Now.")]
+    first = [model.write(prompt, grammar, limit=24).tokens for prompt in prompts]
+    for order in ((4, 0, 3, 0, 0), (3, 4, 2, 1)):
+        for place in order:
+            assert model.write(prompts[place], grammar, limit=24).tokens == first[place]
+
+
 def test_gguf_vocabularies_are_encoded_and_canonical_masks_agree() -> None:
     vocabulary = load_vocabulary(model_path())
     assert vocabulary.encode("Hello 42") == Vocabulary.of(cyllama_model()._model).encode("Hello 42")
