@@ -285,12 +285,6 @@ class Document:
         hint = "put both into `allOf`, or name draft 2019-09 or later as `$schema`"
         return [without_effect(message, first, hint)]
 
-    @cached_property
-    def has_plain_references(self) -> bool:
-        """Return whether references can only be pointers: nothing has a name of its own."""
-        written = repr(self._value)
-        return not any(mark in written for mark in _MARKS)
-
     def at(self, reference: str) -> tuple[str, dict[str, Json]] | None:
         """Return what a plain pointer leads to, and the pointer as it is written here.
 
@@ -436,9 +430,6 @@ class Document:
         known = [keyword for keyword in _ONLY_IN_DRAFT_3 if keyword in contents]
         return next(iter(known), "required" if contents.get("required") is True else None)
 
-
-_MARKS = ("$id", "$anchor", "$dynamic", "$recursive", "'id': '", "'id': \"")
-"""What gives names to schemas, as Python writes it; more than those say it."""
 
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
