@@ -126,9 +126,13 @@ class Template:
             if not all(name in whole[len(self._head) :] for name, _ in calls):
                 continue
             starts = {len(each) for each in self._prompts if whole.startswith(each)}
-            for start in starts or {commonprefix_size(self._head, whole)}:
+            shared = whole[: commonprefix_size(self._head, whole)]
+            # A marker that two texts share in part is of neither.
+            shared = shared if shared.endswith(">") else shared[: max(shared.rfind("<"), 0)]
+            end = "<" + self._tail.strip().rpartition("<")[2] if "<" in self._tail else "\0"
+            for start in starts or {len(shared)}:
                 body = whole[start:]
-                over = body.rfind(self._tail.strip() or "\0")
+                over = body.rfind(end)
                 body = body[:over] if over >= 0 else body.removesuffix(self._tail)
                 yield from {body, body.rstrip("\n"), body.strip("\n")}
 
