@@ -91,7 +91,7 @@ class LazyGroup(click.Group):
         if not ctx.resilient_parsing and may_be_configured(rest):
             from kbnf_cli.config import command_defaults
 
-            ctx.default_map = {name: command_defaults(name, command, rest)}
+            ctx.default_map = {name: command_defaults(ctx, name, command, rest)}
         return name, command, rest
 
 

@@ -217,7 +217,9 @@ def _read_extended(file: Path) -> Settings | None:
     return settings
 
 
-def command_defaults(name: str, command: click.Command, arguments: Sequence[str]) -> dict[str, Any]:
+def command_defaults(
+    context: click.Context, name: str, command: click.Command, arguments: Sequence[str]
+) -> dict[str, Any]:
     """Return the values that configuration gives the parameters of a command.
 
     Its file is the one that ``arguments`` name, or the nearest to the current folder. Raises what
@@ -225,7 +227,7 @@ def command_defaults(name: str, command: click.Command, arguments: Sequence[str]
     table.
     """
     own = {each.name: each for each in command.params if isinstance(each, click.Option)}
-    given = click.Context(command, resilient_parsing=True)
+    given = click.Context(command, parent=context, resilient_parsing=True)
     has_config = "config_file" in own
     named, isolated = None, False
     if has_config:

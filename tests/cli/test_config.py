@@ -170,6 +170,7 @@ def test_tables_of_commands(kbnf: Kbnf, write: Write) -> None:
     assert len(kbnf("sample", "json", "--format", "text").out.splitlines()) == 3
     assert len(kbnf("sample", "json", "--format", "text", "-n", "2").out.splitlines()) == 2
     assert len(kbnf("sample", "json", "--isolated").out.splitlines()) == 20
+    assert kbnf("sample", "-h").out == kbnf("sample", "--help").out != ""
     write("kbnf.toml", "")
     moved = write("sub/other.toml", file.read_text() + "[sample]\nnumber = 1\nformat = 'text'\n")
     assert len(kbnf("sample", "json", "--config", str(moved)).out.splitlines()) == 1
