@@ -409,7 +409,7 @@ class Grammar:
         return _restore, (*parts, self.values_as_text)
 
     def _read_kbnf(self) -> Reading:
-        """Read the text of an artifact as KBNF."""
+        """Read the grammar as KBNF."""
         text, start = self.to_kbnf(), self.start_in_kbnf
         request = Request(start, self.finish, self._limits)
         return read_grammar(Source(text, self.source.path), KBNF, request)
@@ -473,6 +473,18 @@ class Grammar:
         if self._stored is not None:
             return self._stored.reading.rules
         return None if self.reading.parsed.rules is not None else self.rules
+
+    @property
+    def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:
+        """The rules for the text of an artifact, and where each of its names is defined first.
+
+        A text without rules of its own is stored as KBNF. None where that takes too much to read.
+        """
+        if self.written_rules is not None:
+            return self.written_rules, self.names
+        reading = self._read_kbnf()
+        rules = reading.grammar
+        return None if rules is None else (rules, reading.document.first_names)
 
     @cached_property
     def rules(self) -> ir.Grammar:

@@ -1,7 +1,8 @@
 """What an artifact knows of the text that it was made of, so that nobody need read it again.
 
 Findings and losses, the names with their places, and the rules with theirs, of which explanations,
-samples and trees are made. The rules of a text without any, a JSON Schema, are read from its KBNF.
+samples and trees are made. Of a text without any, a JSON Schema, those of its KBNF are stored;
+where that takes too much to read there are none.
 
 A node of a rule may be part of several; parts come before wholes. Automata are lists of edges.
 """
@@ -59,16 +60,16 @@ class Readable(Protocol):
         """What was found while reading."""
 
     @property
-    def names(self) -> Mapping[str, Span]:
-        """Where each name is defined first."""
-
-    @property
     def is_endless(self) -> bool:
         """Whether no text ever ends."""
 
     @property
     def written_rules(self) -> ir.Grammar | None:
         """The rules with the places of the author's text, None where there are no such."""
+
+    @property
+    def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:
+        """The rules with the places of the stored text, and where its names are defined first."""
 
 
 def pack_reading(grammar: Readable, source: Source) -> dict[str, npt.NDArray[Any]]:
@@ -78,9 +79,10 @@ def pack_reading(grammar: Readable, source: Source) -> dict[str, npt.NDArray[Any
         "findings": to_stored(grammar.diagnostics, source),
         "is_endless": grammar.is_endless,
     }
-    rules, arrays = grammar.written_rules, {}
-    if rules is not None:
-        about["names"] = {name: list(span) for name, span in grammar.names.items()}
+    found, arrays = grammar.stored_rules, {}
+    if found is not None:
+        rules, names = found
+        about["names"] = {name: list(span) for name, span in names.items()}
         packed = _Packed()
         roots = [packed.add(body) for body in rules.rules.values()]
         about |= {"start": rules.start, "rules": dict(zip(rules.rules, roots, strict=True))}

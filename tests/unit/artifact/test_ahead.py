@@ -106,6 +106,43 @@ def test_what_commands_ask_is_there_without_reading_the_text(
     same_masks(grammar, twin, 2)
 
 
+WITHOUT_RULES = {
+    "schema": lambda: Grammar.from_json_schema(SCHEMA),
+    "tools": lambda: Grammar.from_tools([{"name": "f", "parameters": SCHEMA}]),
+    "tag": lambda: Grammar.from_structural_tag(
+        {"type": "structural_tag", "format": {"type": "json_schema", "json_schema": SCHEMA}}
+    ),
+    "choice": lambda: Grammar.from_choice(["one", "two"]),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_RULES)
+def test_what_is_asked_of_a_text_without_rules_is_there_too(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grammar = WITHOUT_RULES[name]()
+    twin = stored(grammar, tmp_path)
+    (tmp_path / "again").mkdir()
+    again = stored(twin, tmp_path / "again")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the text was read")
+
+    data = Engine(grammar, VOCABULARY).shortest_completion().data or b""
+    sample = Engine(grammar, VOCABULARY).sample(random.Random(1))
+    value = None if name == "choice" else grammar.read_value(data)
+    monkeypatch.setattr(kbnf_core.grammar, "read_grammar", refuse)
+    monkeypatch.setattr(kbnf_core.kbnf.read, "parse_kbnf", refuse)
+    for loaded in (twin, again):
+        assert loaded.to_kbnf() == grammar.to_kbnf()
+        assert loaded.parse(data).data == data
+        assert name == "choice" or loaded.read_value(data) == value
+        engine = Engine(loaded, VOCABULARY)
+        assert not engine.why(b"!!").allowed
+        assert str(engine.sample(random.Random(1))) == str(sample)
+        same_masks(grammar, loaded, 1)
+
+
 @pytest.mark.parametrize("name", TEXTS)
 def test_rules_come_back_the_same(name: str, tmp_path: Path) -> None:
     grammar = read(name)
