@@ -244,13 +244,14 @@ def command_defaults(
     keys = keys_of(command)
     table = (settings.commands or {}).get(name, Table({}, Path(), ""))
     for key, value in table.values.items():
-        where = f"{table.file}{_position(table.text, key, name)}"
         if key not in keys:
             above = "it is set above all tables" if key in KEYS else _similar(key, tuple(keys))
-            raise ConfigError(f"{where}: `[{name}]` has no key `{key}`; {above}")
+            message = f"`[{name}]` has no key `{key}`; {above}"
+            raise ConfigError(f"{table.file}{_position(table.text, key, name)}: {message}")
         try:
             found[str(keys[key].name)] = _of_option(keys[key], value, table.file.parent)
         except ValueError as error:
+            where = f"{table.file}{_position(table.text, key, name)}"
             raise ConfigError(f"{where}: `{key}`: {error}") from error
     return found
 
@@ -299,15 +300,15 @@ def _parse(table: Any, file: Path, text: str) -> Settings:
         if key in NAMES and isinstance(value, Mapping):
             commands[key] = Table(value, file, text)
             continue
-        where = f"{file}{_position(text, key)}"
         if key not in _PARSERS:
             known = NAMES if isinstance(value, Mapping) else KEYS
-            raise ConfigError(f"{where}: unknown key `{key}`; {_similar(key, known)}")
+            message = f"unknown key `{key}`; {_similar(key, known)}"
+            raise ConfigError(f"{file}{_position(text, key)}: {message}")
         held = options if key in _OPTIONS else values
         try:
             held[_FIELDS.get(key, key.replace("-", "_"))] = _PARSERS[key](value, file.parent)
         except ValueError as error:
-            raise ConfigError(f"{where}: `{key}`: {error}") from error
+            raise ConfigError(f"{file}{_position(text, key)}: `{key}`: {error}") from error
     return Settings(**values, options=options or None, commands=commands or None)
 
 

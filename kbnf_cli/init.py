@@ -8,7 +8,6 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import write_text
 from kbnf_cli.options import common_options, examples
-from kbnf_core.examples.cases import examples_path
 
 GRAMMAR = """\
 (* A person as JSON, on one line: {"name": "Ada", "age": 36} *)
@@ -222,6 +221,8 @@ def init(console: Console, directory: Path, template: str, name: str | None, hoo
     With a file of examples and a kbnf.toml, into DIR, or into the current directory. Files that
     are there already are left alone: then nothing is written, and the exit status is 2.
     """
+    from kbnf_core.examples.cases import examples_path
+
     begun = TEMPLATES[template]
     name = begun.name if name is None else name
     if Path(name).name != name or not name.strip("."):

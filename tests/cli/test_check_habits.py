@@ -228,7 +228,7 @@ def test_impossible_values(kbnf: Kbnf, write: Write, config: str) -> None:
     write("a.kbnf", GOOD)
     result = kbnf("check")
     assert result.status == 2
-    assert "kbnf.toml: `" in result.stderr
+    assert "kbnf.toml:1:1: `" in result.stderr
 
 
 def test_conversions_say_what_they_wrote(kbnf: Kbnf, write: Write) -> None:

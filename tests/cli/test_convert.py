@@ -262,7 +262,7 @@ def test_a_chat_template_says_how_calls_are_written(
             2,
             "there is no format 'gpt'; did you mean `gpt-oss`? (there are llama",
         ),
-        (["--tool-calls", "llama", "--tool-choice", "fly"], 2, "`choice` is one of auto"),
+        (["--tool-calls", "llama", "--tool-choice", "fly", "tools.json"], 1, "no tool `fly`"),
         (["--tool-calls", "llama", "wrong.json"], 1, "the list is not JSON: "),
         (["--tool-calls", "llama", "schema.json"], 1, "this is no list of tools"),
         (["--tool-choice", "required", "tools.json"], 2, "`tool_choice` is for `tool_calls`"),
