@@ -58,6 +58,9 @@ def choice_of(value: Json) -> Choice:
         path, found = f"{path}/{name}", found[name]
     allowed = next((each for each in _ALLOWED if isinstance(found.get(each), list)), None)
     listed = [(each, f"{path}/{allowed}/{i}") for i, each in enumerate(found.get(allowed, ()))]
+    for name, where in listed:
+        if not isinstance(name, str):
+            return _invalid("an allowed function is a name", where)
     return _of_mode({"mode": "AUTO", **found}, "mode", listed or None, path)
 
 
@@ -102,6 +105,10 @@ def _of_mode(
     where = f"{pointer}/{key}" if key in chosen else pointer
     if mode is None:
         return _invalid("a choice is `auto`, `required`, `none`, or names tools of the list", where)
+    if names is not None and not names:
+        if mode == REQUIRED:
+            return _invalid("a call is required, and no tool of the list is allowed", where)
+        return Choice(NONE, pointer=where)
     return Choice(mode, None if names is None else tuple(names), pointer=where)
 
 

@@ -254,6 +254,19 @@ def test_without_calls_an_answer_is_text(api: str, says: Any) -> None:
     assert grammar.read_value(IN_QWEN["b"]) == [{"name": "b", "arguments": {}}]
 
 
+def test_what_no_function_is_called_is_an_error() -> None:
+    says = {"mode": "ANY", "allowedFunctionNames": ["a", {"x": 1}]}
+    asked = {"tools": of_services()["gemini"], "toolConfig": {"functionCallingConfig": says}}
+    where = "/toolConfig/functionCallingConfig/allowedFunctionNames/1"
+    assert ("E824", where) in found(asked)
+
+
+def test_where_no_tool_is_allowed_an_answer_is_text() -> None:
+    choice = {"type": "allowed_tools", "mode": "auto", "tools": []}
+    grammar = Grammar.from_tools({"tools": of_services()["chat"], "tool_choice": choice})
+    assert grammar.read_value("some text") == ["some text"]
+
+
 @pytest.mark.parametrize(
     ("choice", "pointer"),
     [
@@ -267,6 +280,9 @@ def test_without_calls_an_answer_is_text(api: str, says: Any) -> None:
         ({"type": "allowed_tools", "tools": [NAMED_A]}, "/tool_choice"),
         ({"type": "allowed_tools", "mode": "auto", "tools": [{"type": "function", "name": "c"}]},
          "/tool_choice/tools/0/name"),
+        ({"type": "allowed_tools", "mode": "required", "tools": []}, "/tool_choice/mode"),
+        ({"type": "allowed_tools", "mode": "required", "tools": [{"type": "web_search"}, 5]},
+         "/tool_choice/mode"),
     ],
 )  # fmt: skip
 def test_a_choice_of_no_tool_is_an_error_at_its_pointer(choice: Any, pointer: str) -> None:
