@@ -6,7 +6,8 @@ it. Where nothing compiles, Python's headers are missing say, the package is ins
 compiled modules, and the log of the build says so; with ``CXX=false`` nothing is tried.
 
 ``KBNF_KERNEL_CHECKS`` asks for a slower kernel that watches itself, for the robustness tests:
-``bounds`` checks every index (Cython's and the C++ library's), ``asan`` is for AddressSanitizer.
+``bounds`` checks every index (Cython's and the C++ library's), ``asan`` is for AddressSanitizer
+and UndefinedBehaviorSanitizer, each of whose reports ends the process.
 """
 
 import os
@@ -27,11 +28,12 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
 
 KERNELS = ("automata._automata", "kernel._compiled", "lower._lowering")
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
 COMPILER_FLAGS = {
     "none": ["-g0"],
     "bounds": ["-O2", "-g1", "-D_GLIBCXX_ASSERTIONS"],
-    "asan": ["-O1", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address"],
+    "asan": ["-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS],
 }[CHECKS]
 LEVELS = {"kernel._compiled": "-O3"}
 """How far to optimise; -O2 does it for what is not here, in less time."""
@@ -126,7 +128,7 @@ def kernel(name: str) -> Extension:
         include_dirs=[numpy.get_include()],
         define_macros=[("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")],
         extra_compile_args=[LEVELS.get(name, "-O2"), *COMPILER_FLAGS],
-        extra_link_args=["-fsanitize=address"] if CHECKS == "asan" else [],
+        extra_link_args=SANITIZERS if CHECKS == "asan" else [],
         language="c++",
         depends=["setup.py", *sorted(glob(str(Path(source).with_name("*.px[id]"))))],
         # Where it cannot be built the package still installs, and says what it cannot do.
