@@ -283,6 +283,13 @@ cdef vector[uint32_t] _words_in(const vector[int32_t]& content, int32_t width) e
     return words
 
 
+cdef bint _is_root(const vector[int32_t]& content, int32_t width) noexcept:
+    """Whether 0 is the only number in a content without blocks."""
+    if content.size() == <size_t> width:
+        return content[0] == 1 and (width == 1 or (width == 2 and content[1] == 0))
+    return content.size() == 2 and content[0] == 0 and content[1] == 1
+
+
 cdef size_t _count_numbers(const vector[int32_t]& content, int32_t width) noexcept:
     """How many numbers are in a content without blocks."""
     cdef size_t i, found = 0

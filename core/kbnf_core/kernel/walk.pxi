@@ -126,7 +126,7 @@ cdef class Walker:
             explorer._wake()
             self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
             self._find_alive()
-            if roots.size() != 2 or roots[0] or roots[1] != 1:
+            if not _is_root(roots, self.parts.node_width):
                 self._walk_below(roots)
             else:
                 for part, inclusion in zip(self.parts.slices, self.inclusions):

@@ -220,3 +220,19 @@ def test_signatures_are_the_items_with_blocks_for_positions(grammar: str) -> Non
         expected = {table.items.pack(int(blocks[at]), report) for at, report in items}
         signature = table.explorer.signature(item_set, blocks)
         assert np.frombuffer(signature, np.int64).tolist() == sorted(expected)
+
+
+@pytest.mark.parametrize("count", range(1, 70))
+def test_walks_go_on_below_each_node_of_a_small_trie(count: int) -> None:
+    """Sets of nodes have few words there, and the root is told from the other nodes."""
+    tokens = [*(bytes([ord("(") + number]) for number in range(count)), b"zq", b"q"]
+    vocabulary = Vocabulary(dict(enumerate(tokens)), eos_token_id=len(tokens))
+    states = StateTable(Grammar("start ::= 'q';").tables)
+    masks, trie = Masks(states, vocabulary), vocabulary.trie
+    for node in range(trie.node_count):
+        words, path, here = np.zeros(masks.word_count, np.uint32), b"", node
+        while here:
+            path, here = bytes([trie.byte[here]]) + path, int(trie.parent[here])
+        masks.walker.walk(states.initial, np.array([node], np.int32), words)
+        below = [number for number, token in enumerate(tokens) if token == path + b"q"]
+        assert ids_of(words, len(tokens)).tolist() == below, node
