@@ -20,7 +20,7 @@ single characters are one string.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core import ir
@@ -302,16 +302,6 @@ _WORDS = {
 }
 
 
-@lru_cache(maxsize=1_024)
-def _of_pattern(pattern: str, limits: Limits) -> Node | None:
-    """Return the texts of a pattern; None for one with assertions.
-
-    Rules for schemas have few patterns, often: to read each once makes a tenth of writing them.
-    """
-    parsed, _ = parse_regex(pattern, limits)
-    return None if any(isinstance(p, Assertion) for p in postorder(parsed)) else of_regex(parsed)
-
-
 class Unfolder:
     """Unfolds the definitions of one document; helper rules go to ``rules``, too.
 
@@ -381,9 +371,9 @@ class Unfolder:
 
     def _pattern(self, node: tree.Pattern) -> Node:
         if node.kind is tree.PatternKind.REGEX:
-            found = _of_pattern(node.text.value, self._limits)
-            if found is not None:
-                return found
+            parsed, _ = parse_regex(node.text.value, self._limits)
+            if not any(isinstance(part, Assertion) for part in postorder(parsed)):
+                return of_regex(parsed)
         return self._automaton(node, _WORDS[node.kind])
 
     def _automaton(self, node: tree.Pattern | tree.Exception_, word: str) -> Node:
