@@ -9,11 +9,18 @@ R = TypeVar("R")
 
 def postorder(root: N, children: Callable[[N], Sequence[N]]) -> Iterator[N]:
     """Yield every part of ``root``, parts before wholes, children in their order."""
-    return (node for node, _ in reversed(_wholes_first(root, children)))
+    found: list[N] = []
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        found.append(node)
+        stack.extend(children(node))
+    return reversed(found)
 
 
-def _wholes_first(root: N, children: Callable[[N], Sequence[N]]) -> list[tuple[N, int]]:
-    """Return every part with the number of its children: the reverse of the postorder."""
+def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:
+    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
+    # Every part with the number of its children, wholes first.
     found: list[tuple[N, int]] = []
     stack = [root]
     while stack:
@@ -21,13 +28,8 @@ def _wholes_first(root: N, children: Callable[[N], Sequence[N]]) -> list[tuple[N
         parts = children(node)
         found.append((node, len(parts)))
         stack.extend(parts)
-    return found
-
-
-def fold(root: N, children: Callable[[N], Sequence[N]], combine: Callable[[N, list[R]], R]) -> R:
-    """Return what ``combine`` makes of ``root``, given what it has made of its parts."""
     values: list[R] = []
-    for node, count in reversed(_wholes_first(root, children)):
+    for node, count in reversed(found):
         if count:
             values[-count:] = [combine(node, values[-count:])]
         else:

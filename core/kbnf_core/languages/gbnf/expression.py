@@ -15,7 +15,7 @@ of the rules in one such system, never exponentially.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from kbnf_core.automata.algebra import (
     EMPTY,
@@ -135,9 +135,16 @@ def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, boo
     It is true of a sequence if it is of all items, of an alternation if of one, of a repetition
     also if it may have no turn; ``names`` are the rules of which it is, ``leaf`` is that of others.
     """
+    return _where(postorder(root), names, leaf)
+
+
+def _where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[int, bool]:
+    """Return ``parts_where`` of a tree whose parts are given, parts before wholes."""
     known: dict[int, bool] = {}
-    for node in postorder(root):
+    for node in parts:
         match node:
+            case Characters() | Token():
+                known[id(node)] = leaf
             case Call():
                 known[id(node)] = node.name in names
             case Sequence():
@@ -146,8 +153,6 @@ def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, boo
                 known[id(node)] = any(known[id(item)] for item in node.branches)
             case Repeat():
                 known[id(node)] = node.low == 0 or known[id(node.body)]
-            case _:
-                known[id(node)] = leaf
     return known
 
 
@@ -156,11 +161,20 @@ def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
 
     def evaluate(name: str, known: Mapping[str, bool]) -> bool:
         names = {callee for callee in callees[name] if known.get(callee)}
-        return parts_where(rules[name], names, leaf)[id(rules[name])]
+        if leaf and name in sound and len(names) == len(callees[name]):
+            return True
+        return _where(parts[name], names, leaf)[id(rules[name])]
 
-    callees = {name: set(called(body)) for name, body in rules.items()}
+    parts = {name: [*postorder(body)] for name, body in rules.items()}
+    callees = {name: _called(each) for name, each in parts.items()}
+    # With all that they call, these are productive.
+    sound = {name for name, each in parts.items() if NOTHING not in each} if leaf else ()
     found = fixpoint(callees, bottom=False, evaluate=evaluate)
     return {name for name, is_true in found.items() if is_true}
+
+
+def _called(parts: Iterable[Node]) -> set[str]:
+    return {node.name for node in parts if isinstance(node, Call)}
 
 
 def names_alive(rules: Mapping[str, Node]) -> set[str]:
@@ -224,6 +238,8 @@ def prune(rules: Rules, keep: Collection[str], alive: Collection[str]) -> None:
         del rules[name]
     for name in [*rules] if dead else ():
         rules[name] = rewrite(rules[name], change)
+    if rules.keys() <= set(keep):
+        return
     used = reachable(keep, {name: list(called(body)) for name, body in rules.items()})
     for name in [name for name in rules if name not in used]:
         del rules[name]
@@ -250,7 +266,11 @@ def is_nullable(root: Node, names: Collection[str]) -> bool:
 
 
 class Nonempty:
-    """Makes parts nonempty; rules that are needed for it are added to ``rules``."""
+    """Makes parts nonempty; rules that are needed for it are added to ``rules``.
+
+    ``nullable`` are the rules that may be empty. Rewritings here keep it: what they add is not, but
+    for the copy of the start.
+    """
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -295,9 +315,8 @@ def _stripped(node: Node, parts: list[Node], nullable: Mapping[int, bool]) -> No
             return node
 
 
-def generate_nonempty(rules: Rules, start: str) -> None:
+def generate_nonempty(rules: Rules, start: str, nonempty: Nonempty) -> None:
     """Rewrite ``start``, in place, so that it is not empty; where it is called, it may still be."""
-    nonempty = Nonempty(rules)
     if start not in nonempty.nullable:
         return
     if any(start in called(body) for body in rules.values()):
@@ -309,36 +328,36 @@ def generate_nonempty(rules: Rules, start: str) -> None:
         for name, body in [*rules.items()]:
             rules[name] = rewrite(body, change)
         rules[inner] = rules[start]
-        nonempty = Nonempty(rules)
+        nonempty.nullable.add(inner)
     rules[start] = nonempty.of(rules[start])
+    nonempty.nullable.remove(start)
 
 
-def repeat_nonempty(rules: Rules) -> None:
+def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
     """Rewrite unbounded repetitions of what may be empty, in place."""
-    nonempty = Nonempty(rules)
+
+    def repeats_empty(node: Node) -> TypeGuard[Repeat[Node]]:
+        if not isinstance(node, Repeat) or node.high is not None:
+            return False
+        return is_nullable(node.body, nonempty.nullable)
 
     def change(node: Node) -> Node:
-        if not (isinstance(node, Repeat) and node.high is None):
-            return node
-        if not is_nullable(node.body, nonempty.nullable):
-            return node
-        return repetition(nonempty.of(node.body), 0, None)
+        return repetition(nonempty.of(node.body), 0, None) if repeats_empty(node) else node
 
     done: set[str] = set()
     while names := [name for name in rules if name not in done]:
         for name in names:
-            rules[name] = rewrite(rules[name], change)
+            if any(map(repeats_empty, postorder(rules[name]))):
+                rules[name] = rewrite(rules[name], change)
             done.add(name)
 
 
-def eliminate_left_recursion(rules: Rules) -> None:
+def eliminate_left_recursion(rules: Rules, nonempty: Nonempty) -> None:
     """Rewrite ``rules``, in place, so that none can begin with itself."""
-    nonempty = Nonempty(rules)
     found = cycles(_first_calls(rules, nonempty.nullable))
     recursive = {name for members in found for name in members}
     if not recursive.isdisjoint(nonempty.nullable):
         _split_nullable(rules, recursive, nonempty)
-        nonempty = Nonempty(rules)
         found = cycles(_first_calls(rules, nonempty.nullable))
     for members in found:
         _solve(rules, members, nonempty)
@@ -367,7 +386,7 @@ def _first_calls(rules: Mapping[str, Node], nullable: set[str]) -> dict[str, set
 
 
 def _first_calls_of(root: Node, names: set[str]) -> set[str]:
-    nullable = nullable_parts(root, names)
+    nullable: dict[int, bool] | None = None
     found: set[str] = set()
     pending = [root]
     while pending:
@@ -377,6 +396,9 @@ def _first_calls_of(root: Node, names: set[str]) -> set[str]:
         elif isinstance(node, Sequence):
             for item in node.parts:
                 pending.append(item)
+                if isinstance(item, Characters | Token):
+                    break
+                nullable = nullable_parts(root, names) if nullable is None else nullable
                 if not nullable[id(item)]:
                     break
         else:

@@ -21,6 +21,7 @@ single characters are one string.
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core import ir
@@ -57,6 +58,7 @@ from kbnf_core.languages.gbnf.expression import (
     JOINT,
     Call,
     Node,
+    Nonempty,
     Rules,
     Token,
     alternation,
@@ -90,9 +92,10 @@ _CHUNK = 1000
 def keep_limits(rules: Rules) -> None:
     """Split, in place, the repetitions that are too large; operands become rules of their own."""
     for name, body in [*rules.items()]:
-        counts = (each for each in postorder(body) if isinstance(each, Repeat))
+        parts = [*postorder(body)]
+        counts = (each for each in parts if isinstance(each, Repeat))
         # Most rules are within the limits together with all that is in them.
-        if _size(body) > LIMIT or any(max(each.low, each.high or 0) > 1 for each in counts):
+        if _size(parts) > LIMIT or any(max(each.low, each.high or 0) > 1 for each in counts):
             rules[name] = rewrite(body, _Splitter(rules, name).split)
 
 
@@ -108,7 +111,7 @@ class _Splitter:
         if not isinstance(node, Repeat):
             return node
         most = node.low if node.high is None else node.high
-        if most <= LIMIT and _size(node.body) * max(most, 1) <= LIMIT:
+        if most <= LIMIT and _size([*postorder(node.body)]) * max(most, 1) <= LIMIT:
             return node
         item = self._as_unit(node.body)
         if most <= LIMIT:
@@ -147,11 +150,11 @@ class _Splitter:
         return sequence([chunks, repetition(item, 0, rest) if rest else EMPTY])
 
 
-def _size(operand: Node) -> int:
-    """Return for how many symbols llama.cpp counts an operand, or more."""
-    parts = [*postorder(operand)]
+def _size(parts: list[Node]) -> int:
+    """Return for how many symbols llama.cpp counts an operand with these parts, or more."""
     names = {part.name for part in parts if isinstance(part, Call)}
-    return max(1, sum(map(_symbols, parts)) + len(names) * (len(parts) > 1))
+    operators = (part for part in parts if not isinstance(part, Characters))
+    return max(1, sum(map(_symbols, operators)) + len(names) * (len(parts) > 1))
 
 
 def _symbols(node: Node) -> int:
@@ -513,23 +516,25 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
     unfolder = Unfolder(reading.document, names, limits)
     for definition in reading.document.definitions:
         unfolder.add(definition)
-    rules, start = unfolder.rules, names[reading.start]
-    used = reachable([start], {name: [*called(body)] for name, body in rules.items()})
-    lost = [
-        loss for name in names.values() if name in used for loss in unfolder.losses.get(name, ())
-    ]
+    rules, start, lost = unfolder.rules, names[reading.start], list[Loss]()
+    if unfolder.losses:
+        used = reachable([start], {name: [*called(body)] for name, body in rules.items()})
+        of_names = (unfolder.losses.get(name, ()) for name in names.values() if name in used)
+        lost = [*chain.from_iterable(of_names)]
     if reading.is_endless and not end_at_endless(rules):
         return {}, lost
     find_alive = names_alive if reading.is_endless else partial(names_where, leaf=True)
     prune(rules, [*names.values()], find_alive(rules))
     if start not in rules:
         return {}, lost
+    before, nonempty = dict(rules), Nonempty(rules)
     if not reading.ends_with_its_text:
         # One byte is always generated, so the empty text is none of the original's.
-        generate_nonempty(rules, start)
-    repeat_nonempty(rules)
-    eliminate_left_recursion(rules)
-    prune(rules, [*names.values()], find_alive(rules))
+        generate_nonempty(rules, start, nonempty)
+    repeat_nonempty(rules, nonempty)
+    eliminate_left_recursion(rules, nonempty)
+    if rules != before:
+        prune(rules, [*names.values()], find_alive(rules))
     keep_limits(rules)
     return rules, lost
 
