@@ -86,17 +86,6 @@ class Pad(NamedTuple):
 Piece: TypeAlias = Text | Break | Open | Close | Pad
 
 
-class _Need(NamedTuple):
-    """What has to fit on the line where a piece is not broken.
-
-    ``until`` is the flat width of all that precedes the next line break that is sure to be
-    possible; ``hard`` tells that a line must end before that.
-    """
-
-    until: int
-    hard: bool
-
-
 class _Level(NamedTuple):
     """A group being written: where its lines begin, and whether it is broken."""
 
@@ -106,12 +95,8 @@ class _Level(NamedTuple):
 
 def print_pieces(pieces: list[Piece], column: int, width: int, newline: str) -> str:
     """Return the text of ``pieces``, which begin in ``column``, within ``width`` if possible."""
-    before = _widths(pieces)
-    needs = _needs(pieces, before)
     writer = _Writer(column, width, newline)
-    for index, piece in enumerate(pieces):
-        need = needs[index]
-        room = need.until - before[index] if not need.hard else width + 1
+    for piece, room in zip(pieces, _rooms(pieces, _widths(pieces), width + 1), strict=True):
         writer.write(piece, room)
     return writer.text()
 
@@ -147,9 +132,13 @@ class _Measuring:
         self.hard_before_stop = False
 
 
-def _needs(pieces: list[Piece], before: list[int]) -> list[_Need]:
-    """Return for each piece what follows it up to the next break, from the last to the first."""
-    needs: list[_Need] = []
+def _rooms(pieces: list[Piece], before: list[int], most: int) -> list[int]:
+    """Return for each piece the columns that have to fit on the line where it is not broken.
+
+    They go up to the next line break that is sure to be possible, and are ``most`` where a line
+    must end before that. ``before`` has the flat width of all that precedes each piece.
+    """
+    rooms: list[int] = []
     groups = [_Measuring(before[-1])]
     for piece, width in zip(reversed(pieces), reversed(before[:-1]), strict=True):
         group = groups[-1]
@@ -159,7 +148,7 @@ def _needs(pieces: list[Piece], before: list[int]) -> list[_Need]:
             case Open():
                 groups.pop()
                 outer = groups[-1]
-                needs.append(_Need(outer.stop, group.hard))
+                rooms.append(most if group.hard else outer.stop - width)
                 outer.hard |= group.hard
                 outer.hard_before_stop |= group.hard
                 continue
@@ -167,11 +156,11 @@ def _needs(pieces: list[Piece], before: list[int]) -> list[_Need]:
                 group.hard = True
                 for each in groups:
                     each.stop, each.hard_before_stop = width + text.index("\n"), False
-        needs.append(_Need(group.stop, group.hard_before_stop))
+        rooms.append(most if group.hard_before_stop else group.stop - width)
         if isinstance(piece, Break):
             group.stop, group.hard_before_stop = width, False
             group.hard |= piece.when is When.ALWAYS
-    return needs[::-1]
+    return rooms[::-1]
 
 
 class _Writer:
@@ -486,7 +475,7 @@ class _Layout:
         if comments:
             self.pieces.append(_LINE_END if first and any(later) else _BLANK)
             self._comments(word.gap)
-        self.pieces.append(_LINE_END if comments and word.gap.breaks[-1] else before)
+        self._put(_LINE_END if comments and word.gap.breaks[-1] else before)
         self.pieces.append(Text(word.text))
         if word.type == "COUNT_OPEN":
             self._before, self._arguments = _NOTHING, word.type
@@ -514,7 +503,7 @@ class _Layout:
             self.pieces.append(Text(comment))
 
     def _put(self, piece: Piece | None) -> None:
-        if piece is not None:
+        if piece is not None and piece is not _NOTHING:
             self.pieces.append(piece)
 
 
@@ -565,11 +554,12 @@ def lay_out_definition(definition: Definition, width: int = WIDTH) -> str:
     name, body = definition.name.value, print_words(definition.body)
     if len(name) + len(" ::= ;") + sum(map(len, body)) <= width:
         return f"{name} ::= {''.join(body)};"
-    words = [Word("NAME", name, Gap(), NOWHERE), Word("DEFINE", "::=", Gap(), NOWHERE)]
+    gap = Gap()
+    words = [Word("NAME", name, gap, NOWHERE), Word("DEFINE", "::=", gap, NOWHERE)]
     for written in (*map(str.strip, body), ";"):
         if written:
             type_ = _TYPES.get(written) or ("STAR" if written[0] in "?*+{" else "SYMBOL")
-            words.append(Word(type_, written, Gap(), NOWHERE))
+            words.append(Word(type_, written, gap, NOWHERE))
     return print_pieces(lay_out(Statement(tuple(words))), 0, width, "\n")
 
 
