@@ -15,7 +15,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache, cached_property, lru_cache
+from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import Path
 from sys import byteorder
@@ -94,14 +94,9 @@ class OneOf(Generic[V]):
 
     def dfa(self) -> Dfa:
         """Return the automaton of the values."""
-        return _finite(self.values)
-
-
-@lru_cache(maxsize=256)
-def _finite(values: tuple[str, ...] | tuple[Decimal, ...]) -> Dfa:
-    words = [value.encode() for value in values if isinstance(value, str)]
-    numbers = [compared(value, EQUAL) for value in values if isinstance(value, Decimal)]
-    return operations.union(*numbers) if numbers else operations.literals(words)
+        words = [value.encode() for value in self.values if isinstance(value, str)]
+        numbers = [compared(value, EQUAL) for value in self.values if isinstance(value, Decimal)]
+        return operations.union(*numbers) if numbers else operations.literals(words)
 
 
 MOST_KNOWN = 1_000

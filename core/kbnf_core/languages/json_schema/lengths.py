@@ -317,7 +317,6 @@ def _over_blocks(
     return SymbolDfa(rows, [*([0] * end), ACCEPT], [start])
 
 
-@lru_cache(maxsize=256)
 def _automaton(regex: str) -> Dfa:
     compiled = compiled_pattern(regex)
     assert compiled.dfa is not None  # noqa: S101 - the expression is ours

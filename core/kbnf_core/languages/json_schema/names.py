@@ -182,20 +182,14 @@ def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
     texts = [text.encode() for text in spelt if text is not None]
     if len(texts) < len(words):
         return None
-    anything = _any_string(spelling)
+    anything = compiled_pattern(f'"{spelling.character}*"').dfa
+    assert anything is not None  # noqa: S101 - the pattern is ours
     classes = join([anything.classes, separate(b"".join(texts))])
     rows = AUTOMATA.leave_out(
         rows_over(anything, classes), [text.translate(classes) for text in texts]
     )
     accepting = [*anything.accepting, *([False] * (len(rows) - anything.state_count))]
     return Dfa(classes, rows, accepting)
-
-
-@lru_cache(maxsize=4)
-def _any_string(spelling: Spelling) -> Dfa:
-    compiled = compiled_pattern(f'"{spelling.character}*"')
-    assert compiled.dfa is not None  # noqa: S101 - the pattern is ours
-    return compiled.dfa
 
 
 def regex_but(words: Sequence[str], builder: Builder) -> Expression:

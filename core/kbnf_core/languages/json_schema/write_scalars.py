@@ -274,7 +274,7 @@ class ScalarWriter:
         most = FEWER * self._limits.states
         if sum(map(len, texts)) > most:
             self._refuse_many(_letters_of(texts, most) // FEWER)
-        found = _literals(texts)
+        found = operations.literals(each.encode() for each in texts)
         self._refuse_many(found.state_count)
         return Regular(found, NOWHERE, Listed(texts))
 
@@ -590,6 +590,7 @@ FEWER = 2
 """How many letters, those of common beginnings once, are taken to be one state at least."""
 
 
+@lru_cache(maxsize=64)
 def _letters_of(texts: Sequence[str], most: int) -> int:
     """Return how many letters texts have, those of common beginnings once, as far as ``most``."""
     count, last = 0, ""
@@ -600,11 +601,6 @@ def _letters_of(texts: Sequence[str], most: int) -> int:
         if count > most:
             break
     return count
-
-
-@lru_cache(maxsize=16)
-def _literals(texts: tuple[str, ...]) -> Dfa:
-    return operations.literals(each.encode() for each in texts)
 
 
 @lru_cache(maxsize=64)
@@ -629,7 +625,6 @@ def _expression(lengths: Lengths) -> Regex | None:
         return None
 
 
-@lru_cache(maxsize=16)
 def _tails(lengths: Lengths) -> Mapping[int, Regex]:
     """Return what follows the states in which one thing is repeated, where nothing else is."""
     found = {}
