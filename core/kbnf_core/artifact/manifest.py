@@ -97,7 +97,10 @@ def parse_manifest(path: str, metadata: Mapping[str, Any]) -> Manifest:
 
 def _other_format(path: str, fields: Mapping[str, Any]) -> str:
     source = fields.get("source_path")
-    grammar = shlex.quote(source) if isinstance(source, str) else "GRAMMAR"
+    # Version 0.2 marked the names of the files that it converted.
+    grammar = "GRAMMAR"
+    if isinstance(source, str):
+        grammar = shlex.quote(source.removesuffix(" (converted)"))
     masks = " --vocab VOCABULARY" if fields.get("vocabulary") else ""
     age = "newer" if fields["format"] > FORMAT else "older"
     return (
