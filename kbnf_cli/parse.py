@@ -49,14 +49,17 @@ T = TypeVar("T")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--text", "given", metavar="TEXT", help="The text to parse, in place of files.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
-@format_option(["tree", "json", "sexp", "events"], "How to show trees.", "tree")
+@format_option(["tree", "json", "sexp", "events"], "Output format.", "tree")
 @click.option(
     "--rules",
     metavar="NAME,...",
-    help="Keep nodes of these rules only; others pass their children up. The start stays.",
+    help="Keep only nodes of these rules, and the start; other nodes are replaced by their "
+    "children.",
 )
-@click.option("--depth", metavar="N", type=click.IntRange(min=0), help="Keep N levels below it.")
-@click.option("--partial", is_flag=True, help="Show what is certain of an unfinished text.")
+@click.option(
+    "--depth", metavar="N", type=click.IntRange(min=0), help="Keep N levels below the start."
+)
+@click.option("--partial", is_flag=True, help="Show the certain part of an incomplete text.")
 @click.option(
     "--value", is_flag=True, help="Print the JSON value of a text, or its tool calls, instead."
 )
@@ -65,7 +68,7 @@ T = TypeVar("T")
 )
 @click.option("--prefix", metavar="TEXT", default="", help="The chat before the text of a message.")
 @click.option(
-    "--ambiguity", is_flag=True, help="Count derivations, and show two where they first differ."
+    "--ambiguity", is_flag=True, help="Count derivations, and show the first difference of two."
 )
 @input_options
 @stdin_option
@@ -90,10 +93,10 @@ def parse(
 ) -> int:
     """Show which rules matched which parts of a text.
 
-    Each FILE is one text, stdin if there is none or for `-`. A line break at its end counts only
-    where the grammar wants it. A text fits if the start derives it, whatever the way to finish.
-    Where it has several trees, the one shown takes alternatives in written order and loops as long
-    as they can. Exits with status 1 if a text does not fit, and shows where.
+    Each FILE is one text; the default, and `-`, is stdin. A line break at the end counts only if
+    the grammar requires it. A text fits if the start rule derives it, in any finish mode. Of
+    several trees, the one with the first alternatives and the longest loops is shown. If a text
+    does not fit, its position is shown, and the exit status is 1.
     """
     if given is not None and files:
         raise click.UsageError("--text takes the place of files")
