@@ -172,14 +172,14 @@ class _TableTask(_Task):
     "--ahead-work",
     metavar="STEPS",
     type=click.IntRange(min=0),
-    help="Work of making masks ahead, in steps.  [default: 80,000,000]"
+    help="Work of making masks ahead, in steps.  "
     f"[default: {DEFAULT_LIMITS.artifact_work:,}, about ten seconds]",
 )
 @click.option(
     "--max-size",
     metavar="MIB",
     type=click.IntRange(min=1),
-    help="Size up to which an artifact is filled.  [default: 16]"
+    help="Size up to which an artifact is filled.  "
     f"[default: {DEFAULT_LIMITS.artifact_bytes >> 20}]",
 )
 @click.option(

@@ -54,6 +54,16 @@ def test_every_command_has_a_page(kbnf: Kbnf) -> None:
         assert f"\n  {name} " in topics
 
 
+def test_defaults_are_said_once() -> None:
+    context = click.Context(app)
+    for name in app.list_commands(context):
+        command = app.get_command(context, name)
+        assert command is not None
+        for parameter in command.params:
+            record = parameter.get_help_record(click.Context(command))
+            assert record is None or record[1].count("[default") <= 1, (name, record)
+
+
 def test_titles() -> None:
     titles = {page.name: page_title(page.read_text(encoding="utf-8")) for page in PAGES}
     assert all(titles.values())
