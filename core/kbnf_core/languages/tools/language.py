@@ -17,9 +17,14 @@ class _ToolList(SchemaLanguage):
     leaves_out = MappingProxyType({"exclude_none": True})
 
     def read(self, source: Source, request: Request) -> Parsed:
-        from kbnf_core.languages.tools.parse import parse_tool_list
+        from kbnf_core.languages.tools.parse import ToolTag, parse_tool_list
 
-        return parse_tool_list(source, request)
+        parsed = parse_tool_list(source, request)
+        if not isinstance(parsed, ToolTag) or parsed.made_of is None:
+            return parsed
+        from kbnf_core.languages.tools.own_tools import with_own_tools
+
+        return with_own_tools(self, parsed, request)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise ``ConfigError`` for options that lists of tools have not, or not so."""

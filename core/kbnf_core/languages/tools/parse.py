@@ -51,6 +51,7 @@ from kbnf_core.languages.tools.forms import (
     refusals,
     tools_of,
 )
+from kbnf_core.languages.tools.messages import MadeOf
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
@@ -74,6 +75,14 @@ class _List:
     def guided(self, schema: Json) -> Options:
         """Return how the schema of arguments is read: no argument is allowed without a name."""
         return guided(schema, closed_unless_open(self.options))
+
+    def arguments(self, tool: Tool) -> SchemaReading:
+        """Return the arguments of a tool as JSON."""
+        schema = _NO_ARGUMENTS if tool.schema is None else arguments_of(tool)
+        moved = (("", tool.schema_pointer),)
+        return SchemaReading(
+            SchemaText(self.source, schema, self.guided(schema), moved), as_tree=False
+        )
 
 
 def parse_tool_list(source: Source, request: Request) -> Parsed:
@@ -113,7 +122,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         wrong = [] if found.are_all_possible() else _one_by_one(listed)
         remarks = listed.notes
     else:
-        found = _Tag(listed, how, request)
+        found = ToolTag(listed, how, request)
         wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
         # No call of a format has the grammar of a custom tool, which is read nevertheless.
         wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
@@ -124,6 +133,11 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     if not _errors_in(found.diagnostics):
         found.diagnostics += tuple(_finding(each, source) for each in remarks)
     return found
+
+
+def refused(listed: _List, problems: Iterable[Problem]) -> Parsed:
+    """Return a list that cannot be used."""
+    return _BrokenList(listed, [_finding(each, listed.source) for each in problems])
 
 
 def _errors_in(found: Iterable[Diagnostic]) -> bool:
@@ -353,7 +367,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [{"name": each.name, "parameters": _parameters(each)} for each in listed.tools]
+    functions = [{"name": each.name, "parameters": arguments_of(each)} for each in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
@@ -363,7 +377,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     )
 
 
-def _parameters(tool: Tool) -> Json:
+def arguments_of(tool: Tool) -> Json:
     """Return the schema of a tool's arguments: that of a custom one is a text called `input`."""
     if tool.text is None:
         return tool.schema
@@ -439,15 +453,16 @@ def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) 
     listed = _read(source, options_of(of_schemas(options)), how)
     if listed.errors:
         raise GrammarError([_finding(each, source) for each in listed.errors])
-    shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=_number)
+    shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=as_number)
     return Conversion(shown + "\n", True, ())
 
 
-def _number(value: Any) -> int | float:
+def as_number(value: Any) -> int | float:
+    """Return a number of JSON, a ``Decimal``, for ``json.dumps``."""
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-class _Tag(TagReading):
+class ToolTag(TagReading):
     """The calls of some tools in the format of a model."""
 
     def __init__(self, listed: _List, how: Calls, request: Request) -> None:
@@ -455,17 +470,19 @@ class _Tag(TagReading):
         report = _Report(listed.source, _places(tag, listed.tools))
         report.sound = {id(each.schema): each.schema for each in listed.tools}
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
-        self._listed = listed
-        self._template = format_named(str(how.tool_calls)).get("response_template")
+        self.listed = listed
+        known = format_named(str(how.tool_calls))
+        self.made_of = MadeOf.of(known)
+        self._template = known.get("response_template")
 
     def _suspicious(self) -> Iterator[Diagnostic]:
-        return _suspicious(self._listed)
+        return _suspicious(self.listed)
 
     def marked(self) -> Marked:
         """Return the marked rules of the calls, and what messages are read by."""
-        tools = [{"name": each.name, "parameters": each.schema} for each in self._listed.tools]
+        tools = [{"name": each.name, "parameters": each.schema} for each in self.listed.tools]
         known = {"template": self._template, "tools": tools}
-        messages = json.dumps(known, default=_number) if self._template else ""
+        messages = json.dumps(known, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
 
 
