@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.util import find_spec
 from random import Random
 from typing import Any
 
@@ -59,9 +60,9 @@ class _Own:
 def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Parsed:
     """Return a list of tools that was read; refused where its format fails its own template.
 
-    Without the compiled engine nothing is known of the grammar.
+    Without the compiled engine, or Jinja, nothing is known of its texts.
     """
-    if parsed.made_of is None or not has_engine():
+    if parsed.made_of is None or not has_engine() or find_spec("jinja2") is None:
         return parsed
     owns = [*map(partial(_own, parsed), parsed.listed.tools[:_MOST_TOOLS])]
     functions = [each.function for each in owns]
@@ -85,7 +86,8 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
 
 def _own(parsed: ToolTag, tool: Tool) -> _Own:
     """Return a tool with calls that are some of it, and calls that are none."""
-    schema = arguments_of(tool) or {"type": "object", "properties": {}}
+    schema = arguments_of(tool)
+    schema = {"type": "object", "properties": {}} if schema is None else schema
     known = json.loads(json.dumps(schema, default=as_number))
     about = {"name": tool.name, "description": "d", "parameters": known}
     found = _Own(tool, {"type": "function", "function": about})

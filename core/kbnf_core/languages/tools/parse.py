@@ -78,7 +78,8 @@ class _List:
 
     def arguments(self, tool: Tool) -> SchemaReading:
         """Return the arguments of a tool as JSON."""
-        schema = _NO_ARGUMENTS if tool.schema is None else arguments_of(tool)
+        known = arguments_of(tool)
+        schema = _NO_ARGUMENTS if known is None else known
         moved = (("", tool.schema_pointer),)
         return SchemaReading(
             SchemaText(self.source, schema, self.guided(schema), moved), as_tree=False
@@ -372,6 +373,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
         str(how.tool_calls),
         functions,
         choice=listed.tools[0].name if listed.choice.is_named else listed.choice.mode,
+        is_named=listed.choice.is_named,
         reasoning=how.reasoning,
         parallel=not (how.single_call or listed.choice.is_single),
     )
