@@ -181,6 +181,9 @@ PYTHON_WORDS = {"true": "True", "false": "False", "null": "None"}
 """The constants of JSON that Python writes otherwise."""
 
 
+_WORDS = {"boolean": ("true", "false"), "null": ("null",)}
+
+
 def spellings(word: str, fields: Mapping[str, Any]) -> Iterator[str]:
     """Yield how a constant is written: as in JSON, and as in Python where the format says so."""
     yield word
@@ -367,10 +370,10 @@ class Arguments:
             kind = schema["type"] if isinstance(schema, dict) else None
             told = "number" if kind == "integer" else kind
             form = self._json(self._schemas.whole(schema), pointer, f"{hint}_value")
-            constants_of = {"boolean": ("true", "false"), "null": ("null",)}.get(str(kind), ())
             if schema is not False and not schema.keys() - NO_CONSTRAINTS - {"type"}:
-                words = {each for word in constants_of for each in spellings(word, self._fields)}
-                form = alternation([form, *map(text, sorted(words - {*constants_of}))])
+                words = _WORDS.get(str(kind), ())
+                both = {each for word in words for each in spellings(word, self._fields)}
+                form = alternation([form, *map(text, sorted(both.difference(words)))])
             yield _Case(form, told if is_single and isinstance(told, str) else None, False)
 
     def _excluded(self, value: str) -> bool:

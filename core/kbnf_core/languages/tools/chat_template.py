@@ -298,7 +298,9 @@ def _with_empty(calls: Calls, text: str) -> Calls:
 def _verify(found: Format, calls: Calls, messages: Messages) -> None:
     """Refuse a format whose grammar does not take what the template writes."""
     counts = (1,) if calls.is_single else (1, 2, 3)
-    probes = {f"{count} calls": [_ARGUMENTS] * count for count in counts}
+    probes: dict[str, list[dict[str, Any]]] = {
+        f"{count} calls": [{**_ARGUMENTS}] * count for count in counts
+    }
     probes |= {f"a call with {title}": [dict(each)] for title, each in _PROBES.items()}
     probes["a call with a truth value"] = [{**_ARGUMENTS, "qzsix": True}]
     written = {}

@@ -14,6 +14,7 @@ from typing import Any
 
 from kbnf_core.ir import Grammar, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
+from kbnf_core.languages.json_schema.bundle import bundle_each
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
@@ -39,6 +40,7 @@ from kbnf_core.languages.structural_tag.call_texts import CHOICES
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
+from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
 from kbnf_core.languages.tools.choice import ANY_CHOICE, AUTO, NONE, REQUIRED, Choice
 from kbnf_core.languages.tools.forms import (
     INVALID,
@@ -56,6 +58,7 @@ from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.json_text import Json, NoJsonError, parse_json
 from kbnf_core.text.source import Source
 
@@ -95,7 +98,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     """
     how = calls_of(request.options)
     options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
-    listed = _read(source, options, how)
+    listed = _read(source, options, how, request.imports)
     if listed.errors:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
@@ -162,13 +165,35 @@ def _finding(problem: Problem, source: Source) -> Diagnostic:
     return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
 
 
-def _read(source: Source, options: Options, how: Calls) -> _List:
-    """Return the tools of a text, and all that is wrong with them."""
+def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
+    """Yield the schemas of a list or a request, of calls and of the answer, with their pointers."""
+    found = tools_of(value)
+    for tool in found.tools:
+        yield from tool.schemas
+    if found.answer is not None:
+        yield from found.answer.schemas
+        if found.answer.tag is not None:
+            yield from tag_schemas(found.answer.tag, found.answer.pointer)
+
+
+def _value(source: Source, imports: Imports) -> Json:
+    """Return what a text is, with the files that its schemas refer to. Raises ProblemError."""
     try:
         value = parse_json(source.text)
     except NoJsonError as error:
-        problem = Problem(INVALID, f"the list is not JSON: {error.reason}", "", span=error.span)
-        return _List(source, (), (), options, (problem,))
+        message = f"the list is not JSON: {error.reason}"
+        raise ProblemError(Problem(INVALID, message, "", span=error.span)) from None
+    if source.path is not None and '"$ref"' in source.text:
+        bundle_each(schemas_in(value), source.path, imports)
+    return value
+
+
+def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _List:
+    """Return the tools of a text, and all that is wrong with them."""
+    try:
+        value = _value(source, imports)
+    except ProblemError as error:
+        return _List(source, (), (), options, error.problems)
     found = tools_of(value)
     most = options.limits.tools
     if len(found.tools) > most:
@@ -444,7 +469,9 @@ _DEFINITIONS = ("grammar", "pattern")
 """The fields of formats that have the grammar of a custom tool."""
 
 
-def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) -> Conversion:
+def tag_of_text(
+    text: str, options: Mapping[str, Any], path: str | None = None, imports: Imports = BELOW
+) -> Conversion:
     """Return the structural tag of calls of the tools in a text.
 
     Raises ``GrammarError`` for a text that is no list of tools, ``ConfigError`` for options that
@@ -452,7 +479,7 @@ def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) 
     """
     how = calls_of(options)
     source = Source(text, path, is_json=True)
-    listed = _read(source, options_of(of_schemas(options)), how)
+    listed = _read(source, options_of(of_schemas(options)), how, imports)
     if listed.errors:
         raise GrammarError([_finding(each, source) for each in listed.errors])
     shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=as_number)

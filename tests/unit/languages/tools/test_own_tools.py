@@ -118,7 +118,8 @@ def test_wrong_calls_that_a_format_takes_are_found() -> None:
 
 def test_every_road_refuses() -> None:
     text, bad, _ = BAD["nested"]
-    listed, options = json.dumps([bad]), {"tool_calls": derived_format(text)}
+    listed = json.dumps([bad])
+    options: dict[str, Any] = {"tool_calls": derived_format(text)}
     found = check(listed, language=TOOL_LIST, language_options=options)
     assert [each.code for each in found if each.code == "E824"] == ["E824"]
     with pytest.raises(GrammarError, match="otherwise than the format"):
@@ -158,11 +159,10 @@ def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     made = derived_format(json_call())
     monkeypatch.setattr(own_tools, "_MOST_TOOLS", 3)
     seen: list[int] = []
-    written = own_tools.in_process
 
     def count(function: Any, functions: Any, calls: Any) -> Any:
         seen.append(len(functions))
-        return written(function, functions, calls)
+        return rendering.in_process(function, functions, calls)
 
     monkeypatch.setattr(own_tools, "in_process", count)
     Grammar.from_tools([{"name": f"t{n}"} for n in range(20)], tool_calls=made)

@@ -405,7 +405,7 @@ def test_the_file_of_the_grammar_is_ours_to_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [None, "hermes", "qwen_3_coder", "mistral_v3"])
 def test_a_tool_may_be_called_as_a_mode_is(name: str, form: str | None) -> None:
     tools = [{"type": "function", "function": {"name": each}} for each in (name, "other")]
-    how = {} if form is None else {"tool_calls": form}
+    how: dict[str, Any] = {} if form is None else {"tool_calls": form}
 
     def called(choice: Any = None, **options: Any) -> Any:
         request = {"tools": tools, **({} if choice is None else {"tool_choice": choice})}
