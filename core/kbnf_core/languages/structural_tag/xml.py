@@ -356,8 +356,8 @@ class Arguments:
                     continue
                 kind = _kind(value) if is_single else None
                 is_text = isinstance(value, str)
-                words = [written] if is_text else spellings(written, self._fields)
-                yield _Case(alternation(map(text, words)), kind, is_text)
+                spelled = [written] if is_text else [*spellings(written, self._fields)]
+                yield _Case(alternation(map(text, spelled)), kind, is_text)
         elif schema is True or (isinstance(schema, dict) and "type" not in schema):
             yield _Case(self._plain, None, True)
             tagged = self._name.startswith("deepseek")
