@@ -29,6 +29,7 @@ from kbnf_core.languages.tools.parse import ToolTag, arguments_of, as_number, re
 from kbnf_core.languages.tools.rendering import in_process
 from kbnf_core.languages.tools.verify import Calls, has_text, states_of
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, WorkLimitError
 
 _MOST_TOOLS = 128
@@ -60,8 +61,10 @@ class _Own:
 def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Parsed:
     """Return a list of tools that was read; refused where its format fails its own template.
 
-    Without the compiled engine, or Jinja, nothing is known of its texts.
+    Without the compiled engine, or Jinja, nothing is known of its texts, nor of a list with errors.
     """
+    if any(each.severity is Severity.ERROR for each in parsed.diagnostics):
+        return parsed
     if parsed.made_of is None or not has_engine() or find_spec("jinja2") is None:
         return parsed
     owns = [*map(partial(_own, parsed), parsed.listed.tools[:_MOST_TOOLS])]

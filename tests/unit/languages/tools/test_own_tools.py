@@ -184,3 +184,12 @@ def test_what_is_no_template_of_a_format_is_refused(value: Any) -> None:
     made = {**json.loads(derived_format(json_call())), "chat_template": value}
     with pytest.raises(ConfigError, match="`chat_template` of a format has text, tokens"):
         Grammar.from_tools(GOOD, tool_calls=json.dumps(made))
+
+
+def test_what_a_format_cannot_write_is_said_as_such() -> None:
+    schema = {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False}
+    with pytest.raises(GrammarError) as refused:
+        Grammar.from_tools(
+            [{"name": "p", "parameters": schema}], tool_calls=derived_format(PLAIN_XML)
+        )
+    assert {each.code for each in refused.value.diagnostics} == {"E442"}
