@@ -5,8 +5,8 @@ are (Knuth, Morris and Pratt 1977), above all states and counts: ``WAITING`` and
 waiting is a position like others; copies, rollbacks and drafts need to know nothing of it.
 
 The text may end within a token. What is after it there belongs to the grammar; where the grammar
-does not take that, a blank say, it begins after it. A token without bytes counts as its name. No token ends
-the sequence before the text has come, but for one with which it comes.
+does not take that, a blank say, it begins after it. A token without bytes counts as its name. No
+token ends the sequence before the text has come, but for one with which it comes.
 
 Where the free tokens are bounded, a position counts them, too: ``WAITING``, and above the bytes
 that have come the tokens that were written. After the last of them only tokens can occur that spell
