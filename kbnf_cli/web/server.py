@@ -241,7 +241,7 @@ class Desk:
         except BadQuestionError as error:
             return PlainTextResponse(f"{error}\n", 400)
         except (ValueError, RecursionError):
-            return PlainTextResponse("this is no JSON\n", 400)
+            return PlainTextResponse("this is not JSON\n", 400)
         if self._waiting >= MAX_WAITING:
             return PlainTextResponse("too many questions at once\n", 503)
         self._waiting += 1

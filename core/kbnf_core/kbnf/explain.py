@@ -78,12 +78,12 @@ def _doubled(source: Source, span: Span, written: str, message: str = "") -> Dia
         f"write {shown(chr(92) + written)}, because string escapes are decoded before the regex;"
         ' or a raw pattern, `#r"..."`'
     )
-    message = message or f"{shown(written)} is no escape"
+    message = message or f"{shown(written)} is not an escape"
     return Diagnostic("E007", message, source, span, helps=(help_,), fixes=(fix,))
 
 
 def _unknown(source: Source, span: Span, written: str) -> Diagnostic:
-    message = f"{shown(written)} is no escape"
+    message = f"{shown(written)} is not an escape"
     letter = written[1]
     long = _LONG.match(source.text, span.start + 1)
     if long is not None:
