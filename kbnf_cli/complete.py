@@ -43,7 +43,7 @@ def all_texts(
     """Return the texts that options name, that of stdin without any."""
     files = files if files or given else (STDIN,)
     if grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both come from stdin")
+        raise click.UsageError("the grammar and a text cannot both be read from stdin")
     return [*texts_given(given), *read_texts(console, files, by_line)]
 
 

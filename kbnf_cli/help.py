@@ -366,7 +366,9 @@ def _grammars() -> Segments:
     rows = [(name, _about(name)) for name in grammar_names()]
     width = max((len(name) for name, _ in rows), default=0) + 2
     return [
-        Segment("Grammars that every command takes by name, or as builtin:NAME\n", Role.TITLE),
+        Segment(
+            "Shipped grammars, which every command accepts by name or as builtin:NAME\n", Role.TITLE
+        ),
         *_table(rows, width),
     ]
 

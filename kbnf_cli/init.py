@@ -22,7 +22,7 @@ age ::= #"[0-9]|[1-9][0-9]|1[01][0-9]";
 """
 
 EXAMPLES = """\
-# What the grammar must take and refuse: `kbnf test` runs this.
+# Texts that the grammar must accept and refuse: `kbnf test` runs this.
 
 accept = [
   '{"name": "Ada", "age": 36}',
@@ -226,7 +226,7 @@ def init(console: Console, directory: Path, template: str, name: str | None, hoo
     begun = TEMPLATES[template]
     name = begun.name if name is None else name
     if Path(name).name != name or not name.strip("."):
-        raise click.UsageError(f"{name!r} is no name for a file")
+        raise click.UsageError(f"{name!r} is not a name for a file")
     grammar = directory / f"{name}{begun.extension}"
     files = {
         grammar: begun.grammar,

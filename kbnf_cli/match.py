@@ -131,7 +131,7 @@ def match(
     if not given:
         files = files or (STDIN,)
     if grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both come from stdin")
+        raise click.UsageError("the grammar and a text cannot both be read from stdin")
     engine = open_engine(console, inputs, grammar)
     verdicts = []
     values = []
@@ -169,7 +169,9 @@ def read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iter
         try:
             data = read_bytes(file)
         except OSError as error:
-            console.problem(error, *([] if file.exists() else ["--text TEXT takes a text itself"]))
+            console.problem(
+                error, *([] if file.exists() else ["--text TEXT gives a text directly"])
+            )
             continue
         name = UNNAMED if file == STDIN else file.as_posix()
         if not by_line:

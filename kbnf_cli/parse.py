@@ -104,7 +104,7 @@ def parse(
         raise click.UsageError("--ambiguity needs a whole text")
     files = files or (STDIN,)
     if given is None and grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both come from stdin")
+        raise click.UsageError("the grammar and a text cannot both be read from stdin")
     opened = _open(console, inputs, grammar)
     wanted = [name.strip() for name in (rules or "").split(",")]
     kept = [known_rule(opened, name) for name in wanted if name]
@@ -116,6 +116,7 @@ def parse(
             if read is not None:
                 found = _read(read, text, partial)
                 console.text(json.dumps(found, ensure_ascii=False) + "\n")
+                _note_cut(console, opened, text, value and partial)
                 continue
             tree: Tree | None = (
                 _read(opened.parser.partial, text, partial)
@@ -178,6 +179,12 @@ def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
             with suppress(ParseError):
                 return read(second)
         raise
+
+
+def _note_cut(console: Console, grammar: "Grammar", text: Text, is_partial: bool) -> None:
+    """Report that a value is only the certain part of a text that was cut."""
+    if is_partial and grammar.status(without_break(text)) == "cut":
+        console.note(f"{text.path}: the text is cut; this is the certain part")
 
 
 def _report(console: Console, text: Text, error: ParseError | MessageError, format_: str) -> None:

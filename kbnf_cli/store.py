@@ -328,7 +328,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
     status = Exit.CLEAN
     for key in keys:
         if not is_name(key):
-            raise click.UsageError(f"{key!r} is no key: `ls` lists them")
+            raise click.UsageError(f"{key!r} is not a key: `ls` lists them")
         path, failure = opened.get(key), opened.failure(key)
         if path is not None:
             console.text(artifact_text(describe_artifact(path)))

@@ -78,7 +78,7 @@ def trace(
     else:
         console.text("".join(f"{line}\n" for line in _lines(found, vocabulary)))
     for line in found.rejected:
-        console.note(f"line {line}: the grammar does not take this token; its text ends here")
+        console.note(f"line {line}: the grammar does not accept this token; its text ends here")
     for number in found.unfinished:
         console.note(f"text {number} ends before the grammar does")
     return Exit.FINDINGS if found.rejected or found.unfinished else Exit.CLEAN

@@ -210,7 +210,7 @@ def _no_schema(schema: Json) -> Iterator[Problem]:
         return
     if any(not name.startswith(_OWN) for name in schema.keys() - KEYWORDS):
         message = "no keyword here restricts anything: every JSON text is allowed"
-        help_ = "is this a schema? it is no list of tools and no structural tag"
+        help_ = "is this a schema? it is neither a list of tools nor a structural tag"
         yield Problem(NO_SCHEMA, message, "", help_)
 
 
@@ -230,7 +230,7 @@ def _misspelt(schema: Json) -> Iterator[Problem]:
         for name in strange:
             meant = None if name.startswith(_OWN) else _nearest(name, KEYWORDS - value.keys())
             if meant is not None and may_hold(meant, value[name]):
-                message = f"`{name}` is no keyword and restricts nothing"
+                message = f"`{name}` is not a keyword and restricts nothing"
                 yield _misnamed(message, _below(pointer, name), meant)
         yield from _misspelt_members(value, pointer)
 

@@ -107,7 +107,7 @@ def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -
     try:
         value = parse_json(source.text)
     except NoJsonError as error:
-        message = f"a structural tag is JSON, and this is none: {error.reason}"
+        message = f"a structural tag must be JSON: {error.reason}"
         report.errors.append(Diagnostic(INVALID, message, source, error.span))
         return []
     try:
