@@ -249,6 +249,15 @@ def test_a_chat_template_says_how_calls_are_written(
     none = kbnf("convert", "--tool-calls", write("plain.jinja", "{{ messages | length }}"), tools)
     assert (none.status, "no format of tool calls follows" in none.stderr) == (2, True)
     assert kbnf("convert", "--tool-calls", "missing.jinja", tools).status == 2
+    odd = write(
+        "odd.jinja", _TEMPLATE.replace("call.function.name", "(call.function.name | upper)")
+    )
+    for command in ("convert", "check"):
+        refused = kbnf(command, "--tool-calls", odd, tools)
+        assert (refused.status, "`get_time` with {} otherwise" in refused.stderr + refused.out) == (
+            1,
+            True,
+        )
     monkeypatch.setitem(sys.modules, "xgrammar", None)
     lacking = kbnf("convert", "--tool-calls", "xgrammar:qwen_3", tools)
     assert (lacking.status, "not installed" in lacking.stderr) == (2, True)
@@ -264,7 +273,7 @@ def test_a_chat_template_says_how_calls_are_written(
         ),
         (["--tool-calls", "llama", "--tool-choice", "fly", "tools.json"], 1, "no tool `fly`"),
         (["--tool-calls", "llama", "wrong.json"], 1, "the list is not JSON: "),
-        (["--tool-calls", "llama", "schema.json"], 1, "this is no list of tools"),
+        (["--tool-calls", "llama", "schema.json"], 1, "this is not a list of tools"),
         (["--tool-choice", "required", "tools.json"], 2, "`tool_choice` is for `tool_calls`"),
         (["--tool", "fly", "tools.json"], 1, "there is no tool `fly`"),
         (["schema.json", "--to", _TAG], 2, "only --tool-calls are written as structural-tag"),

@@ -80,7 +80,8 @@ class TokenTable:
     ) -> "TokenTable":
         """Return the table of ``grammar``; ``width`` is that of the logits, if they are padded.
 
-        ``after``: a text to wait for, as ``"</think>"``; until it has come, all tokens are allowed.
+        ``after``: a text to wait for, as ``"</think>"``; until it has come, all tokens are allowed
+        but those that end the sequence.
         Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
         the work for it is bounded out.
         """
@@ -176,7 +177,7 @@ class _Checked:
         """Return the table."""
         about, arrays = self._about, self._arrays
         if about.get("kbnf") != KIND:
-            self._refuse("it is no token table")
+            self._refuse("it is not a token table")
         if type(about.get("format")) is not int or about["format"] != FORMAT:
             self._refuse(f"its format is {about.get('format')!r}, and this version reads {FORMAT}")
         transitions = self._numbers("transitions", 2)

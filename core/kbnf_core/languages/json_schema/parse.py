@@ -94,7 +94,9 @@ def _with(options: Options, said: dict[str, Any]) -> Options:
         _check_regex(getattr(whole, name), name)
     strange = sorted(set(whole.allowed_escapes or "") - set(LETTERS))
     if strange:
-        raise invalid(f"`\\{strange[0]}` is no escape of JSON", _pointer("json_allowed_escapes"))
+        raise invalid(
+            f"`\\{strange[0]}` is not an escape of JSON", _pointer("json_allowed_escapes")
+        )
     if whole.lenient and options.standard is Standard.LLGUIDANCE:
         whole = replace(whole, coerce_one_of=True)
     return whole

@@ -25,7 +25,8 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     """
     report = Report(source)
     options = replace(options_of(request.options), lossy=request.lossy)
-    return TagReading(read_tag(source, report, request.limits), report, request, options)
+    nodes = read_tag(source, report, request.limits, request.imports)
+    return TagReading(nodes, report, request, options)
 
 
 class TagReading(Parsed):
