@@ -94,8 +94,9 @@ class OneOf(Generic[V]):
 
     def dfa(self) -> Dfa:
         """Return the automaton of the values."""
-        words = [value.encode() for value in self.values if isinstance(value, str)]
-        numbers = [compared(value, EQUAL) for value in self.values if isinstance(value, Decimal)]
+        values: tuple[str | Decimal, ...] = self.values
+        words = [value.encode() for value in values if isinstance(value, str)]
+        numbers = [compared(value, EQUAL) for value in values if isinstance(value, Decimal)]
         return operations.union(*numbers) if numbers else operations.literals(words)
 
 
