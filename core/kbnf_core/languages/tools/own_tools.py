@@ -91,9 +91,7 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
 
 def _own(parsed: ToolTag, tool: Tool) -> _Own:
     """Return a tool with calls that are some of it, and calls that are none."""
-    schema = arguments_of(tool)
-    schema = {"type": "object", "properties": {}} if schema is None else schema
-    known = json.loads(json.dumps(schema, default=as_number))
+    known = json.loads(json.dumps(arguments_of(tool), default=as_number))
     about = {"name": tool.name, "description": "d", "parameters": known}
     found = _Own(tool, {"type": "function", "function": about})
     rules = parsed.listed.arguments(tool).rules
