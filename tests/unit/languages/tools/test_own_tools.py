@@ -1,6 +1,7 @@
 """Formats that are derived from chat templates, held against calls of the caller's own tools."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -8,12 +9,17 @@ import pytest
 from kbnf_core import ConfigError, Grammar, GrammarError
 from kbnf_core.convert import convert
 from kbnf_core.languages import TOOL_LIST
-from kbnf_core.languages.tools import own_tools, rendering
-from kbnf_core.languages.tools.chat_template import derived_format
+from kbnf_core.languages.tools import chat_template, own_tools, rendering
 from kbnf_core.lint.check import check
 from kbnf_testing.templates import JSON_CALL, XML_VALUES, template
 
 pytest.importorskip("jinja2")
+
+
+@cache
+def derived_format(text: str) -> str:
+    return chat_template.derived_format(text)
+
 
 NESTED = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
 
