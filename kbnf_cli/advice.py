@@ -39,7 +39,7 @@ def _hints(name: str) -> Iterator[str]:
     elif _is_object(name):
         piped = f"printf %s {shlex.quote(name)}"
         yield f"a JSON Schema is read from a file or stdin: `{piped} | kbnf convert -`"
-        yield "--text of the commands match and mask takes a text itself"
+        yield "--text of the commands match and mask gives a text directly"
     elif _PATTERN.search(name):
         from kbnf_core.kbnf.printer import spell_regex
 

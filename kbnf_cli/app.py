@@ -140,13 +140,13 @@ def _print_version(context: click.Context, _: click.Parameter, value: bool) -> N
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Show the version, whether the compiled engine is there, and the Python; exit.",
+    help="Show the versions of kbnf and Python, and whether the engine is compiled; exit.",
 )
 @click.pass_context
 def app(context: click.Context) -> None:
-    """Check, test and look at grammars for constrained decoding.
+    """Check, test and inspect grammars for constrained decoding.
 
-    A grammar says which texts a language model may generate. `kbnf COMMAND --help` describes a
-    command, `kbnf help language` the language, `kbnf help WORD...` finds pages by words.
+    A grammar defines which texts a language model may generate. `kbnf COMMAND --help` describes a
+    command, `kbnf help language` describes KBNF, and `kbnf help WORD...` searches the manual.
     """
     context.ensure_object(Console)

@@ -312,7 +312,7 @@ def _complete_codes(_: click.Context, __: click.Parameter, incomplete: str) -> l
 
 
 run_options = together(
-    format_option(FORMATS, "How to show what was found."),
+    format_option(FORMATS, "Output format."),
     click.option(
         "-o",
         "--output",
@@ -322,7 +322,7 @@ run_options = together(
         type=_FILE,
         help="Write the findings to FILE.",
     ),
-    jobs_option("Files at the same time."),
+    jobs_option("Number of files to check in parallel."),
     watch_option("Check"),
     click.option("--statistics", is_flag=True, help="Show counts per code instead of findings."),
     click.option("--show-settings", is_flag=True, help="Print the settings and exit."),
@@ -358,7 +358,7 @@ selection_options = together(
         "--baseline",
         metavar="FILE",
         type=_FILE,
-        help="Do not report what --write-baseline wrote.",
+        help="Do not report the findings in a file of --write-baseline.",
     ),
     _selecting("--select", "Report these only; prefixes work."),
     _selecting("--ignore", "Do not report these; the longest prefix wins."),
@@ -376,7 +376,7 @@ selection_options = together(
 fix_options = together(
     click.option("--fix", is_flag=True, help="Apply fixes that keep the language."),
     click.option("--diff", "show_diff", is_flag=True, help="Show what --fix would change."),
-    click.option("--unsafe-fixes", is_flag=True, help="Apply fixes that change it, too."),
+    click.option("--unsafe-fixes", is_flag=True, help="Also apply fixes that change the language."),
 )
 """The options that fix what is found."""
 
@@ -421,15 +421,15 @@ lint_options = together(
         "--max-mask-work",
         metavar="NODES",
         type=click.IntRange(min=1),
-        help="Most nodes of a rule's masks (E703).",
+        help="Maximum trie nodes for the masks of a rule (E703).",
     ),
     click.option(
         "--max-states",
         metavar="COUNT",
         type=click.IntRange(min=1),
-        help="Most states of a grammar (E703).",
+        help="Maximum states of a grammar (E703).",
     ),
-    click.option("--cost", is_flag=True, help="Report what each grammar takes (I702)."),
+    click.option("--cost", is_flag=True, help="Report the states and work of each grammar (I702)."),
 )
 """The options that enable findings reported only on request."""
 

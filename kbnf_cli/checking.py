@@ -219,7 +219,8 @@ class FileCheck:
         name = subject.source.name
         if subject.has_schemas:
             source = Source(subject.source.text, subject.source.path, is_json=True)
-            checked = check_targets(source, subject.language, panel, ANYWHERE)
+            closed = self._schema_options(subject).get("closed")
+            checked = check_targets(source, subject.language, panel, ANYWHERE, closed=closed)
         else:
             grammar = self._grammar(subject)
             checked = Checked() if grammar is None else check_grammar(grammar, panel)

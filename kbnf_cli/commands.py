@@ -20,7 +20,7 @@ def may_be_configured(arguments: Sequence[str]) -> bool:
 
 GROUPS = {
     "Write": ("init", "fmt", "convert"),
-    "Look": ("sample", "explain", "mask", "play", "diagram", "vocab"),
+    "Inspect": ("sample", "explain", "mask", "play", "diagram", "vocab"),
     "Check": ("check", "test", "match", "parse", "complete", "repair", "diff", "trace"),
     "Ship": ("compile", "store"),
     "Help": ("help", "rule", "lsp"),

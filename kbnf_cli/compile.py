@@ -113,7 +113,7 @@ class _TableTask(_Task):
     "--output",
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="The artifact to write; of several grammars, the directory for theirs, which is made.  "
+    help="The artifact to write; for several grammars, a directory, which is created.  "
     "[default: beside the grammar, *.kbnfc]",
 )
 @click.option(
@@ -133,14 +133,14 @@ class _TableTask(_Task):
     type=click.IntRange(min=1),
     default=4096,
     show_default=True,
-    help="Most states of a device table.",
+    help="Maximum states of a device table.",
 )
 @jobs_option("Grammars to compile at the same time.")
 @click.option(
     "--store",
     metavar="URL",
-    help="Fill a store, a folder or what fsspec knows as s3://BUCKET/PATH; --vocab is repeatable, "
-    "and directories are searched for *.json and *.jsonl, a schema a line, too.",
+    help="Fill a store: a folder, or a URL of fsspec such as s3://BUCKET/PATH. --vocab is "
+    "repeatable; directories are also searched for *.json and *.jsonl (one schema a line).",
 )
 @click.option(
     "--executor",
@@ -155,18 +155,18 @@ class _TableTask(_Task):
     help="Write a line of JSON for each source.",
 )
 @click.option(
-    "--lossy", is_flag=True, help="Leave out what cannot be kept of a source, and say what."
+    "--lossy", is_flag=True, help="Leave out unsupported parts of a source, and report them."
 )
 @click.option(
     "--work",
     type=click.IntRange(min=1),
-    help="Largest work on a source for a store, in steps.",
+    help="Maximum work for a source of a store, in steps.",
 )
 @click.option(
     "--memory",
     metavar="MIB",
     type=click.IntRange(min=1),
-    help="Most memory of a process for a source.",
+    help="Maximum memory of a process for a source.",
 )
 @click.option(
     "--ahead-work",
@@ -213,9 +213,10 @@ def compile_(
 ) -> int:
     """Write compiled grammars to disk.
 
-    With --vocab an artifact contains masks over that vocabulary, too. Every command takes an
+    With --vocab an artifact also contains masks over that vocabulary. Every command accepts an
     artifact in place of its grammar. GRAMMAR is a file in any language, a directory, or the name of
-    a shipped grammar. With --store artifacts of all grammars over all vocabularies go into a store.
+    a shipped grammar. With --store, artifacts of all grammars over all vocabularies are written
+    to a store.
     Exits with 1 if a grammar cannot be used, with 2 if the store cannot be reached.
     """
     if info is not None:

@@ -43,7 +43,7 @@ def all_texts(
     """Return the texts that options name, that of stdin without any."""
     files = files if files or given else (STDIN,)
     if grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both come from stdin")
+        raise click.UsageError("the grammar and a text cannot both be read from stdin")
     return [*texts_given(given), *read_texts(console, files, by_line)]
 
 
@@ -65,9 +65,9 @@ def head_of(schema: str, verdict: Verdict) -> dict[str, object]:
     "--tokens",
     metavar="N",
     type=click.IntRange(min=0),
-    help="Complete in at most N tokens of the vocabulary, beside the end of the sequence.",
+    help="Complete in at most N tokens, not counting the end-of-sequence token.",
 )
-@format_option(["text", "json"], "The whole texts, or an object for each.")
+@format_option(["text", "json"], "Output format.")
 @input_options
 @stdin_option
 @common_options
@@ -85,9 +85,10 @@ def complete(
 ) -> int:
     """Complete texts that were cut, in the shortest way.
 
-    Writes each text whole; on a terminal what was added is coloured. A text that fits is written as
-    it is. A line break at the end of a text is not part of it, unless the grammar requires it.
-    Exits with status 1 for a text that is wrong, and shows where: `kbnf repair` repairs those.
+    Prints each completed text; on a terminal the added part is coloured. A text that fits is
+    printed unchanged. A line break at the end of a text is not part of it, unless the grammar
+    requires it. A wrong text is shown with its position, and the exit status is 1; see `kbnf
+    repair`.
     """
     texts = all_texts(console, grammar, files, given, by_line)
     engine = open_engine(console, inputs, grammar)

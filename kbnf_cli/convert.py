@@ -103,7 +103,7 @@ def _list_formats(context: click.Context, _: click.Parameter, value: bool) -> No
     is_eager=True,
     expose_value=False,
     callback=_list_formats,
-    help="List the languages, and the models whose tool calls are known, and exit.",
+    help="List languages and formats of tool calls, and exit.",
 )
 @vocabulary_options
 @conversion_options
@@ -124,10 +124,9 @@ def convert_any(
     """Convert grammars from one language to another.
 
     FILE is a file in any language of --list-formats, a directory to search for grammars, the name
-    of a grammar that is shipped, `-` for stdin, or a pydantic model as `module:Class`, which is
-    imported. Without --to the result is KBNF. Exits with 1, and writes nothing, if something
-    cannot be kept; --lossy writes it anyway. What is an option of one language is refused for
-    others.
+    of a shipped grammar, `-` for stdin, or a pydantic model as `module:Class`, which is imported.
+    Without --to the result is KBNF. Exits with 1 and writes nothing if something would be lost,
+    unless --lossy is given. Options of one language are refused for others.
     """
     models = [each for each in sources if isinstance(each, str)]
     if delivery.target in ENGINE_NAMES:
@@ -292,8 +291,8 @@ _DETAILS = {
         FILE is a file with rules such as `<start>::=...`, a directory to search for *.bnf, or
         `-` for stdin. `<any!>` and `<except!(..)>` take the text of one token, by whatever tokens
         it is spelled, so they need the vocabulary of the model, all of whose tokens are in the
-        result; other commands with --vocab read the file itself. Exits with 1, and writes nothing,
-        if something cannot be kept; --lossy writes it anyway.
+        result; other commands with --vocab read the file itself. Exits with 1 and writes nothing
+        if something would be lost, unless --lossy is given.
         """,
         start="The start nonterminal of the original.",
         options=(conversion_options, vocabulary_options),
@@ -302,8 +301,8 @@ _DETAILS = {
         """Convert GBNF to KBNF, or KBNF to GBNF.
 
         FILE is a file, a directory to search, or `-` for stdin. A vocabulary is needed only for
-        tokens that are excluded by their text, as in `!</think>`. Exits with 1, and writes nothing,
-        if something cannot be kept; --lossy writes it anyway.
+        tokens that are excluded by their text, as in `!</think>`. Exits with 1 and writes nothing
+        if something would be lost, unless --lossy is given.
         """,
         options=(conversion_options, vocabulary_options),
     ),
@@ -311,7 +310,7 @@ _DETAILS = {
         """Convert Lark to KBNF, or KBNF to LLGuidance's Lark.
 
         FILE is a file, a directory to search, or `-` for stdin; imports are looked for beside it.
-        Exits with 1, and writes nothing, if something cannot be kept; --lossy writes it anyway.
+        Exits with 1 and writes nothing if something would be lost, unless --lossy is given.
         """,
         options=(
             lexing_option,

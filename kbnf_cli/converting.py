@@ -178,8 +178,8 @@ conversion_options = together(
         metavar="ENGINE",
         callback=_first_engine,
         help=f"The engine that the result is for: {', '.join((*ENGINE_NAMES, *WITHOUT_RAW))}, or"
-        f" the first one of a host ({', '.join(HOSTS)}). Of a JSON Schema, write one that the"
-        " engine takes: it is asked, and what it refuses or does not enforce is rewritten. KBNF for"
+        f" the first one of a host ({', '.join(HOSTS)}). A JSON Schema is rewritten until "
+        "the engine accepts and enforces it. KBNF for"
         " kbnf-0.2 or kbnf-0.4 has no raw patterns.",
     ),
     format_option(["text", "json"], "Format of the report; json contains the result too."),

@@ -30,7 +30,7 @@ _FORMATS = {".svg": "svg", ".html": "html", ".htm": "html"}
     "-o",
     metavar="OUT.svg|OUT.html",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write to this file rather than to stdout; its extension decides the format.",
+    help="The file to write, with the format of its extension; the default is stdout.",
 )
 @click.option(
     "--format",
@@ -50,9 +50,9 @@ def diagram(
 ) -> int:
     """Draw railroad diagrams of a grammar.
 
-    GRAMMAR is a file in any language that is read, the name of a grammar that is shipped, or `-`
-    for stdin. The page shows each rule's diagram and text, and which
-    rules use it. Needs the extra `diagram`: pip install '.[diagram]'.
+    GRAMMAR is a file in any supported language, the name of a shipped grammar, or `-` for stdin.
+    The page shows each rule's diagram and text, and which rules use it. Needs the extra
+    `diagram`: pip install '.[diagram]'.
     """
     chosen = format_ or _format_of(output)
     reading = read_whole(inputs.text(grammar), inputs.start)

@@ -242,17 +242,17 @@ class _Side:
 @click.option(
     "--mode",
     type=click.Choice(["equal", "subset", "breaking"]),
-    help="What is required: the same texts, those of OLD as texts of NEW, or that nothing breaks."
+    help="Requirement: the same texts; all texts of OLD in NEW; or no breaking change."
     "  [default: equal]",
 )
 @click.option(
     "--breaking",
     type=click.Choice(["backward", "forward", "full"]),
-    help="What breaks: NEW refuses a text of OLD, NEW has a text that OLD refuses, or both; implies"
-    " --mode breaking.  [default: forward]",
+    help="Breaking change: NEW refuses a text of OLD (backward), NEW has a text that OLD "
+    "refuses (forward), or either; implies --mode breaking.  [default: forward]",
 )
-@click.option("--allow-unknown", is_flag=True, help="Exit with 0 where nothing was proved.")
-@format_option(RENDERERS, "How to show what was found.")
+@click.option("--allow-unknown", is_flag=True, help="Exit with 0 if nothing was proved.")
+@format_option(RENDERERS, "Output format.")
 @vocabulary_options
 @schema_options
 @stdin_option
@@ -272,13 +272,12 @@ def diff(
 ) -> int:
     """Compare the languages of two grammars.
 
-    OLD and NEW are grammars in any language that is read, JSON Schemas, artifacts, names of
-    built-in grammars, or pydantic models as `module:Class`, which is imported; one of them may be
-    `-` for stdin. For each side the answer is a proof that it
-    has no text of its own, a shortest one, or up to which length none was found. Regular
-    languages, and those that nest visibly as JSON does, are decided; of others some are. Each
-    grammar has its own `finish`. Exits with 1 on a difference that the mode forbids, and where that
-    is unknown.
+    OLD and NEW are grammars in any supported language, JSON Schemas, artifacts, names of shipped
+    grammars, or pydantic models as `module:Class`, which is imported; one of them may be `-` for
+    stdin. For each side the answer is a proof that it has no text of its own, a shortest such
+    text, or the length up to which none was found. Regular languages and those that nest visibly,
+    like JSON, are always decided. Each grammar has its own `finish`. Exits with 1 on a difference
+    that the mode forbids, or if that is unknown.
     """
     if old == STDIN == new:
         raise click.UsageError("only one of OLD and NEW can be stdin")

@@ -146,7 +146,7 @@ def _unescape(match: re.Match[str]) -> bytes:
         return _LETTERS.get(match["other"], match["other"]).encode("utf-8", "surrogateescape")
     code = int(match["short"] or match["long"], 16)
     if 0xD800 <= code < 0xE000 or code > _LAST_CODE_POINT:
-        raise TypingError(f"`{match[0]}` is no character")
+        raise TypingError(f"`{match[0]}` is not a character")
     return chr(code).encode()
 
 

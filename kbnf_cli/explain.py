@@ -197,7 +197,7 @@ def _is_no_grammar(text: str) -> bool:
 )
 @click.argument("subject", metavar="GRAMMAR", type=GrammarOr("GRAMMAR", _is_no_grammar))
 @click.argument("rule", metavar="[RULE]", required=False, shell_complete=complete_rule)
-@format_option(["text", "json"], "How to show it.")
+@format_option(["text", "json"], "Output format.")
 @vocabulary_options
 @from_option
 @schema_options
@@ -214,10 +214,10 @@ def explain(
 ) -> int:
     """Explain what a rule matches.
 
-    In words, with its regular expressions as the regex engine sees them, its shortest texts, what
-    they begin with and what may follow. GRAMMAR is a file in any language that is read, the name
-    of a grammar that is shipped, a pattern such as #r"[0-9]+", or `-` for stdin; without RULE
-    it is the start rule. The code or name of a finding is explained, too.
+    Describes the rule in words, with its regular expressions as the regex engine sees them, its
+    shortest texts, their first bytes, and the bytes that may follow. GRAMMAR is a file in any
+    supported language, the name of a shipped grammar, a pattern such as #r"[0-9]+", or `-` for
+    stdin. The default RULE is the start rule. GRAMMAR can also be the code or name of a finding.
     """
     if isinstance(subject, str) and not subject.startswith("#"):
         return _explain_code(console, subject)

@@ -62,10 +62,9 @@ def fmt(
 ) -> int:
     """Format grammars.
 
-    PATH is a KBNF file, a directory to search for *.kbnf, or `-` for stdin, whose layout goes to
-    stdout; without one, the current directory is searched. Comments and pragmas stay where they
-    are, and a text means what it meant. Files with syntax errors are left alone, with exit
-    status 1.
+    PATH is a KBNF file, a directory to search for *.kbnf, or `-` for stdin, which is formatted to
+    stdout; the default is the current directory. Comments and pragmas keep their places, and the
+    language does not change. Files with syntax errors are not changed; the exit status is 1.
     """
     layouts = []
     choice = inputs.choice((KBNF.extension,))

@@ -255,9 +255,9 @@ def _complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[C
 @common_options
 @click.pass_context
 def help_(context: click.Context, words: tuple[str, ...]) -> int:
-    """Show the manual, or find pages by words.
+    """Show the manual, or search it.
 
-    TOPIC is `language`, the reference of KBNF, `limits`, `grammars`, the list of included
+    TOPIC is `language`, the reference of KBNF, `limits`, `grammars`, the list of shipped
     grammars, `codes`, options of many commands (`input`, `json-schema`, `settings`), the name of a
     command, or the code or name of a finding. Any other words
     list the pages that contain all of them. Without an argument, the topics are listed.
@@ -366,7 +366,9 @@ def _grammars() -> Segments:
     rows = [(name, _about(name)) for name in grammar_names()]
     width = max((len(name) for name, _ in rows), default=0) + 2
     return [
-        Segment("Grammars that every command takes by name, or as builtin:NAME\n", Role.TITLE),
+        Segment(
+            "Shipped grammars, which every command accepts by name or as builtin:NAME\n", Role.TITLE
+        ),
         *_table(rows, width),
     ]
 

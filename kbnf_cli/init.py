@@ -22,7 +22,7 @@ age ::= #"[0-9]|[1-9][0-9]|1[01][0-9]";
 """
 
 EXAMPLES = """\
-# What the grammar must take and refuse: `kbnf test` runs this.
+# Texts that the grammar must accept and refuse: `kbnf test` runs this.
 
 accept = [
   '{"name": "Ada", "age": 36}',
@@ -208,8 +208,8 @@ repos:
     type=click.Choice(list(TEMPLATES)),
     default="grammar",
     show_default=True,
-    help="What to begin with: a record as a grammar, a JSON Schema, tools and how they are called,"
-    " or a small language.",
+    help="Template: a grammar of a record, a JSON Schema, tools and the format of their "
+    "calls, or a small language.",
 )
 @click.option("--name", metavar="NAME", help="Name of the grammar.  [default: the template's]")
 @click.option("--hooks", is_flag=True, help="Write hooks for pre-commit, too.")
@@ -218,15 +218,15 @@ repos:
 def init(console: Console, directory: Path, template: str, name: str | None, hooks: bool) -> int:
     """Write a first grammar.
 
-    With a file of examples and a kbnf.toml, into DIR, or into the current directory. Files that
-    are there already are left alone: then nothing is written, and the exit status is 2.
+    Writes a grammar, a file of examples and a kbnf.toml into DIR, by default the current
+    directory. If one of the files exists, nothing is written, and the exit status is 2.
     """
     from kbnf_core.examples.cases import examples_path
 
     begun = TEMPLATES[template]
     name = begun.name if name is None else name
     if Path(name).name != name or not name.strip("."):
-        raise click.UsageError(f"{name!r} is no name for a file")
+        raise click.UsageError(f"{name!r} is not a name for a file")
     grammar = directory / f"{name}{begun.extension}"
     files = {
         grammar: begun.grammar,

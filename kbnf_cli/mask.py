@@ -138,7 +138,7 @@ def _token_or_text(text: str) -> int | bytes | str:
 )
 @format_option(
     ["table", "ids", "json", "npy"],
-    "How to show the mask; npy is a NumPy file, bool[vocabulary size].",
+    "Output format; npy is a NumPy file, bool[vocabulary size].",
     default="table",
 )
 @click.option(
@@ -153,7 +153,7 @@ def _token_or_text(text: str) -> int | bytes | str:
     type=click.IntRange(min=0),
     default=100,
     show_default=True,
-    help="How many tokens the table lists; of more it gives an overview by place in the grammar.",
+    help="Number of tokens to list; beyond it, the table is grouped by position in the grammar.",
 )
 @click.option(
     "--match",
@@ -163,10 +163,13 @@ def _token_or_text(text: str) -> int | bytes | str:
 @click.option(
     "--canonical",
     is_flag=True,
-    help="Show only the tokens that the tokenizer would write itself; it cuts --text and --hex.",
+    help="Show only the tokens that the tokenizer would write; it also tokenizes --text and --hex.",
 )
 @click.option(
-    "-i", "--interactive", is_flag=True, help="Type a text on the terminal; the mask follows."
+    "-i",
+    "--interactive",
+    is_flag=True,
+    help="Type a text on the terminal; the mask is updated after each key.",
 )
 @vocabulary_options
 @grammar_options
@@ -192,10 +195,9 @@ def mask(
 ) -> int:
     """Show the tokens a grammar allows.
 
-    The mask is the one after the prefix given by --text, --tokens or --hex; without one, at the
-    beginning. GRAMMAR is a file in any language that is read, an artifact,
-    the name of a grammar that is shipped (`json`), or `-` for stdin. Exits with 1 if the prefix is
-    rejected.
+    --text, --tokens or --hex give a prefix; without one, the tokens are those allowed at the
+    beginning. GRAMMAR is a file in any supported language, an artifact, the name of a shipped
+    grammar (`json`), or `-` for stdin. Exits with 1 if the prefix is rejected.
     """
     if why is not None and format_ not in ("table", "json"):
         raise click.UsageError("--why goes with --format table or json")

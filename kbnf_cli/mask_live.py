@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kbnf_core import Engine
 
-KEYS = "Tab takes what is forced, Ctrl-D or Ctrl-C leaves"
+KEYS = "Tab inserts the forced text, Ctrl-D or Ctrl-C leaves"
 
 
 @dataclass(frozen=True)

@@ -97,15 +97,15 @@ class Verdict:
 )
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--text", "given", metavar="TEXT", multiple=True, help="A text itself; repeatable.")
+@click.option("--text", "given", metavar="TEXT", multiple=True, help="A text to test; repeatable.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
 @click.option(
     "--tree",
     "with_tree",
     is_flag=True,
-    help="Show the tree of what was read before the place where a text does not fit.",
+    help="Show the tree of the text before the position where it does not fit.",
 )
-@format_option(["text", "json"], "How to show what was found.")
+@format_option(["text", "json"], "Output format.")
 @input_options
 @stdin_option
 @common_options
@@ -123,7 +123,7 @@ def match(
 ) -> int:
     """Test whether texts fit a grammar.
 
-    Each FILE and each --text is one text; without any, and for `-`, stdin is. A line break at the
+    Each FILE and each --text is one text; the default, and `-`, is stdin. A line break at the
     end of a text counts only where the grammar requires it. A text fits if it can be generated with
     the grammar's finish, or with --finish. Exits with status 1 if a text does not fit, and shows
     where.
@@ -131,7 +131,7 @@ def match(
     if not given:
         files = files or (STDIN,)
     if grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both come from stdin")
+        raise click.UsageError("the grammar and a text cannot both be read from stdin")
     engine = open_engine(console, inputs, grammar)
     verdicts = []
     values = []
@@ -169,7 +169,9 @@ def read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iter
         try:
             data = read_bytes(file)
         except OSError as error:
-            console.problem(error, *([] if file.exists() else ["--text TEXT takes a text itself"]))
+            console.problem(
+                error, *([] if file.exists() else ["--text TEXT gives a text directly"])
+            )
             continue
         name = UNNAMED if file == STDIN else file.as_posix()
         if not by_line:

@@ -185,7 +185,7 @@ common_options = together(
         type=click.Choice([colour.value for colour in Colour]),
         expose_value=False,
         callback=_set_colour,
-        help="When to use colour; NO_COLOR and FORCE_COLOR are obeyed too.  [default: auto]",
+        help="When to use colour; NO_COLOR and FORCE_COLOR also apply.  [default: auto]",
     ),
 )
 """``--color``, ``-q`` and ``-v``, which work before and after the command's name."""
@@ -267,7 +267,7 @@ config_options = together(
         topic="settings",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="Read settings from FILE rather than from the nearest kbnf.toml or pyproject.toml.",
+        help="Read settings from FILE instead of the nearest kbnf.toml or pyproject.toml.",
     ),
     click.option(
         "--isolated",
@@ -285,7 +285,7 @@ file_options = together(
         topic="settings",
         metavar="PATTERN",
         multiple=True,
-        help="Leave out what matches in directories, as a .gitignore does; repeatable.",
+        help="Skip matching files in directories, with patterns as in a .gitignore; repeatable.",
     ),
     click.option(
         "--extend-exclude",
@@ -293,14 +293,14 @@ file_options = together(
         topic="settings",
         metavar="PATTERN",
         multiple=True,
-        help="Leave out what matches beside what is left out anyway; repeatable.",
+        help="Skip these files as well as the default ones; repeatable.",
     ),
     click.option(
         "--force-exclude",
         cls=SharedOption,
         topic="settings",
         is_flag=True,
-        help="Leave out excluded files that are named, too.",
+        help="Skip excluded files even if they are named.",
     ),
 )
 """What says which files in directories are left out: see ``inputs.FileInputs``."""
@@ -342,8 +342,9 @@ schema_options = together(
     _schema_option(
         "--digits",
         type=click.Choice(["bounded", "any"]),
-        text="JSON Schema: integers of 64 bits and numbers that are finite doubles, with at most 17"
-        " digits after the point, more where the schema asks for more; or any number of digits."
+        text="JSON Schema: integers of 64 bits and numbers that are finite doubles, with at "
+        "most 17 digits after the point unless the schema requires more; or any number of "
+        "digits."
         "  [default: bounded]",
     ),
     _schema_option(
@@ -356,16 +357,16 @@ schema_options = together(
         "--closed/--open",
         "--no-additional-properties/--additional-properties",
         "closed",
-        text="JSON Schema: whether objects that name `properties`, and say nothing of others, have"
-        " no others.  [default: open; closed for classes of Python, in structural tags and with"
-        " --tool-calls]",
+        text="JSON Schema: whether objects with `properties` refuse other members, unless "
+        "the schema mentions these.  [default: open; closed for classes of Python, in structural "
+        "tags and with --tool-calls]",
     ),
     _schema_option(
         "--whitespace",
         type=click.Choice(["printed", "compact", "bounded", "flexible"]),
-        text="JSON Schema: the whitespace between tokens: as printers write it; none; in every gap"
-        " a blank or one line break with indentation; any. Takes precedence over the schema's"
-        " x-guidance.  [default: printed]",
+        text="JSON Schema: whitespace between tokens: as JSON printers write it; none; a "
+        "blank or one line break with indentation in every gap; any. Takes precedence over the "
+        "schema's x-guidance.  [default: printed]",
     ),
     _schema_option(
         "--order",
@@ -388,9 +389,10 @@ schema_options = together(
     _schema_option(
         "--strict",
         type=click.Choice(SERVICE_NAMES),
-        text="JSON Schema: refuse what the strict mode of this service refuses, with advice.",
+        text="JSON Schema: refuse schemas that the strict mode of this service refuses, with "
+        "suggestions.",
     ),
-    _schema_option("--tool", metavar="NAME", text="List of tools: calls of this one only."),
+    _schema_option("--tool", metavar="NAME", text="List of tools: allow only calls of this one."),
     _schema_option(
         "--tool-calls",
         metavar="FORMAT",

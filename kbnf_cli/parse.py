@@ -49,14 +49,17 @@ T = TypeVar("T")
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--text", "given", metavar="TEXT", help="The text to parse, in place of files.")
 @click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
-@format_option(["tree", "json", "sexp", "events"], "How to show trees.", "tree")
+@format_option(["tree", "json", "sexp", "events"], "Output format.", "tree")
 @click.option(
     "--rules",
     metavar="NAME,...",
-    help="Keep nodes of these rules only; others pass their children up. The start stays.",
+    help="Keep only nodes of these rules, and the start; other nodes are replaced by their "
+    "children.",
 )
-@click.option("--depth", metavar="N", type=click.IntRange(min=0), help="Keep N levels below it.")
-@click.option("--partial", is_flag=True, help="Show what is certain of an unfinished text.")
+@click.option(
+    "--depth", metavar="N", type=click.IntRange(min=0), help="Keep N levels below the start."
+)
+@click.option("--partial", is_flag=True, help="Show the certain part of an incomplete text.")
 @click.option(
     "--value", is_flag=True, help="Print the JSON value of a text, or its tool calls, instead."
 )
@@ -65,7 +68,7 @@ T = TypeVar("T")
 )
 @click.option("--prefix", metavar="TEXT", default="", help="The chat before the text of a message.")
 @click.option(
-    "--ambiguity", is_flag=True, help="Count derivations, and show two where they first differ."
+    "--ambiguity", is_flag=True, help="Count derivations, and show the first difference of two."
 )
 @input_options
 @stdin_option
@@ -90,10 +93,10 @@ def parse(
 ) -> int:
     """Show which rules matched which parts of a text.
 
-    Each FILE is one text, stdin if there is none or for `-`. A line break at its end counts only
-    where the grammar wants it. A text fits if the start derives it, whatever the way to finish.
-    Where it has several trees, the one shown takes alternatives in written order and loops as long
-    as they can. Exits with status 1 if a text does not fit, and shows where.
+    Each FILE is one text; the default, and `-`, is stdin. A line break at the end counts only if
+    the grammar requires it. A text fits if the start rule derives it, in any finish mode. Of
+    several trees, the one with the first alternatives and the longest loops is shown. If a text
+    does not fit, its position is shown, and the exit status is 1.
     """
     if given is not None and files:
         raise click.UsageError("--text takes the place of files")
@@ -101,7 +104,7 @@ def parse(
         raise click.UsageError("--ambiguity needs a whole text")
     files = files or (STDIN,)
     if given is None and grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both come from stdin")
+        raise click.UsageError("the grammar and a text cannot both be read from stdin")
     opened = _open(console, inputs, grammar)
     wanted = [name.strip() for name in (rules or "").split(",")]
     kept = [known_rule(opened, name) for name in wanted if name]
@@ -113,6 +116,7 @@ def parse(
             if read is not None:
                 found = _read(read, text, partial)
                 console.text(json.dumps(found, ensure_ascii=False) + "\n")
+                _note_cut(console, opened, text, value and partial)
                 continue
             tree: Tree | None = (
                 _read(opened.parser.partial, text, partial)
@@ -175,6 +179,12 @@ def _read(read: Callable[[bytes], T], text: Text, partial: bool) -> T:
             with suppress(ParseError):
                 return read(second)
         raise
+
+
+def _note_cut(console: Console, grammar: "Grammar", text: Text, is_partial: bool) -> None:
+    """Report that a value is only the certain part of a text that was cut."""
+    if is_partial and grammar.status(without_break(text)) == "cut":
+        console.note(f"{text.path}: the text is cut; this is the certain part")
 
 
 def _report(console: Console, text: Text, error: ParseError | MessageError, format_: str) -> None:

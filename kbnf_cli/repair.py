@@ -63,7 +63,7 @@ class Search:
     type=click.FloatRange(min=0),
     default=12.0,
     show_default=True,
-    help="What all edits of a text may cost together.",
+    help="Maximum cost of all edits of a text together.",
 )
 @click.option(
     "--best",
@@ -73,8 +73,8 @@ class Search:
     show_default=True,
     help="Number of repairs of each text, the nearest first.",
 )
-@click.option("--no-invent", is_flag=True, help="Refuse repairs that make data up.")
-@format_option(["text", "diff", "json"], "Whole texts, differences, or an object for each text.")
+@click.option("--no-invent", is_flag=True, help="Refuse repairs with invented data.")
+@format_option(["text", "diff", "json"], "Output format.")
 @input_options
 @stdin_option
 @common_options
@@ -93,9 +93,9 @@ def repair(
 ) -> int:
     """Repair texts by the cheapest edits that make them fit.
 
-    Writes the nearest text of the language, and on stderr each edit with its place and cost. A text
-    that was cut is completed. What neither the text nor the grammar determines, such as a number
-    that is missing, is called invented. Exits with status 1 if a text has no repair within the
+    Prints the nearest text of the language, and on stderr each edit with its position and cost. A
+    text that was cut is completed. Data that neither the text nor the grammar determines, such as
+    a missing number, is called invented. Exits with status 1 if a text has no repair within the
     cost.
     """
     texts = all_texts(console, grammar, files, given, by_line)

@@ -65,24 +65,25 @@ class Wish:
     type=click.IntRange(min=0),
     default=32,
     show_default=True,
-    help="Random choices in a text (alternatives, repetitions, characters), after which it takes "
-    "the shortest way to its end. Fixed text does not count.",
+    help="Number of random choices in a text (alternatives, repetitions, characters); then "
+    "it ends in the shortest way. Fixed text does not count.",
 )
 @click.option(
     "--max-tokens",
     metavar="N",
     type=click.IntRange(min=1),
-    help="Only texts that N tokens of the vocabulary spell, the end of the sequence among them.",
+    help="Only texts of at most N tokens, including the end-of-sequence token.",
 )
 @click.option(
     "--shortest",
     is_flag=True,
-    help="Print the shortest texts instead; of characters that the grammar treats alike, one.",
+    help="Print the shortest texts instead, with one of all characters that the grammar "
+    "treats alike.",
 )
 @click.option("--ascii", "ascii_only", is_flag=True, help="Print texts of ASCII characters only.")
 @format_option(
     ["text", "raw", "json"],
-    "A line for each, with line breaks and control characters escaped; or as they are.",
+    "text: one line each, with escapes; raw: unchanged.",
 )
 @input_options
 @stdin_option

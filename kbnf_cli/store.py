@@ -211,9 +211,9 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
 
 _ACTIONS = {
     "ls": ("URL", "List the keys, each with the digest of its artifact, and refused sources."),
-    "info": ("URL [KEY]...", "Count what is in the store, or describe the artifacts of keys."),
+    "info": ("URL [KEY]...", "Count the entries of the store, or describe the artifacts of keys."),
     "verify": ("URL", "Read everything; exit with 1 if something is damaged."),
-    "gc": ("URL", "Remove what nothing refers to."),
+    "gc": ("URL", "Remove unreferenced files."),
 }
 """What may be done: its arguments, and its help."""
 
@@ -255,13 +255,13 @@ class _StoreCommand(click.Command):
 @click.argument("action", type=click.Choice(tuple(_ACTIONS)))
 @click.argument("url")
 @click.argument("keys", nargs=-1)
-@click.option("--remove", is_flag=True, help="Remove what `verify` finds damaged.")
+@click.option("--remove", is_flag=True, help="Remove damaged entries found by `verify`.")
 @click.option(
     "--age",
     metavar="HOURS",
     type=click.FloatRange(min=0),
     default=24.0,
-    help="Minimum age of what `gc` removes, in hours.  [default: 24]",
+    help="Minimum age of files that `gc` removes, in hours.  [default: 24]",
 )
 @common_options
 @click.pass_obj
@@ -273,9 +273,9 @@ def store(
     `kbnf compile --store` fills it.
 
     `ls` lists the keys, each with the digest of its artifact, and the sources that were refused;
-    `info` counts what is in the store, or describes the artifacts of KEYS; `verify` reads
-    everything and exits with 1 if something is damaged; `gc` removes what nothing refers to. URL
-    is a folder or what fsspec knows; a password in it is never printed.
+    `info` counts the entries of the store, or describes the artifacts of KEYS; `verify` reads
+    everything and exits with 1 if something is damaged; `gc` removes unreferenced files. URL is a
+    folder or a URL of fsspec; a password in it is never printed.
     """
     from kbnf_core.store import open_store
 
@@ -328,7 +328,7 @@ def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) 
     status = Exit.CLEAN
     for key in keys:
         if not is_name(key):
-            raise click.UsageError(f"{key!r} is no key: `ls` lists them")
+            raise click.UsageError(f"{key!r} is not a key: `ls` lists them")
         path, failure = opened.get(key), opened.failure(key)
         if path is not None:
             console.text(artifact_text(describe_artifact(path)))

@@ -351,7 +351,7 @@ _FORMATS = {"text": as_text, "json": as_json, "junit": as_junit}
 
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=GRAMMAR)
-@format_option(_FORMATS, "How to show what became of the examples.")
+@format_option(_FORMATS, "Output format.")
 @click.option("--coverage", is_flag=True, help="Show which rules and alternatives no example uses.")
 @watch_option("Test")
 @file_options
@@ -373,10 +373,10 @@ def test(
 ) -> int:
     """Run the examples of grammars.
 
-    PATH is a grammar in any language that is read, a directory to search (schemas as *.schema.json,
-    *.tools.json), or `-` for stdin; without one, the current directory is searched. Examples of
+    PATH is a grammar in any supported language, a directory to search (schemas as *.schema.json,
+    *.tools.json), or `-` for stdin; the default is the current directory. Examples of
     GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text"
-    *) in it, and in plays (GRAMMAR.play.jsonl). Exits with 1 if one fails.
+    *) in it, and in recorded sessions (GRAMMAR.play.jsonl). Exits with 1 if one fails.
     """
     paths = paths or (Path(),)
     run = partial(_run, console, inputs, format_, coverage)

@@ -40,8 +40,8 @@ _MOST_LINES = 20
 )
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.argument("log", metavar="LOG", type=click.Path(dir_okay=False, allow_dash=True))
-@click.option("--after", metavar="TEXT", help="The text that comes before the grammar.")
-@format_option(["text", "json"], "A report for people, or one object.")
+@click.option("--after", metavar="TEXT", help="The text before the grammar.")
+@format_option(["text", "json"], "Output format.")
 @input_options
 @stdin_option
 @common_options
@@ -50,13 +50,13 @@ _MOST_LINES = 20
 def trace(
     console: Console, inputs: Inputs, grammar: "Path", log: str, after: str | None, format_: str
 ) -> int:
-    """Show where a grammar changed what a model wrote.
+    """Show where a grammar changed the output of a model.
 
     LOG has JSON lines: one for each token, with `token_id` or `token`, `logprob` and
     `top_logprobs` (of the model's distribution before the mask); or whole responses with log
     probabilities, as OpenAI, vLLM and llama.cpp's server write them. Without --vocab, tokens are
-    judged by their `bytes` or texts. Exits with status 1 if a token of the log is one that the
-    grammar does not take, or a text ends before the grammar does, as `kbnf match` would.
+    read from their `bytes` or texts. Exits with status 1 if the grammar refuses a token of the
+    log, or if a text is incomplete.
     """
     from kbnf_core import Engine
     from kbnf_core.trace import LogError, read_log
@@ -78,7 +78,7 @@ def trace(
     else:
         console.text("".join(f"{line}\n" for line in _lines(found, vocabulary)))
     for line in found.rejected:
-        console.note(f"line {line}: the grammar does not take this token; its text ends here")
+        console.note(f"line {line}: the grammar does not accept this token; its text ends here")
     for number in found.unfinished:
         console.note(f"text {number} ends before the grammar does")
     return Exit.FINDINGS if found.rejected or found.unfinished else Exit.CLEAN

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     epilog=examples("kbnf vocab tokenizer.json", "kbnf vocab tokenizer.json --format json")
 )
 @click.argument("file", metavar="FILE|MODEL|bytes", default="bytes")
-@format_option(["text", "json"], "How to show it.")
+@format_option(["text", "json"], "Output format.")
 @click.option(
     "--eos",
     metavar="ID",
@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 def vocab(console: Console, file: str, format_: str, eos: tuple[int, ...]) -> int:
     """Inspect a vocabulary.
 
-    Shows its counts, special and stop tokens, duplicates, missing bytes and round trips. Without
-    FILE it is the built-in vocabulary of bytes.
+    Shows its counts, special and stop tokens, duplicates, missing bytes and round trips.
     """
     from kbnf_core.vocab.inspect import inspect
 

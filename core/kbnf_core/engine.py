@@ -641,7 +641,7 @@ class Engine(EngineCore):
 
     def _where_it_began(self) -> int:
         if self.is_waiting():
-            raise EngineError(f"the grammar has not begun: it comes after {self.after!r}")
+            raise EngineError(f"the grammar has not begun: it begins after {self.after!r}")
         return self._exact
 
     def _text_so_far(self) -> bytes:

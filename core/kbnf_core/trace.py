@@ -173,7 +173,7 @@ def read_log(lines: Iterable[str], vocabulary: Vocabulary | None) -> Iterator[li
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
-            raise LogError(number, "this is no JSON") from None
+            raise LogError(number, "this is not JSON") from None
         if not isinstance(value, dict):
             raise LogError(number, "a token or a response is a JSON object")
         reader = _Reader(vocabulary, number)
@@ -286,7 +286,7 @@ class _Reader:
 
     def _list(self, value: Any, name: str) -> Sequence[Any]:
         if not isinstance(value, list | tuple):
-            raise LogError(self._line, f"{name} of this line are no list")
+            raise LogError(self._line, f"{name} of this line are not a list")
         return value
 
 

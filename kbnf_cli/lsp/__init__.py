@@ -20,8 +20,8 @@ def lsp(console: Console) -> int:
     It offers findings while typing, fixes, navigation and formatting.
 
     An editor starts this command and speaks the Language Server Protocol with it on stdin and
-    stdout; messages for people go to stderr. Reads KBNF, GBNF, Lark, BNF and ABNF. Other files are
-    read only below the workspace's folders, or without a workspace below the folder of a file.
+    stdout; messages for people go to stderr. Reads KBNF, GBNF, Lark, BNF and ABNF. It reads other
+    files only in the folders of the workspace, or, without one, in the folder of a file.
     Needs the extra `lsp`: pip install '.[lsp]'.
     """
     try:

@@ -214,7 +214,7 @@ def rename(
     if len(name) > _LONGEST_NAME:
         return f"`{shown}` is too long: a name has at most {_LONGEST_NAME:,} characters here"
     if _NAME.fullmatch(name) is None:
-        return f"`{shown}` is no name"
+        return f"`{shown}` is not a name"
     if view.definitions(name):
         return f"`{shown}` is defined already"
     edits = []

@@ -28,7 +28,7 @@ from kbnf_core.text.diagnostics.segments import visible
     "--replay",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="Play a saved play again; exit with 1 where it differs.",
+    help="Repeat a saved session; exit with 1 if the result differs.",
 )
 @click.option(
     "-s",
@@ -64,7 +64,7 @@ from kbnf_core.text.diagnostics.segments import visible
     type=bool,
     default=True,
     metavar="BOOL",
-    help="Keep caches between steps; false is for measuring.  [default: true]",
+    help="Keep caches between steps; use false for measurements.  [default: true]",
 )
 @click.option("-n", "--start-nonterminal", metavar="NAME", help="The same as --start.")
 @click.option("--web", is_flag=True, help="Serve the playground to a browser on this machine.")
@@ -72,12 +72,12 @@ from kbnf_core.text.diagnostics.segments import visible
     "--also-vocab",
     metavar="FILE",
     multiple=True,
-    help="With --web: one more vocabulary to choose from; repeatable.",
+    help="With --web: an additional vocabulary; repeatable.",
 )
 @click.option(
     "--host",
     metavar="HOST",
-    help="With --web: listen there rather than at 127.0.0.1; other machines may reach it.",
+    help="With --web: the address to listen at; other machines may reach it. By default 127.0.0.1.",
 )
 @input_options
 @common_options
@@ -98,10 +98,10 @@ def play(
 ) -> int:
     """Step through a grammar token by token.
 
-    On a terminal it is a console: each line is one token, `:help` lists the commands. Elsewhere
-    stdin is a script with one token or command a line, and the first one that fails ends it. With
-    -c those lines are run instead. GRAMMAR may be left out with --replay, which knows it, and with
-    --web, which begins with a small one. --web needs the extra `web`:
+    On a terminal this is a console: each line is one token, and `:help` lists the commands.
+    Otherwise stdin is a script with one token or command a line, which ends at the first line
+    that fails. -c runs its lines instead. GRAMMAR is optional with --replay, which contains it,
+    and with --web, which starts with an example. --web needs the extra `web`:
     pip install '.[web]'.
     """
     if web:

@@ -77,7 +77,7 @@ def _help(session: Session, text: str, world: World) -> Reply:
 
 
 def _help_lines() -> Iterator[str]:
-    yield "A line is a token: its text, with \\n \\t \\r \\xHH \\uHHHH, or #ID. What is no token"
+    yield "A line is a token: its text, with \\n \\t \\r \\xHH \\uHHHH, or #ID. What is not a token"
     yield "goes through the tokenizer. Blanks count. Tab completes, Ctrl-D leaves."
     for title, commands in GROUPS.items():
         yield f"{title}:"

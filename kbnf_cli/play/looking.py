@@ -66,7 +66,7 @@ def find_token(vocabulary: "Vocabulary", text: str) -> int:
     if isinstance(what, int):
         return what
     raise refused(
-        f"{escaped(what)} is no token of the vocabulary "
+        f"{escaped(what)} is not a token of the vocabulary "
         "(`:text` takes text through the tokenizer, `:bytes` byte by byte)"
     )
 

@@ -190,7 +190,7 @@ def _redo(session: Session, text: str, world: World) -> Reply:
 def _mark(session: Session, text: str, world: World) -> Reply:
     del world
     if text.isdigit():
-        raise misused("a mark's name is no number")
+        raise misused("a mark's name is not a number")
     name = text or "mark"
     marks = {**session.marks, name: session.count}
     return Reply(replace(session, marks=marks), (note(f"{name} is after step {session.count}"),))

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from ipaddress import ip_address
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -219,6 +220,7 @@ class Desk:
         self._vocabularies = dict(vocabularies)
         self._given = len(vocabularies)
         self._folder = TemporaryDirectory(prefix="kbnf-play-")
+        self._numbers = count()
         self._worker = Worker(PATIENCE, PATIENCE)
         # Other engines take long to start, and nobody waits for them who does not want to.
         self._engines = Worker(LONG_PATIENCE, LONG_PATIENCE)
@@ -241,7 +243,7 @@ class Desk:
         except BadQuestionError as error:
             return PlainTextResponse(f"{error}\n", 400)
         except (ValueError, RecursionError):
-            return PlainTextResponse("this is no JSON\n", 400)
+            return PlainTextResponse("this is not JSON\n", 400)
         if self._waiting >= MAX_WAITING:
             return PlainTextResponse("too many questions at once\n", 503)
         self._waiting += 1
@@ -256,13 +258,12 @@ class Desk:
         if number >= MAX_OPENED or self._waiting >= MAX_WAITING:
             return PlainTextResponse("too many vocabularies\n", 503)
         label = unquote(request.headers.get(NAME_HEADER, ""))[:_MAX_LABEL] or "vocabulary"
-        while label in self._vocabularies:
-            label += "'"
+        # Several may arrive at once: each has a file of its own from here on.
+        file = Path(self._folder.name, str(next(self._numbers)))
         self._waiting += 1
         try:
             async with asyncio.timeout(LONG_PATIENCE):
                 data = await _body(request, MAX_VOCABULARY)
-            file = Path(self._folder.name, str(number))
             await asyncio.to_thread(file.write_bytes, data)
             outcome = await self._worker.run(try_vocabulary, (str(file), ()))
         except _TooLargeError:
@@ -273,7 +274,10 @@ class Desk:
             self._waiting -= 1
         said = outcome.value if isinstance(outcome, Known) else outcome.reason.value
         if said:
+            file.unlink()
             return JSONResponse({"trouble": f"{label} cannot be used: {said}"})
+        while label in self._vocabularies:
+            label += "'"
         self._vocabularies[label] = (str(file), ())
         return JSONResponse({"vocabularies": list(self._vocabularies), "opened": label})
 

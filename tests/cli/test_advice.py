@@ -79,5 +79,5 @@ def test_a_file_of_another_language_is_read_and_converted_as_the_finding_says(
 def test_a_text_in_place_of_a_file_is_told_of_the_option(kbnf: Kbnf) -> None:
     result = kbnf("match", "json", '{"name": 1}')
     assert result.status == 2
-    assert "help: --text TEXT takes a text itself" in result.stderr
+    assert "help: --text TEXT gives a text directly" in result.stderr
     assert kbnf("match", "json", "--text", '{"name": 1}').out == "<text>: fits\n"

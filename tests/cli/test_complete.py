@@ -53,7 +53,7 @@ def test_tokens(kbnf: Kbnf, write: Write) -> None:
 @pytest.mark.parametrize("command", ["complete", "repair"])
 def test_stdin_is_one_thing(kbnf: Kbnf, command: str) -> None:
     result = kbnf(command, "-", stdin=b"a")
-    assert (result.status, "cannot both come from stdin" in result.stderr) == (2, True)
+    assert (result.status, "cannot both be read from stdin" in result.stderr) == (2, True)
 
 
 def test_an_end_that_is_a_token(kbnf: Kbnf, write: Write) -> None:

@@ -276,7 +276,7 @@ def test_a_chat_template_says_how_calls_are_written(
         ),
         (["--tool-calls", "llama", "--tool-choice", "fly", "tools.json"], 1, "no tool `fly`"),
         (["--tool-calls", "llama", "wrong.json"], 1, "the list is not JSON: "),
-        (["--tool-calls", "llama", "schema.json"], 1, "this is no list of tools"),
+        (["--tool-calls", "llama", "schema.json"], 1, "this is not a list of tools"),
         (["--tool-choice", "required", "tools.json"], 2, "`tool_choice` is for `tool_calls`"),
         (["--tool", "fly", "tools.json"], 1, "there is no tool `fly`"),
         (["schema.json", "--to", _TAG], 2, "only --tool-calls are written as structural-tag"),

@@ -126,7 +126,7 @@ def test_files_that_cannot_be_read_and_the_others(kbnf: Kbnf, write: Write) -> N
 @pytest.mark.parametrize("files", [(), ("-",)])
 def test_stdin_is_one_thing(kbnf: Kbnf, files: tuple[str, ...]) -> None:
     result = kbnf("match", "-", *files, stdin=b"a")
-    assert (result.status, "cannot both come from stdin" in result.stderr) == (2, True)
+    assert (result.status, "cannot both be read from stdin" in result.stderr) == (2, True)
 
 
 def test_no_line_about_a_place_is_wider_than_the_terminal(

@@ -121,6 +121,7 @@ def test_values(kbnf: Kbnf, write: Write) -> None:
     assert kbnf("parse", schema, "--value", "--text", '{"a": "x\\n"}').out == '{"a": "x\\n"}\n'
     partial = kbnf("parse", schema, "--value", "--partial", "--text", '{"a": "x')
     assert (partial.status, partial.out) == (0, '{"a": "x"}\n')
+    assert "the text is cut" in partial.err
     assert kbnf("parse", schema, "--value", "--text", '{"a"').status == 1
 
 
@@ -164,7 +165,7 @@ def test_a_text_without_a_value_is_told(kbnf: Kbnf, write: Write) -> None:
     grammar = write("g.kbnf", 'start ::= "open door";\n')
     result = kbnf("parse", grammar, "--value", "--text", "open door")
     assert result.status == 1
-    assert "the text has no value: it is no JSON" in result.stderr
+    assert "the text has no value: it is not JSON" in result.stderr
     assert kbnf("parse", grammar, "--text", "open door").status == 0
 
 

@@ -72,6 +72,17 @@ def leave(child: "pexpect.spawn[str]") -> tuple[str, int | None]:
     return _CONTROL.sub("", child.before or ""), child.exitstatus
 
 
+@pytest.mark.parametrize("rows", [5, 24])
+def test_a_start_that_is_refused_is_reported_last(spawn: Spawn, grammar: Path, rows: int) -> None:
+    child = spawn(grammar, rows=rows)
+    enter(child, "a")
+    child.send(":start nope\r")
+    child.expect("error: E102: the start nonterminal `nope` is not defined; nothing was changed")
+    child.expect(_READY)
+    assert _CONTROL.sub("", child.before or "").strip() == ""
+    assert leave(child)[1] == 0
+
+
 def test_tokens_are_typed_and_shown(spawn: Spawn, grammar: Path) -> None:
     child = spawn(grammar)
     enter(child, "a", r'text      "a" \(1 token\)', '98  "b"')

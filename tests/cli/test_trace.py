@@ -109,12 +109,12 @@ def test_every_kind_of_log_is_read(line: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("x", "line 1: this is no JSON"),
+        ("x", "line 1: this is not JSON"),
         ("[]", "is a JSON object"),
         ('{"token": "a"}', "has a `logprob`"),
         ('{"logprob": 1}', "an id or a text"),
         ('{"choices": [{}]}', "no `logprobs`"),
-        ('{"choices": 3}', "are no list"),
+        ('{"choices": 3}', "are not a list"),
         ('{"token": "a", "logprob": 0, "bytes": [999]}', "below 256"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_token_that_the_grammar_does_not_take_ends_its_text(kbnf: Any, tmp_pat
     lines = "\n".join(map(json.dumps, tokens))
     result = kbnf("trace", str(tmp_path / "g.kbnf"), "-", stdin=lines.encode())
     assert result.status == 1
-    assert "line 2: the grammar does not take this token" in result.stderr
+    assert "line 2: the grammar does not accept this token" in result.stderr
 
 
 def test_loops_of_whitespace_forced_bytes_and_a_boundary() -> None:

@@ -206,7 +206,9 @@ def test_what_is_refused_leaves_no_trace_on_stderr(server: Server) -> None:
         "position": {"line": 0, "character": 1},
         "newName": "no name",
     }
-    assert server.ask("textDocument/rename", renaming)["error"]["message"] == "`no name` is no name"
+    assert (
+        server.ask("textDocument/rename", renaming)["error"]["message"] == "`no name` is not a name"
+    )
     server.tell("textDocument/didChange", {"odd": 1})
     assert server.ask("no/such", {})["error"]
     assert "Traceback" not in server.end()

@@ -554,7 +554,7 @@ def test_no_warning_of_pythons_leaves() -> None:
     Path("a.lark").write_text("start: " + " ".join(f"/{part}/" for part in parts) + "\n")
     done = kbnf("check", "a.lark")
     assert done.returncode == 1
-    assert done.stdout.startswith("error[E423]: Python does not take this")
+    assert done.stdout.startswith("error[E423]: Python does not accept this")
     assert "Warning" not in done.stderr
 
 

@@ -1,6 +1,7 @@
 """What the server of the playground answers, and what it refuses."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -287,6 +288,45 @@ def test_what_is_no_vocabulary_is_not_opened(
     monkeypatch.setattr(server, "MAX_OPENED", len(before) - 1)
     assert client.post("/vocabulary", content=RWKV, headers=headers).status_code == 503
     assert client.post("/begin", json={}, headers=ASK).json()["vocabularies"] == before
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "not a vocabulary (empty)"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "not a vocabulary (binary data)"),
+        (b'{"0": "\xff\xfe"}', "not a vocabulary (binary data)"),
+        (b"[" * 100_000, "not a vocabulary: its JSON is nested too deeply"),
+        (b'{"1": [256]}', "token 1 should be a text or a list of bytes, not [256]"),
+        (b'{"99999999999999": "a"}', "not a vocabulary (a JSON object with the keys 999"),
+        (b'{"model": {"type": "Nope", "vocab": {"a": 0}}}', "its model is Nope"),
+        (b"GGUF\x03\x00\x00\x00" + b"\xff" * 16, "damaged GGUF"),
+        (b"IQ== 0\n!!! 1\n", "line 2 should be"),
+    ],
+)
+def test_hostile_vocabularies_are_refused_with_a_reason(content: bytes, reason: str) -> None:
+    desk = Desk({}, {"bytes": ("bytes", ())})
+    folder = Path(desk._folder.name)
+    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+        said = other.post("/vocabulary", content=content, headers=ASK).json()
+        assert said["trouble"].startswith(f"vocabulary cannot be used: {reason}")
+        assert list(folder.iterdir()) == []
+    desk.end()
+
+
+def test_vocabularies_that_arrive_at_once_do_not_mix() -> None:
+    desk = Desk({}, {"bytes": ("bytes", ())})
+    contents = [b'{"0": "%d"}' % number for number in range(4)]
+    with TestClient(make_app(desk, Place("127.0.0.1", 8123), TOKEN), base_url=OWN) as other:
+        with ThreadPoolExecutor() as pool:
+            sent = pool.map(
+                lambda each: other.post("/vocabulary", content=each, headers=ASK).json(), contents
+            )
+            opened = [each["opened"] for each in sent]
+        kept = [Path(desk._vocabularies[name][0]).read_bytes() for name in opened]
+    desk.end()
+    assert len(set(opened)) == 4
+    assert kept == contents
 
 
 def test_opened_vocabularies_end_with_the_server() -> None:

@@ -172,7 +172,7 @@ def _check_loops(checker: Checker, positions: int) -> None:
     has_twin = twin >= 0
     other = twin[has_twin]
     fine = (of[other] == of[has_twin]) & (is_below[other] != is_below[has_twin])
-    checker.require(fine.all(), "loop.twin", "is no twin")
+    checker.require(fine.all(), "loop.twin", "is not a twin")
     checker.require((has_twin | (is_below == 0)).all(), "loop.twin", "is missing")
     first = row[(begins == 1) & inside]
     first = np.where(is_below[first] == 1, twin[first], first)

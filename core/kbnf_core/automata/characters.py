@@ -199,4 +199,4 @@ def _check(low: int, high: int, length: int) -> None:
     """Refuse what is longer than it need be, a surrogate, or no code point at all."""
     inside = any(first <= low and high <= last for first, last in ANY)
     if low < _SHORTEST[length] or not inside:
-        raise NotTextError("bytes that are no character")
+        raise NotTextError("bytes that are not a character")

@@ -177,7 +177,7 @@ class _Checked:
         """Return the table."""
         about, arrays = self._about, self._arrays
         if about.get("kbnf") != KIND:
-            self._refuse("it is no token table")
+            self._refuse("it is not a token table")
         if type(about.get("format")) is not int or about["format"] != FORMAT:
             self._refuse(f"its format is {about.get('format')!r}, and this version reads {FORMAT}")
         transitions = self._numbers("transitions", 2)

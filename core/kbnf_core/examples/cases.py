@@ -180,7 +180,9 @@ class _Reader:
         for rule, texts in table.items():
             listed = [texts] if isinstance(texts, str) else texts
             if not isinstance(listed, list) or not all(isinstance(text, str) for text in listed):
-                raise self._error(f"`captures.{rule}` of {place} is no text and no list of texts")
+                raise self._error(
+                    f"`captures.{rule}` of {place} is neither text nor a list of texts"
+                )
             found.append((rule, tuple(listed)))
         return tuple(found)
 

@@ -78,12 +78,12 @@ def _doubled(source: Source, span: Span, written: str, message: str = "") -> Dia
         f"write {shown(chr(92) + written)}, because string escapes are decoded before the regex;"
         ' or a raw pattern, `#r"..."`'
     )
-    message = message or f"{shown(written)} is no escape"
+    message = message or f"{shown(written)} is not an escape"
     return Diagnostic("E007", message, source, span, helps=(help_,), fixes=(fix,))
 
 
 def _unknown(source: Source, span: Span, written: str) -> Diagnostic:
-    message = f"{shown(written)} is no escape"
+    message = f"{shown(written)} is not an escape"
     letter = written[1]
     long = _LONG.match(source.text, span.start + 1)
     if long is not None:
@@ -336,13 +336,28 @@ def open_string(source: Source, word: Word) -> Diagnostic:
     start = span_of(word).start + (len("#r") if is_raw else 0)
     quote = word.value[len("#r") if is_raw else 0]
     written = quote * 2 if is_raw else f"\\{quote}"
+    help_ = f"close it with `{quote}`; inside the text this quote is written `{written}`"
+    words = _QUOTED.finditer(source.text[:start])
+    cut = next((each for each in words if each[1] and _ends_in_class(each[3])), None)
+    if cut is not None:
+        inside = cut[2] * 2 if cut[1] == "#r" else f"\\{cut[2]}"
+        at = source.text.count("\n", 0, cut.start()) + 1
+        help_ = f"`{cut[0]}` on line {at} ends in a class: write the quote in it as `{inside}`"
     return Diagnostic(
         "E004",
         "this quoted text is never closed",
         source,
         Span(start, start + 1),
-        helps=(f"close it with `{quote}`; inside the text this quote is written `{written}`",),
+        helps=(help_,),
     )
+
+
+_QUOTED = re.compile(r"""\(\*.*?(?:\*\)|\Z)|(#r?)?(["'])((?:\\.|(?!\2)[^\\])*+)\2""", re.DOTALL)
+"""A comment, or a quoted text: the sign of an expression, its quote, and what is inside."""
+
+
+def _ends_in_class(expression: str) -> bool:
+    return [each for each in re.findall(r"\\.|[][]", expression) if len(each) == 1][-1:] == ["["]
 
 
 def missing_semicolon(source: Source, last: Word, following: str) -> Diagnostic:

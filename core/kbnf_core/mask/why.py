@@ -147,7 +147,7 @@ class Why:
         if data:
             return True, "it fits the grammar here"
         if isinstance(what, int) and what in self._vocabulary.special_ids:
-            return True, "the grammar takes this special token here, or the text may end"
+            return True, "the grammar accepts this special token here, or the text may end"
         return False, "it is empty: never offered, and accepting it changes nothing"
 
     def _special_reason(self, token_id: int) -> str:

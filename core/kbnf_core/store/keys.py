@@ -163,14 +163,14 @@ def recipe_of(
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise ValueError("a member comes twice")
+        raise ValueError("a member occurs twice")
     return members
 
 
 def _float(text: str) -> float:
     value = float(text)
     if not isfinite(value) or Decimal(repr(value)) != Decimal(text):
-        raise ValueError(f"{text} is no float")
+        raise ValueError(f"{text} is not a float")
     return value
 
 

@@ -166,16 +166,23 @@ def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
 
 
 def check_targets(
-    source: Source, language: Language, panel: Panel, imports: Imports = BELOW
+    source: Source,
+    language: Language,
+    panel: Panel,
+    imports: Imports = BELOW,
+    *,
+    closed: bool | None = None,
 ) -> Checked:
     """Ask the targets of a panel about each schema of a text that ``is_json``.
 
-    ``imports`` says which files it may refer to.
+    ``imports`` says which files it may refer to. ``closed`` is the option of JSON Schemas: no
+    engine has to take members that the schema does not name. None is the default of the language.
     """
+    closed = language is TOOL_LIST if closed is None else closed
     findings: list[Diagnostic] = []
     rows: list[Row] = []
     schemas = list(schemas_of(source, language, imports))
-    exams = [Exam(schema) for _, _, schema in schemas]
+    exams = [Exam(schema, closed=closed) for _, _, schema in schemas]
     # No engine waits for another one: each goes through all schemas.
     by_engine = panel.results(lambda asked: [examine(exam, asked) for exam in exams])
     for number, (tool, prefix, schema) in enumerate(schemas):

@@ -108,12 +108,14 @@ class Result:
 class Exam:
     """What engines are asked about a schema, which is a JSON value.
 
+    Valid documents of a ``closed`` schema have only members that it names.
     Several threads may ask: whoever wants ``documents`` or ``witnesses`` takes the ``lock``, so
     that they are made once.
     """
 
-    def __init__(self, schema: Json, text: str | None = None) -> None:
+    def __init__(self, schema: Json, text: str | None = None, *, closed: bool = False) -> None:
         self.schema = schema
+        self.closed = closed
         self.text = json.dumps(schema) if text is None else text
         self.judges = Judges(schema, self.text)
         self.lock = RLock()
@@ -133,7 +135,8 @@ class Exam:
                 except ValueError:
                     continue
         found = {compact(each): each for each in made}
-        return [each for text, each in found.items() if self.judges.are_for(each, text)]
+        valid = [each for text, each in found.items() if self.judges.are_for(each, text)]
+        return [d for d in valid if not (self.closed and undeclared(self.judges, d))]
 
     def _usual(self) -> Texts | None:
         """Return the documents as programs write them, None where we cannot keep the schema."""

@@ -212,7 +212,7 @@ class NoValueError(ParseError):
     def __init__(self, data: bytes) -> None:
         super().__init__(data, 0, ())
         self.args = (
-            "the text has no value: it is no JSON, and its grammar is neither a structural tag"
+            "the text has no value: it is not JSON, and its grammar is neither a structural tag"
             " nor that of calls of tools",
         )
 

@@ -74,7 +74,7 @@ def _read(path: Path) -> bytes:
             return data
         data += file.read(_LARGEST_FILE + 1)
     if len(data) > _LARGEST_FILE:
-        raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are no vocabulary")
+        raise SourceError(str(path), f"more than {_LARGEST_FILE} bytes are not a vocabulary")
     return data
 
 
@@ -160,7 +160,7 @@ def _told(path: Path, library: str) -> Iterator[None]:
     except KbnfError:
         raise
     except Exception as error:
-        raise _named(path, f"{library} does not take it: {error}") from error
+        raise _named(path, f"{library} does not accept it: {error}") from error
 
 
 def _longest(vocabulary: Vocabulary) -> Encode:

@@ -89,11 +89,11 @@ def checked_trie(arrays: Mapping[str, Array], size: int, prefix: str = "trie") -
     _require(_are_starts(trie.token_start, count, len(trie.token_ids)), "ends outside the ids")
     _require(_are_starts(trie.child_start, count, len(trie.child)), "children outside the trie")
     _require(_within(trie.token_ids, 0, size), "tokens beyond the vocabulary")
-    _require(_within(trie.child, 1, count), "children that are no nodes")
+    _require(_within(trie.child, 1, count), "children that are not nodes")
     own = np.arange(count, dtype=np.int32)
     before = trie.parent[1:] < own[1:]
     known = int(trie.parent[0]) == -1 and _within(trie.parent[1:], 0, count)
-    _require(known and bool(before.all()), "parents that are no nodes")
+    _require(known and bool(before.all()), "parents that are not nodes")
     behind = trie.skip > own
     _require(bool(behind.all()) and _within(trie.skip, 1, count + 1), "subtrees without an end")
     deep = int(trie.depth[0]) == 0 and _within(trie.depth[1:], 1, 2**16)

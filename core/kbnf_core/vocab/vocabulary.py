@@ -183,7 +183,7 @@ class Vocabulary:
             try:
                 data = text if isinstance(text, _Bytes) else text.encode("utf-8", "surrogateescape")
             except UnicodeEncodeError as error:
-                raise VocabularyError(f"this is no text: {error}") from None
+                raise VocabularyError(f"this is not text: {error}") from None
             return longest_match(self.trie, data)
         return self._encode(words)
 

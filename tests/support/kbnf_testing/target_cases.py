@@ -11,7 +11,7 @@ KBNF = {
     "count": "start ::= 'a'{2,4} ';';",
     "count above 2,000": "start ::= 'a'{3000} ';';",
     "count of a rule above 2,000": "start ::= x{3000} ';'; x ::= 'a' | '(' x ')';",
-    "bytes that are no text": "start ::= #b'\\xff' ';';",
+    "bytes that are not text": "start ::= #b'\\xff' ';';",
     "bytes that are text": "start ::= #b'\\xc3\\xa9' ';';",
     "token by id": "start ::= #token[1] ';';",
     "comment in a rule": "start ::= 'a' (* c *) 'b';",

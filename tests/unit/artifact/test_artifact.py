@@ -158,9 +158,20 @@ def test_token_terminals_come_back(tmp_path: Path) -> None:
             engine.try_accept_new_token(token_id)
 
 
-@pytest.mark.parametrize("other", [FORMAT + 1, FORMAT - 1, 0])
-def test_another_format_is_refused_with_the_command_that_helps(artifact: Path, other: int) -> None:
-    rewrite(artifact, {}, format=other, source_path="my grammar.kbnf")
+@pytest.mark.parametrize(
+    ("other", "source"),
+    [
+        (FORMAT + 1, "my grammar.kbnf"),
+        (FORMAT - 1, "my grammar.kbnf"),
+        (3, "my grammar.kbnf (converted)"),
+        (FORMAT - 1, "my grammar.kbnf (as KBNF)"),
+        (0, "my grammar.kbnf"),
+    ],
+)
+def test_another_format_is_refused_with_the_command_that_helps(
+    artifact: Path, other: int, source: str
+) -> None:
+    rewrite(artifact, {}, format=other, source_path=source)
     age = "newer format" if other > FORMAT else "older format"
     with pytest.raises(ArtifactError, match=age) as caught:
         load_artifact(artifact)

@@ -78,10 +78,10 @@ def test_lines_are_tokens(
 @pytest.mark.parametrize(
     ("line", "verdict", "message"),
     [
-        ("zzz", Verdict.REFUSED, "is no token"),
+        ("zzz", Verdict.REFUSED, "is not a token"),
         ("#77", Verdict.REFUSED, "no token 77"),
         ("hello", Verdict.REFUSED, "rejected: byte 0"),
-        ("say ?", Verdict.REFUSED, "is no token"),
+        ("say ?", Verdict.REFUSED, "is not a token"),
         ("say unused", Verdict.REFUSED, "step 2 of 2, nothing was taken"),
         (" ", Verdict.REFUSED, "rejected: byte 0"),
         ("#2 #77", Verdict.REFUSED, "no token 77"),

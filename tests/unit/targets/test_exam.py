@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from kbnf_core.frontend import Language
 from kbnf_core.grammar import Grammar
-from kbnf_core.languages import JSON_SCHEMA
+from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
 from kbnf_core.targets.check import Panel, check_targets, costs
 from kbnf_core.targets.exam import Exam, Fault, Result, examine, shrunk
 from kbnf_core.targets.grammars import examine_grammar
@@ -163,6 +164,31 @@ def test_an_option_that_explains_everything_is_one_finding(xgrammar: Asked) -> N
     [finding] = examine(Exam(schema), xgrammar).findings
     assert finding.fault is Fault.REJECTS
     assert "`strict_mode=False` opens them" in finding.words
+
+
+def test_members_that_a_closed_schema_does_not_name_are_not_asked_about(
+    xgrammar: Asked,
+) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+    assert named(examine(Exam(schema), xgrammar)) == {("rejects", "", "additionalProperties")}
+    assert examine(Exam(schema, closed=True), xgrammar).verdict == "ok"
+
+
+@pytest.mark.parametrize(
+    ("language", "closed", "expected"),
+    [(TOOL_LIST, None, True), (TOOL_LIST, False, False), (JSON_SCHEMA, None, False)],
+)
+def test_tools_are_closed_by_default(
+    language: Language, closed: bool | None, expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[bool] = []
+    monkeypatch.setattr("kbnf_core.targets.check.examine", lambda exam, _: seen.append(exam.closed))
+    panel = Panel([])
+    monkeypatch.setattr(panel, "results", lambda job: job(None) and [])
+    text = '[{"name": "t", "input_schema": {"type": "object"}}]'
+    source = Source(text if language is TOOL_LIST else "{}", is_json=True)
+    check_targets(source, language, panel, closed=closed)
+    assert seen == [expected]
 
 
 def test_findings_about_a_text() -> None:

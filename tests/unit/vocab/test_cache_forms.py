@@ -55,6 +55,7 @@ def assert_same(one: Vocabulary, other: Vocabulary) -> None:
         assert getattr(one, name) == getattr(other, name), name
     for name in ("tokens", "special_tokens", "hidden_tokens", "token_strings"):
         assert dict(getattr(one, name)) == dict(getattr(other, name)), name
+    assert list(one.tokens.values()) == [other.tokens[each] for each in one.tokens]
     assert list(one.special_tokens) == list(other.special_tokens)
     assert len(one) == len(other)
     assert repr(one) == repr(other)
@@ -153,7 +154,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     "token starts": (put("trie.token_start", 3, 10**6), "ends outside"),
     "child starts": (put("trie.child_start", 3, -5), "children outside"),
     "token ids": (put("trie.token_ids", 3, 257), "beyond the vocabulary"),
-    "child": (put("trie.child", 3, 0), "children that are no nodes"),
+    "child": (put("trie.child", 3, 0), "children that are not nodes"),
     "parent": (put("trie.parent", 3, 257), "parents"),
     "skip back": (put("trie.skip", 3, 3), "without an end"),
     "skip far": (put("trie.skip", 3, 258), "without an end"),

@@ -100,12 +100,12 @@ def test_what_a_library_refuses_is_an_error_of_the_vocabulary(tmp_path: Path) ->
     model = {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}
     path.write_text(json.dumps({"model": model, "added_tokens": [added]}))
     vocabulary = load_vocabulary(path)
-    with pytest.raises(VocabularyError, match=r"tokenizer\.json: tokenizers does not take it: "):
+    with pytest.raises(VocabularyError, match=r"tokenizer\.json: tokenizers does not accept it: "):
         vocabulary.encode("ab")
 
 
 def test_a_text_that_is_none_is_refused() -> None:
     vocabulary = load_vocabulary(TEKKEN)
-    with pytest.raises(VocabularyError, match="this is no text"):
+    with pytest.raises(VocabularyError, match="this is not text"):
         vocabulary.encode("\ud800")
     assert vocabulary.encode("\udcff") == vocabulary.encode(b"\xff")

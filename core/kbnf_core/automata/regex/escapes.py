@@ -131,7 +131,7 @@ def _read_named_boundary(reader: Reader) -> Look | None:
         reader.give_up("this `{` is not closed", brace)
     if name not in _NAMED_BOUNDARIES:
         reader.report(
-            f"`{name}` is no word boundary",
+            f"`{name}` is not a word boundary",
             first,
             hint="it is one of start, end, start-half, end-half",
         )

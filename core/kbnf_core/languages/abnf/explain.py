@@ -21,7 +21,7 @@ _FOREIGN = {
     "?": "none or one is written `[x]`",
     "{": "counts are written in front: `2*5x`",
     ",": "elements side by side follow one another, without commas",
-    "#": 'lists are no part of ABNF: write `x *( "," x )`',
+    "#": 'lists are not part of ABNF: write `x *( "," x )`',
     "_": "names are made of letters, digits and hyphens",
     "=": "every rule begins on a line of its own",
 }
@@ -111,7 +111,7 @@ def explain(mistake: Mistake) -> Diagnostic:
         return _nothing_to_repeat(mistake)
     if word is not None and word.type == "BAD_VALUE":
         help_ = "values are written `%x41`, `%d13.10`, `%b1010` or `%x30-39`"
-        return mistake.finding("E001", f"{mistake.found} is no value", "", help_)
+        return mistake.finding("E001", f"{mistake.found} is not a value", "", help_)
     if (word is None or word.type in {*CLOSING, "SLASH"}) and (
         mistake.before.type in _BEFORE_ALTERNATIVE
     ):

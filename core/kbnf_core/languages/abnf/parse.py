@@ -230,7 +230,7 @@ def _check_value(source: Source, word: Word) -> Iterator[Diagnostic]:
         message = "this range has its larger value first"
         yield Diagnostic("E001", message, source, span_of(word))
     elif not all(map(is_character, numbers)):
-        message = f"{shown(word.value)} is no character"
+        message = f"{shown(word.value)} is not a character"
         helps = ("characters end at %x10FFFF; %xD800-DFFF are none",)
         yield Diagnostic("E001", message, source, span_of(word), helps=helps)
 

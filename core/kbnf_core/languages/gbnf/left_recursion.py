@@ -40,12 +40,12 @@ def check_left_recursion(
         if definition.name.value in recursive:
             name = definition.name
             message = f"`{name.value}` is left recursive"
-            notes = (llama_says(_SAYS), "KBNF takes it as it is")
+            notes = (llama_says(_SAYS), "KBNF accepts it")
             yield Diagnostic("I411", message, source, name.span, notes=notes)
         for node in postorder(definition.body):
             if isinstance(node, Repetition) and node.high is None and _is_bare(node.body, bare):
                 message = "this repeats a part that may be empty, without a bound"
-                notes = (llama_says(_SAYS), "KBNF takes it as it is")
+                notes = (llama_says(_SAYS), "KBNF accepts it")
                 yield Diagnostic("I411", message, source, node.operator, notes=notes)
 
 

@@ -447,7 +447,7 @@ def _no_character(source: Source, point: int, span: Span) -> Diagnostic:
     if point == 0:
         notes = ("llama.cpp reads it, but can never generate it",)
         return Diagnostic("W413", "U+0000 can never match in llama.cpp", source, span, notes=notes)
-    message = f"U+{point:04X} is no character, so nothing can match it"
+    message = f"U+{point:04X} is not a character, so nothing can match it"
     return Diagnostic("W413", message, source, span)
 
 
@@ -455,12 +455,12 @@ def _check_class(source: Source, word: Word) -> Iterator[Diagnostic]:
     found = read_class(word.value, span_of(word).start)
     if not found.members and len(word.value) <= len("[^]"):
         notes = (
-            "in llama.cpp it is the empty text; other readers take it for nothing or anything",
+            "in llama.cpp it is the empty text; other readers treat it as nothing or anything",
         )
         yield Diagnostic("W413", "this class is empty", source, span_of(word), notes=notes)
     for low, high, span in found.members:
         if high < low:
-            notes = ("llama.cpp takes it for an empty range; other readers refuse it",)
+            notes = ("llama.cpp treats it as an empty range; other readers refuse it",)
             yield Diagnostic("W413", "this range is reversed", source, span, notes=notes)
 
 

@@ -391,7 +391,7 @@ class Unfolder:
     def _texts(self, dfa: Dfa, span: Span, word: str) -> Node:
         anything = _any_text(self._limits)
         if not operations.difference(dfa, anything, self._limits).is_empty:
-            message = "this also takes bytes that are not UTF-8, which GBNF cannot"
+            message = "this also accepts bytes that are not UTF-8, which GBNF cannot"
             self._lose("W401", message, span)
         texts = to_characters(operations.intersect(dfa, anything, self._limits))
         try:

@@ -134,7 +134,7 @@ class _Bundler:
                     file.anchors[anchor] = pointer.removeprefix(file.pointer)
                 reference = value.get("$ref")
                 if isinstance(reference, str):
-                    address, fragment = urldefrag(urljoin(base, reference))
+                    address, fragment = _join(base, reference) or ("", "")
                     address = base if reference.startswith("#") else address
                     fragment = reference[1:] if reference.startswith("#") else fragment
                     nested = base != file.address
@@ -191,7 +191,16 @@ class _Bundler:
 def _base_of(value: dict[str, Json], around: str) -> str:
     """Return what references in a schema are relative to."""
     named = value.get("$id", value.get("id"))
-    return urldefrag(urljoin(around, named))[0] if isinstance(named, str) else around
+    joined = _join(around, named) if isinstance(named, str) else None
+    return joined[0] if joined else around
+
+
+def _join(around: str, reference: str) -> tuple[str, str] | None:
+    """Return the address and fragment of a reference, None where it is not a reference."""
+    try:
+        return urldefrag(urljoin(around, reference))
+    except ValueError:
+        return None
 
 
 _DATA = frozenset({"const", "enum", "default", "examples"})

@@ -16,6 +16,7 @@ Emptiness is decided as for ``oneOf``: what is informed is certain, but not ever
 Where it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
@@ -209,13 +210,13 @@ def _no_schema(schema: Json) -> Iterator[Problem]:
         return
     if any(not name.startswith(_OWN) for name in schema.keys() - KEYWORDS):
         message = "no keyword here restricts anything: every JSON text is allowed"
-        help_ = "is this a schema? it is no list of tools and no structural tag"
+        help_ = "is this a schema? it is neither a list of tools nor a structural tag"
         yield Problem(NO_SCHEMA, message, "", help_)
 
 
-def warn_of_misspelt(schema: Json) -> None:
+def warn_of_misspelt(text: str) -> None:
     """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
-    for problem in _misspelt(schema):
+    for problem in _misspelt(json.loads(text)):
         warnings.warn(f"{problem.pointer}: {problem.message}; {problem.help}", stacklevel=3)
 
 
@@ -229,7 +230,7 @@ def _misspelt(schema: Json) -> Iterator[Problem]:
         for name in strange:
             meant = None if name.startswith(_OWN) else _nearest(name, KEYWORDS - value.keys())
             if meant is not None and may_hold(meant, value[name]):
-                message = f"`{name}` is no keyword and restricts nothing"
+                message = f"`{name}` is not a keyword and restricts nothing"
                 yield _misnamed(message, _below(pointer, name), meant)
         yield from _misspelt_members(value, pointer)
 

@@ -94,7 +94,9 @@ def _with(options: Options, said: dict[str, Any]) -> Options:
         _check_regex(getattr(whole, name), name)
     strange = sorted(set(whole.allowed_escapes or "") - set(LETTERS))
     if strange:
-        raise invalid(f"`\\{strange[0]}` is no escape of JSON", _pointer("json_allowed_escapes"))
+        raise invalid(
+            f"`\\{strange[0]}` is not an escape of JSON", _pointer("json_allowed_escapes")
+        )
     if whole.lenient and options.standard is Standard.LLGUIDANCE:
         whole = replace(whole, coerce_one_of=True)
     return whole
@@ -190,11 +192,15 @@ class Outcome(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called."""
+    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
+
+    ``schemas`` has what was read of its schemas.
+    """
 
     start: str
     definitions: tuple[tree.Definition, ...]
     outcome: Outcome
+    schemas: Schemas
 
 
 class SchemaText(NamedTuple):
@@ -461,7 +467,8 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     options = guided(schema, options or Options())
     writer = Writer(schemas_of(schema, options), prefix)
     rules, outcome = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
-    return Embedded(prefix + START, tuple(definition(*rule) for rule in rules.items()), outcome)
+    definitions = tuple(definition(*rule) for rule in rules.items())
+    return Embedded(prefix + START, definitions, outcome, writer.schemas)
 
 
 def raw_strings(

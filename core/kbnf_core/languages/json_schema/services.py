@@ -202,7 +202,7 @@ def _root(schema: Json, rules: _Rules) -> Iterator[_Finding]:
     if rules.root_is_object and not (
         isinstance(schema, dict) and schema.get("type") == "object" and "anyOf" not in schema
     ):
-        yield "", "the root is no object", "put it into a property of an object"
+        yield "", "the root is not an object", "put it into a property of an object"
 
 
 def _one(
@@ -280,7 +280,7 @@ def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_
     if rules.enum_of_scalars and isinstance(values, list):
         others = [each for each in values if each is None or isinstance(each, bool | dict | list)]
         if others:
-            yield f"{pointer}/enum", "what is no string or number in `enum`", "use `anyOf`"
+            yield f"{pointer}/enum", "what is not a string or number in `enum`", "use `anyOf`"
     written = value.get("pattern")
     if rules.signs is not None and isinstance(written, str) and rules.signs.search(written):
         what = "`^`, `$` or look-ahead in a pattern"

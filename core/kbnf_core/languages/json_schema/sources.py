@@ -44,7 +44,7 @@ def schema_text(source: object, *, lossless: bool = True) -> str:
 
 _OF_OUTLINES = {
     "CFG": "a CFG of outlines is a grammar in Lark: `Grammar.from_lark(cfg.definition)`",
-    "Regex": "a Regex of outlines is no schema: `Grammar.from_regex(regex.pattern)`",
+    "Regex": "a Regex of outlines is not a schema: `Grammar.from_regex(regex.pattern)`",
 }
 
 

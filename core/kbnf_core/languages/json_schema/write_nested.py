@@ -165,11 +165,13 @@ class _CountedItems:
         if found is None:
             raise unsupported(
                 "`uniqueItems` over values that are not listed", "",
-                "list the values with `enum`, let at most one come (`maxItems`), or leave it out"
+                "list the values with `enum`, allow at most one (`maxItems`), or leave it out"
                 " and check the value afterwards",
             )  # fmt: skip
         if len(found) > self._limits.distinct:
-            message = f"more than {self._limits.distinct} different values come in one order only"
+            message = (
+                f"more than {self._limits.distinct} different values are allowed in one order only"
+            )
             self._writer.left_out(message, "uniqueItems")
         return found
 

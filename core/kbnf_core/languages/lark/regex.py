@@ -140,7 +140,7 @@ def _as_python_takes_it() -> Iterator[None]:
             warnings.simplefilter("ignore", FutureWarning)
             yield
     except (re.error, OverflowError, RecursionError, ValueError) as error:
-        raise PatternError(f"Python does not take this regular expression: {error}") from None
+        raise PatternError(f"Python does not accept this regular expression: {error}") from None
 
 
 @dataclass(frozen=True, slots=True)

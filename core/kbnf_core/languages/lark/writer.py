@@ -359,7 +359,7 @@ class _Writer:
         try:
             to_characters(dfa)
         except NotTextError:
-            message = "LLGuidance's rules match texts; these bytes are no UTF-8"
+            message = "LLGuidance's rules match texts; these bytes are not UTF-8"
             self.losses.append(Loss(LOST_BYTES, message, node.span))
             try:
                 return operations.intersect(dfa, _TEXTS)
@@ -421,7 +421,7 @@ class _Writer:
                 return _token(terminal)
             case ir.Literal() | ir.Regular():
                 return self._whole(node)
-        raise AssertionError("an operator is no leaf")
+        raise AssertionError("an operator is not a leaf")
 
     def _whole(self, node: ir.Literal | ir.Regular) -> str:
         dfa = self._texts[id(node)]

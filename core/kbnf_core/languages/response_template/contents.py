@@ -35,7 +35,7 @@ def value_of(field: Field, body: str, groups: Mapping[str, str], budget: Budget)
     if not field.is_each:
         return _placed(field, field.transform, {**groups, "content": value})
     if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
-        raise UnreadError(f"`{field.name}` is no list of objects, as `transform_each` wants it")
+        raise UnreadError(f"`{field.name}` is not a list of objects, as `transform_each` wants it")
     return [_placed(field, field.transform, {**groups, **each}) for each in value]
 
 

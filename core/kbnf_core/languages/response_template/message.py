@@ -122,13 +122,13 @@ def _add(message: dict[str, Any], field: Field, value: Any) -> None:
     name = field.name
     if field.join is not None:
         if not isinstance(value, str):
-            raise UnreadError(f"`{name}` is joined, and one of it is no text")
+            raise UnreadError(f"`{name}` is joined, and one of it is not text")
         before = message.get(name)
         message[name] = value if before is None else f"{before}{field.join}{value}"
     elif field.repeats:
         held = message.setdefault(name, [])
         if not isinstance(held, list):
-            raise UnreadError(f"`{name}` repeats, and its default is no list")
+            raise UnreadError(f"`{name}` repeats, and its default is not a list")
         held.append(value)
     else:
         message[name] = value

@@ -132,7 +132,7 @@ def read_template(source: Source, report: Report, limits: Limits) -> Template | 
         refuse_deep(parse_json(source.text), MOST_DEPTH)
         value = json.loads(source.text, parse_int=as_number)
     except NoJsonError as error:
-        report.error("", f"a response template is JSON, and this is none: {error.reason}",
+        report.error("", f"a response template must be JSON: {error.reason}",
                      code=INVALID)  # fmt: skip
         return None
     except ProblemError as error:

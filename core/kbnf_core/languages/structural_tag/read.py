@@ -6,7 +6,7 @@ it stands for.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kbnf_core.languages.json_schema.bundle import bundle_each
 from kbnf_core.languages.json_schema.document import escape
@@ -25,6 +25,9 @@ from kbnf_core.text.imports import Imports
 from kbnf_core.text.json_text import NoJsonError, parse_json
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.schemas import Schemas
 
 INVALID = "E441"
 UNSUPPORTED = "E442"
@@ -51,12 +54,14 @@ class Node:
 class Report:
     """What is found while reading and writing: diagnostics at the places of JSON Pointers.
 
-    ``sound`` are the schemas that were checked, by identity.
+    ``sound`` are the schemas that were checked, by identity; ``written`` those that were written as
+    a whole, with what was read of them.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.sound: dict[int, Any] = {}
+        self.written: dict[int, tuple[Any, Schemas]] = {}
         self.errors: list[Diagnostic] = []
         self.losses: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
@@ -107,7 +112,7 @@ def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -
     try:
         value = parse_json(source.text)
     except NoJsonError as error:
-        message = f"a structural tag is JSON, and this is none: {error.reason}"
+        message = f"a structural tag must be JSON: {error.reason}"
         report.errors.append(Diagnostic(INVALID, message, source, error.span))
         return []
     try:

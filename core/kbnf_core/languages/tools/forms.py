@@ -157,7 +157,7 @@ def tools_of(value: Json) -> Listed:
     if listed is None and asked is not None:
         return found
     if listed is None:
-        message = "this is no list of tools: an array of tools, or an object with `tools`, is"
+        message = "this is not a list of tools: an array of tools, or an object with `tools`, is"
         found.error(message, "")
         return found
     tools, pointer = listed

@@ -160,7 +160,7 @@ def renderer(
             raise RefusedError(f"{error}"[:200] or type(error).__name__) from None
         text = "".join(written)
         if not text.isascii() and any("\ud800" <= each <= "\udfff" for each in text):
-            raise OtherwiseError("it writes half of a surrogate pair, which is no character")
+            raise OtherwiseError("it writes half of a surrogate pair, which is not a character")
         return text
 
     return render

@@ -92,12 +92,12 @@ def verify(
     asked, free = (Calls(language, name, tools, tool_choice=each) for each in ("required", "auto"))
     for title, text in written.items():
         if not asked.has(text):
-            raise OtherwiseError(f"its grammar does not take {title}: {text!r}"[:300])
+            raise OtherwiseError(f"its grammar does not accept {title}: {text!r}"[:300])
         if not free.has(f"qz {text.lstrip()}") and not free.has(f"qz{text}"):
-            raise OtherwiseError(f"its grammar does not take text before {title}: {text!r}"[:300])
+            raise OtherwiseError(f"its grammar does not accept text before {title}: {text!r}"[:300])
     for title, text in wrong.items():
         if text not in written.values() and asked.has(text):
-            raise OtherwiseError(f"its grammar takes calls with {title}: {text!r}"[:300])
+            raise OtherwiseError(f"its grammar accepts calls with {title}: {text!r}"[:300])
     ways = ("auto", "enabled")
     if thinking and "auto enabled" in json.loads(name)["templates"]:
         judges = [
@@ -105,7 +105,7 @@ def verify(
         ]
         if not any(judge.has(text) for judge in judges for text in thinking):
             raise OtherwiseError(
-                f"its grammar does not take a call after thoughts: {thinking[0]!r}"[:300]
+                f"its grammar does not accept a call after thoughts: {thinking[0]!r}"[:300]
             )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kbnf_core.mask.work import RuleWork
 
 RULES = (
-    Rule("I702", "cost", "What a grammar takes; reported with `--cost`."),
+    Rule("I702", "cost", "The cost of a grammar; reported with `--cost`."),
     Rule("E703", "over-budget", "A grammar, or the masks of a rule, passes a budget."),
 )
 NEEDS = Needs.TABLES

@@ -25,7 +25,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each border over which an excluded text returns, odd limits, bytes."""
     reading = subject.reading
     excluded = ExcludedWords(reading.document)
-    for node in reading.document.nodes():
+    for node in reading.document.written_nodes():
         if isinstance(node, Exception_):
             yield from _limit(reading, node, excluded)
             if reading.language is KBNF:
@@ -48,7 +48,7 @@ def _border(
             continue
         yield reading.finding(
             "W305",
-            f"{show(word)} can still come about where this ends",
+            f"{show(word)} may still occur where this ends",
             node.span,
             labels=(Label(following.span, "the text before it does not count here"),),
             notes=(f"{show(head)} is allowed by the exception, and {show(after)} may follow it",),
@@ -66,7 +66,7 @@ def _limit(reading: Reading, node: Exception_, excluded: ExcludedWords) -> Itera
         return
     if not node.limit:
         if _ZERO.search(reading.document.source.slice(node.span)):
-            notes = ("it may go on for ever, as without a limit; `, 1` is the lowest one",)
+            notes = ("it has no end, as without a limit; `, 1` is the lowest one",)
             yield _odd_limit(reading, node, "a limit of 0 is no limit", notes)
         return
     shortest = min(words, key=len)

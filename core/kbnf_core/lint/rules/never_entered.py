@@ -95,7 +95,7 @@ def _cut_short(subject: Subject, dfa: Dfa, span: Span) -> Iterator[Diagnostic]:
     taken = operations.union(operations.shortest_matches(dfa), operations.literal(b""))
     word = operations.shortest_word(operations.difference(dfa, taken))
     if word is not None:
-        why = f"{show(word)} is over before its end"
+        why = f"{show(word)} is complete before its end"
         what = "longer matches of this are never generated"
         yield _finding(subject.reading, span, what, why)
 

@@ -73,7 +73,7 @@ def _finding(reading: Reading, branch: Node, dfa: Dfa) -> Diagnostic:
         "this alternative is never generated in full",
         branch.span,
         notes=(
-            f"`finish=eager` ends at the first complete text: {shown!r} is over before its end",
+            f"`finish=eager` ends at the first complete text: {shown!r} is complete before its end",
         ),
         helps=("set `(* kbnf: finish=eos *)` or `finish=token`, or make no text begin another",),
     )

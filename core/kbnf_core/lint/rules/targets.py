@@ -39,7 +39,7 @@ class Feature(Enum):
     SUBSTRINGS = "`#substrs`"
     COUNTED = "counted repetition"
     BYTES = "`#b`"
-    NO_TEXT = "bytes that are no UTF-8 text"
+    NO_TEXT = "bytes that are not UTF-8 text"
     TOKEN = "`#token`"
     COMMENT_IN_RULE = "a comment inside a rule"
     BRACKET_IN_QUOTES = "an unbalanced bracket in quotes inside brackets"
@@ -273,7 +273,7 @@ def _refused(reading: Reading, target: str) -> Iterator[Diagnostic]:
         case _:
             refused = _refused_after_conversion(reading, target)
     for what, span, help_ in refused:
-        message = f"{target} does not take {what}"
+        message = f"{target} does not accept {what}"
         yield reading.finding("E502", message, span, helps=(help_,))
 
 

@@ -45,7 +45,9 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         with subject.budget.compiled(MAX_WORK) as budget:
             goes_on = _goes_on(automaton, vocabulary.size, budget)
         if not goes_on:
-            message = f"no tokens of {name} go on for ever in `{reading.start}`, which never ends"
+            message = (
+                f"no tokens of {name} continue without end in `{reading.start}`, which never ends"
+            )
             yield reading.finding("E601", message, start)
         return
     try:

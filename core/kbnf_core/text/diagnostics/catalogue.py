@@ -88,7 +88,7 @@ _RULES = (
     # Generation
     Rule("W308", "endless-language", "No text of the grammar ever ends."),
     # Other languages
-    Rule("W401", "lost-bytes", "Bytes that are no UTF-8 text cannot be kept."),
+    Rule("W401", "lost-bytes", "Bytes that are not UTF-8 text cannot be kept."),
     Rule("W402", "lost-token", "A token cannot be named in the other language."),
     Rule("W403", "lost-finish", "Generation stops at a different point than in the original."),
     Rule("W404", "lost-part", "A part has no equivalent of a reasonable size."),

@@ -112,7 +112,7 @@ def read_baseline(text: str) -> frozenset[str]:
     """Return the fingerprints in a baseline; ValueError for a text that is none."""
     value = json.loads(text)
     if not isinstance(value, dict) or value.get("schema") != SCHEMA:
-        raise ValueError(f"this is no baseline ({SCHEMA})")
+        raise ValueError(f"this is not a baseline ({SCHEMA})")
     entries = value.get("findings")
     if not isinstance(entries, list) or not all(_is_entry(entry) for entry in entries):
         raise ValueError("`findings` must be a list of objects with a `fingerprint`")

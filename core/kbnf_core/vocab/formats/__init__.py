@@ -98,7 +98,9 @@ class VocabularyFile:
             return None
         try:
             return json.loads(self.text)
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            raise VocabularyError("not a vocabulary: its JSON is nested too deeply") from None
+        except ValueError as error:
             raise VocabularyError(f"damaged or cut off JSON: {error}") from None
 
     @property

@@ -290,7 +290,7 @@ CASES: dict[str, Case] = {
         {"$dynamicAnchor": "n", "type": "array", "items": {"$dynamicRef": "#n"}}, ["[[], [[]]]"],
         ["[1]"],
     ),
-    "words that are no keywords": ({"deprecated": True, "foo": 1, "type": "null"}, ["null"], ["1"]),
+    "unknown keywords": ({"deprecated": True, "foo": 1, "type": "null"}, ["null"], ["1"]),
 }  # fmt: skip
 
 

@@ -93,7 +93,7 @@ for _ in range(11):
     NESTED = {**CLOSED, "properties": {"a": NESTED}, "required": ["a"]}
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("openai", {"type": "string"}, "the root is no object"),
+    ("openai", {"type": "string"}, "the root is not an object"),
     ("openai", {"type": "object"}, "`additionalProperties` is not false"),
     ("openai", {**CLOSED, "properties": {"a": {}}}, "`a` not in `required`"),
     ("openai", {**CLOSED, "allOf": [{}]}, "`allOf`"),
@@ -115,7 +115,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
         "15,060 characters in one `enum`",
     ),
     ("openai", {**CLOSED, "$defs": {"d" * 120_001: {}}}, "120,001 characters"),
-    ("cohere", {"type": "integer"}, "the root is no object"),
+    ("cohere", {"type": "integer"}, "the root is not an object"),
     ("cohere", {"type": "object"}, "no property is required"),
     ("cohere", {"type": "string", "pattern": "a$"}, "in a pattern"),
     ("cohere", {"type": "string", "pattern": "a(?=b)"}, "in a pattern"),

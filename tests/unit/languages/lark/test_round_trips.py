@@ -163,5 +163,5 @@ def test_an_escape_that_lark_has_not_is_named(written: str) -> None:
     (found,) = raised.value.diagnostics
     assert (found.code, found.message) == (
         "E007",
-        f"`{written}` is no escape that Lark reads: it has those of Python",
+        f"`{written}` is not an escape that Lark reads: it has those of Python",
     )

@@ -375,7 +375,7 @@ class Lexed:
         self._doubts.setdefault(frozenset((one, other)), {}).setdefault(
             _shown(node),
             f"`{one}` and `{other}` can be confused: in some places {_spelt(doubt.word)} {before}"
-            " is no lexeme of its own; here it always may be",
+            " is not a lexeme of its own; here it always may be",
         )
 
     def report_doubts(self) -> None:

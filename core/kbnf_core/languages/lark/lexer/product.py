@@ -667,7 +667,7 @@ class Assembly:
             f"{which} text matches `{grammar.start}`: every other way through it goes on for ever"
             " or needs a lexeme that the lexer never ends there",
             grammar.spans[grammar.start],
-            "a terminal takes as much as it can; let it exclude what follows it",
+            "a terminal matches as much as possible; let it exclude what follows it",
         )
 
 

@@ -78,7 +78,7 @@ def check_dialect(
         if isinstance(statement, lark.Definition):
             _check_name(statement.name, report)
             if statement.sign != ":" and not is_gbnf:
-                message = "`::=` is no sign of Lark; write `:`"
+                message = "`::=` is not a sign of Lark; write `:`"
                 report.error(INVALID, message, statement.span, *GBNF_HELPS)
     if dialect is Dialect.LARK:
         for what, span in extensions(document):
@@ -98,7 +98,7 @@ def _check_name(name: lark.Name, report: Report) -> None:
             f"`{name.value}` is neither the name of a rule (small letters) nor of a terminal"
             " (capitals)"
             if letters
-            else f"`{name.value}` is no name",
+            else f"`{name.value}` is not a name",
             name.span,
         )
 
@@ -178,7 +178,7 @@ def decode(raw: str, dialect: Dialect) -> str:
     """Return the text that stands for itself in a string."""
     text = _decode_lark(raw) if dialect is Dialect.LARK else _decode_llguidance(raw)
     if any("\ud800" <= char <= "\udfff" for char in text):
-        raise RefusedError("E007", "half of a surrogate pair is no character")
+        raise RefusedError("E007", "half of a surrogate pair is not a character")
     return text
 
 
@@ -205,7 +205,7 @@ def unescape(raw: str) -> str:
         whole = next(
             (each for each in _ESCAPE.findall(raw) if not _PYTHON.fullmatch(each)), raw[-1:]
         )
-        message = f"`{whole}` is no escape that Lark reads: it has those of Python"
+        message = f"`{whole}` is not an escape that Lark reads: it has those of Python"
         helps = (
             "write `\\x1f`, `\\u001f` or `\\U0001f600`; braces are LLGuidance's: `%llguidance {}`"
         )

@@ -110,7 +110,7 @@ def holds(condition: str, parameter: int | None) -> bool:
     """Return whether the condition after ``%if`` applies."""
     kind, value = _value(condition, parameter)
     if kind != "c":
-        raise RefusedError(INVALID, f"`{condition.strip()}` is no condition")
+        raise RefusedError(INVALID, f"`{condition.strip()}` is not a condition")
     return bool(value)
 
 
@@ -365,7 +365,7 @@ class RuleBuilder:
         place = scope.module.place(node.span)
         takes = entry.definition.parameter is not None
         if takes != (node.parameter is not None):
-            needs = "needs a parameter: `::...`" if takes else "takes no parameter"
+            needs = "needs a parameter: `::...`" if takes else "has no parameters"
             raise RefusedError(INVALID, f"`{node.name.value}` {needs}")
         if node.parameter is None:
             inner = _Scope(entry.module, {}, None)
