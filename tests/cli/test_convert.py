@@ -254,7 +254,10 @@ def test_a_chat_template_says_how_calls_are_written(
     )
     for command in ("convert", "check"):
         refused = kbnf(command, "--tool-calls", odd, tools)
-        assert (refused.status, "`get_time` with {} otherwise" in refused.stderr + refused.out) == (
+        assert (
+            refused.status,
+            "`get_time` with {} differently" in refused.stderr + refused.out,
+        ) == (
             1,
             True,
         )

@@ -35,7 +35,7 @@ class _Room:
 
 
 def bundle_each(schemas: Iterable[tuple[Json, str]], path: str | None, imports: Imports) -> bool:
-    """Change schemas of one text, each with its pointer, as ``bundled``; tell whether any was.
+    """Change schemas of one text, each with its pointer, as ``bundled``; return whether any was.
 
     Their files together are bounded as those of one schema. Raises ProblemError.
     """

@@ -63,7 +63,7 @@ def shared_end(one: str, other: str) -> str:
 class Messages:
     """What a template writes for a message with calls, without what is around every message.
 
-    ``leads`` are the blanks that follow prompts before a message, ``is_cut`` tells whether calls
+    ``leads`` are the blanks that follow prompts before a message, ``is_cut`` is whether calls
     are followed by what follows an answer. What is written is kept in ``written``.
     """
 

@@ -82,16 +82,16 @@ def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Par
         found = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
         if found is not None:
             problems.append(
-                Problem(INVALID, found, own.tool.pointer, "name a format, or mend the template")
+                Problem(
+                    INVALID, found, own.tool.pointer, "name another format, or correct the template"
+                )
             )
     return refused(parsed.listed, problems) if problems else parsed
 
 
 def _own(parsed: ToolTag, tool: Tool) -> _Own:
     """Return a tool with calls that are some of it, and calls that are none."""
-    schema = arguments_of(tool)
-    schema = {"type": "object", "properties": {}} if schema is None else schema
-    known = json.loads(json.dumps(schema, default=as_number))
+    known = json.loads(json.dumps(arguments_of(tool), default=as_number))
     about = {"name": tool.name, "description": "d", "parameters": known}
     found = _Own(tool, {"type": "function", "function": about})
     rules = parsed.listed.arguments(tool).rules
@@ -105,7 +105,7 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
         found.faults.append(fault)
 
     drawn: list[dict[str, Any]] = []
-    listed = json.dumps(known, ensure_ascii=False)
+    listed = {*_names_in(known)}
     for each in _values(grammar):
         value = json.loads(json.dumps(each), object_pairs_hook=partial(_named, listed))
         text = json.dumps(value, ensure_ascii=False)
@@ -142,10 +142,23 @@ def _values(grammar: Grammar) -> Iterator[dict[str, Any]]:
             yield value
 
 
-def _named(listed: str, members: list[tuple[str, Any]]) -> dict[str, Any]:
+def _names_in(schema: Any) -> Iterator[str]:
+    """Yield all names of members in a schema, those of properties among them."""
+    pending = [schema]
+    for value in pending:
+        if isinstance(value, dict):
+            yield from value
+        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
+
+
+def _named(listed: set[str], members: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object whose members have words for names where the schema does not list them."""
     return {
-        name if json.dumps(name, ensure_ascii=False) in listed else f"m{number}": value
+        name if name in listed else f"m{number}": value
         for number, (name, value) in enumerate(members)
     }
 
@@ -163,10 +176,10 @@ def _differences(
         about = f"`{own.tool.name}`"[:100]
         # A template that leaves out what it does not know writes a call that is right.
         if fault and has and is_exact and each[0] not in right:
-            yield f"the format takes a call of {about} with {fault}: {each[0]!r}"[:400]
+            yield f"the format accepts a call of {about} with {fault}: {each[0]!r}"[:400]
         elif not fault and each and not has:
             shown = json.dumps(arguments, ensure_ascii=False)[:100]
             yield (
-                f"the chat template writes a call of {about} with {shown} otherwise than the format"
-                f" that was derived from it: {each[0]!r}"
+                f"the chat template renders a call of {about} with {shown} differently from the"
+                f" format that is derived from it: {each[0]!r}"
             )[:500]

@@ -81,8 +81,7 @@ class _List:
 
     def arguments(self, tool: Tool) -> SchemaReading:
         """Return the arguments of a tool as JSON."""
-        known = arguments_of(tool)
-        schema = _NO_ARGUMENTS if known is None else known
+        schema = arguments_of(tool)
         moved = (("", tool.schema_pointer),)
         return SchemaReading(
             SchemaText(self.source, schema, self.guided(schema), moved), as_tree=False
@@ -407,7 +406,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
 def arguments_of(tool: Tool) -> Json:
     """Return the schema of a tool's arguments: that of a custom one is a text called `input`."""
     if tool.text is None:
-        return tool.schema
+        return _NO_ARGUMENTS if tool.schema is None else tool.schema
     pattern = tool.text.get("pattern")
     value = {"type": "string", **({"pattern": f"^(?:{pattern})$"} if pattern else {})}
     return {

@@ -1,6 +1,7 @@
 """Formats that are derived from chat templates, held against calls of the caller's own tools."""
 
 import json
+from functools import cache
 from typing import Any
 
 import pytest
@@ -8,12 +9,17 @@ import pytest
 from kbnf_core import ConfigError, Grammar, GrammarError
 from kbnf_core.convert import convert
 from kbnf_core.languages import TOOL_LIST
-from kbnf_core.languages.tools import own_tools, rendering
-from kbnf_core.languages.tools.chat_template import derived_format
+from kbnf_core.languages.tools import chat_template, own_tools, rendering
 from kbnf_core.lint.check import check
 from kbnf_testing.templates import JSON_CALL, XML_VALUES, template
 
 pytest.importorskip("jinja2")
+
+
+@cache
+def derived_format(text: str) -> str:
+    return chat_template.derived_format(text)
+
 
 NESTED = {"type": "object", "properties": {"x": {"type": "number"}}, "required": ["x"]}
 
@@ -101,7 +107,7 @@ def test_a_format_that_fails_for_one_tool_is_refused(case: str) -> None:
         Grammar.from_tools([GOOD[0], bad], tool_calls=made)
     [found] = refused.value.diagnostics
     assert found.code == "E824"
-    assert f"/1: the chat template writes a call of `{bad['name']}`" in found.message
+    assert f"/1: the chat template renders a call of `{bad['name']}`" in found.message
     assert shown in found.message
     assert len(found.message) < 600
 
@@ -112,7 +118,9 @@ def test_wrong_calls_that_a_format_takes_are_found() -> None:
         if shared.get("json_schema") == "{schema}":
             shared["json_schema"] = {"type": "object"}
     made = json.loads(json.dumps(made).replace('"json_schema": "{schema}"', '"json_schema": true'))
-    with pytest.raises(GrammarError, match="the format takes a call of `get-weather` with an arg"):
+    with pytest.raises(
+        GrammarError, match="the format accepts a call of `get-weather` with an arg"
+    ):
         Grammar.from_tools(GOOD[:1], tool_calls=json.dumps(made))
 
 
@@ -122,10 +130,10 @@ def test_every_road_refuses() -> None:
     options: dict[str, Any] = {"tool_calls": derived_format(text)}
     found = check(listed, language=TOOL_LIST, language_options=options)
     assert [each.code for each in found if each.code == "E824"] == ["E824"]
-    with pytest.raises(GrammarError, match="otherwise than the format"):
+    with pytest.raises(GrammarError, match="differently from the format"):
         convert(listed, TOOL_LIST, options=options)
     request = json.dumps({"model": "m", "messages": [], "tools": [{"type": "function", **bad}]})
-    with pytest.raises(GrammarError, match=r"/tools/0: the chat template writes"):
+    with pytest.raises(GrammarError, match=r"/tools/0: the chat template renders"):
         Grammar.from_tools(request, **options)
     Grammar.from_tools(request, **options, tool_choice="none")
 
