@@ -231,7 +231,7 @@ class _Conversion:
         if self.target is STRUCTURAL_TAG:
             from kbnf_core.languages.tools.parse import tag_of_text
 
-            return tag_of_text(text, own, name)
+            return tag_of_text(text, own, name, ANYWHERE)
         return convert(
             text,
             language,

@@ -103,10 +103,10 @@ class Engine(EngineCore):
     place of the vocabulary's own; one beyond the vocabulary makes it, and its masks, that wide.
 
     ``after`` is a text, or the id of a token, that comes before the grammar: until it has come
-    everything is allowed and nothing ends the text. It may end within a token; the rest of that
-    belongs to the grammar, but for what the grammar does not take. It is a position like others
-    for copies, ``rollback`` and drafts. ``after_tokens`` is how many tokens may occur before it:
-    after as many only those can with which it comes in the fewest tokens.
+    every token is allowed but those that end the sequence. It may end within a token; the rest of
+    that belongs to the grammar, but for what the grammar does not take. It is a position like
+    others for copies, ``rollback`` and drafts. ``after_tokens`` is how many tokens may occur before
+    it: after as many only those can with which it comes in the fewest tokens.
 
     ``budget`` is a number of tokens in which the text is over, those that end the sequence among
     them and those before the grammar (``after``) not: a token is allowed only if a way to the end

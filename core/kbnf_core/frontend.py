@@ -228,9 +228,9 @@ class Reading:
 
     @cached_property
     def written(self) -> Mapping[Span, Sequence[Expression]]:
-        """The nodes of the syntax tree by their spans, parts before wholes."""
+        """The nodes that somebody wrote by their spans, parts before wholes."""
         found: dict[Span, list[Expression]] = {}
-        for node in self.document.nodes():
+        for node in self.document.written_nodes():
             found.setdefault(node.span, []).append(node)
         return found
 

@@ -284,7 +284,7 @@ class Grammar:
             # A schema that a program writes is checked by nobody else.
             from kbnf_core.languages.json_schema.lint import warn_of_misspelt
 
-            warn_of_misspelt(schema)
+            warn_of_misspelt(text)
         return grammar
 
     @classmethod

@@ -325,7 +325,7 @@ class _Text:
                 break
             found.steps += 1
         else:
-            if not self._engine.can_finish() and not self._engine.is_waiting():
+            if not self._engine.can_finish():
                 found.unfinished.append(number)
         self._end_blanks()
         written = {each[1] for each in _NAMES.finditer(bytes(self._data))}

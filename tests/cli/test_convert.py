@@ -249,6 +249,15 @@ def test_a_chat_template_says_how_calls_are_written(
     none = kbnf("convert", "--tool-calls", write("plain.jinja", "{{ messages | length }}"), tools)
     assert (none.status, "no format of tool calls follows" in none.stderr) == (2, True)
     assert kbnf("convert", "--tool-calls", "missing.jinja", tools).status == 2
+    odd = write(
+        "odd.jinja", _TEMPLATE.replace("call.function.name", "(call.function.name | upper)")
+    )
+    for command in ("convert", "check"):
+        refused = kbnf(command, "--tool-calls", odd, tools)
+        assert (refused.status, "`get_time` with {} otherwise" in refused.stderr + refused.out) == (
+            1,
+            True,
+        )
     monkeypatch.setitem(sys.modules, "xgrammar", None)
     lacking = kbnf("convert", "--tool-calls", "xgrammar:qwen_3", tools)
     assert (lacking.status, "not installed" in lacking.stderr) == (2, True)

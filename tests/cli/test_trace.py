@@ -141,6 +141,8 @@ def test_loops_of_whitespace_forced_bytes_and_a_boundary() -> None:
     found = trace(engine, read_log(map(json.dumps, tokens), VOCABULARY))
     assert found.loops == [9]
     assert found.steps == len(tokens)
+    found = trace(engine, read_log(map(json.dumps, tokens[:2]), VOCABULARY))
+    assert found.unfinished == [0]
     fixed = Engine(Grammar("start ::= 'abc' | 'abd';"), VOCABULARY)
     tokens = [{"token": each, "logprob": -1.0} for each in "abc"]
     assert trace(fixed, read_log(map(json.dumps, tokens), VOCABULARY)).forced_bytes == 2

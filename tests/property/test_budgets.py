@@ -10,7 +10,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.text.errors import ConfigError, LateError
 from kbnf_core.text.limits import Limits
-from kbnf_testing.budgets import Case, GivenUpError
+from kbnf_testing.budgets import Case, GivenUpError, allowed
 from kbnf_testing.real_vocabulary import real_vocabulary
 from kbnf_testing.samples import seeds
 
@@ -89,6 +89,7 @@ def test_waiting_uses_nothing_up_but_the_last_token_may_take_too_much() -> None:
     engine = Engine(grammar, Vocabulary(tokens, eos_token_id=256), after="]", budget=2)
     assert engine.accept_tokens(b"some") == 4
     assert engine.remaining == 2
+    assert engine.validate_tokens([256]) == 0
     assert engine.validate_tokens([300, 256]) == 2
     assert engine.validate_tokens([301]) == 0
     engine.compute_allowed_token_ids()
@@ -98,6 +99,17 @@ def test_waiting_uses_nothing_up_but_the_last_token_may_take_too_much() -> None:
     assert engine.accept_tokens([ord("]"), ord("b")]) == 1
     assert engine.accept_tokens([ord("a"), 256]) == 2
     assert engine.is_finished()
+
+
+def test_a_bound_before_the_grammar_goes_with_a_budget() -> None:
+    grammar = Grammar("start ::= 'a' | 'bcdefg';", finish="eos")
+    tokens = {i: bytes((i,)) for i in range(256)} | {300: b"]a", 301: b"]b", 302: b"]]b"}
+    vocabulary = Vocabulary(tokens, eos_token_id=256)
+    engine = Engine(grammar, vocabulary, after="]]", after_tokens=0, budget=2)
+    assert allowed(engine) == [ord("]")]
+    engine.try_accept_new_token(ord("]"))
+    # After `]]]b` the grammar begins: it takes no `]`.
+    assert allowed(engine) == [ord("]"), 300, 302]
 
 
 def test_trees_and_forced_tokens_keep_to_the_budget() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.text.errors import ConfigError, VocabularyError
+from kbnf_testing.membership import Language
 
 TEXT = 'start ::= "a";'
 
@@ -33,6 +34,11 @@ def test_a_misspelt_keyword_of_a_dict_is_a_warning() -> None:
     with pytest.warns(UserWarning, match="/propertes: .*did you mean `properties`") as found:
         Engine(schema, Vocabulary.bytes())
     assert len(found) == 1
+
+
+def test_names_of_a_dict_that_are_numbers_are_those_of_its_text() -> None:
+    grammar = Grammar.from_json_schema({"properties": {1: {"const": 2}}, 3: {}, "required": ["1"]})
+    assert Language(grammar).has('{"1":2}')
 
 
 def test_swapped_arguments() -> None:

@@ -73,7 +73,7 @@ ALLOWED: dict[str, set[str]] = {
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     "languages.response_template": BASE
     | READING
-    | {"automata", "processes"}
+    | {"automata"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag", "tools")},
     # The list of languages, above them all.
     "languages": BASE | READING | {f"languages.{language}" for language in LANGUAGES},

@@ -66,6 +66,15 @@ class Manifest:
     vocabulary: VocabularyMark | None
     sections: Mapping[str, Section]
 
+    @property
+    def text_path(self) -> str | None:
+        """What the stored text is called: KBNF of another language has places of its own."""
+        is_converted = self.source_path is not None and self.language is None
+        return f"{self.source_path}{_AS_KBNF}" if is_converted else self.source_path
+
+
+_AS_KBNF = " (as KBNF)"
+
 
 def hash_of(data: bytes) -> str:
     """Return the BLAKE2b-128 of ``data``."""
@@ -100,7 +109,7 @@ def _other_format(path: str, fields: Mapping[str, Any]) -> str:
     # Version 0.2 marked the names of the files that it converted.
     grammar = "GRAMMAR"
     if isinstance(source, str):
-        grammar = shlex.quote(source.removesuffix(" (converted)"))
+        grammar = shlex.quote(source.removesuffix(" (converted)").removesuffix(_AS_KBNF))
     masks = " --vocab VOCABULARY" if fields.get("vocabulary") else ""
     age = "newer" if fields["format"] > FORMAT else "older"
     return (

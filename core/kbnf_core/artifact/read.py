@@ -91,7 +91,7 @@ class Stored:
         self._arrays = arrays
         names = manifest.nonterminals
         table_arrays, self.state_arrays = self._section("tables"), self._section("states")
-        self.source = Source(self._text(table_arrays), manifest.source_path)
+        self.source = Source(self._text(table_arrays), manifest.text_path)
         checker = Checker(path, {**table_arrays, **self.state_arrays})
         positions, classes = check_tables(checker, len(names), len(manifest.token_terminals))
         self._item_sets = check_states(checker, positions, len(names), classes)

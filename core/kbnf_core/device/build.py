@@ -29,7 +29,7 @@ class Waits:
     """What tokens do to the wait for a text of ``len(outcomes[0])`` bytes.
 
     ``outcomes[kind]``: by position, what a token of a kind does; those of kind 0 lead to position
-    0. ``kind``: int32[width], -1 for ids that are no token.
+    0. ``kind``: int32[width], -1 for ids that are no token or end the sequence.
     """
 
     kind: npt.NDArray[np.int32]
@@ -37,22 +37,18 @@ class Waits:
 
 
 def waits_for(text: bytes, vocabulary: Vocabulary, width: int) -> Waits:
-    """Return what each token does; one without bytes counts as its name."""
+    """Return what each token does; one without bytes counts as its name, and an end as none."""
     kind = np.full(width, -1, np.int32)
     kinds: dict[tuple[Outcome, ...], int] = {(0,) * len(text): 0}
     awaited = AwaitedText(text)
-    for token_id, data in _spelled(vocabulary).items():
+    spelled = {**vocabulary.tokens, **dict(awaited.names(vocabulary))}
+    for token_id, data in spelled.items():
         if not awaited.touches(data):
             kind[token_id] = 0
             continue
         outcome = tuple(awaited.outcome(come, data) for come in range(len(text)))
         kind[token_id] = kinds.setdefault(outcome, len(kinds))
     return Waits(kind, list(kinds))
-
-
-def _spelled(vocabulary: Vocabulary) -> dict[int, bytes]:
-    names = {each: vocabulary.decode((each,)) for each in vocabulary.special_ids}
-    return {**vocabulary.tokens, **names}
 
 
 MISS = -1

@@ -80,7 +80,8 @@ class TokenTable:
     ) -> "TokenTable":
         """Return the table of ``grammar``; ``width`` is that of the logits, if they are padded.
 
-        ``after``: a text to wait for, as ``"</think>"``; until it has come, all tokens are allowed.
+        ``after``: a text to wait for, as ``"</think>"``; until it has come, all tokens are allowed
+        but those that end the sequence.
         Raises ``TableTooLargeError`` beyond ``max_states`` states, unless ``partial``, and where
         the work for it is bounded out.
         """

@@ -70,8 +70,8 @@ class KbnfLogitsProcessor(LogitsProcessor):
     pydantic class, a ``Path``), or a list with one for each prompt of the batch, None where one is
     free. ``tokenizer``: that of the model, a ``Vocabulary``, or what ``load_vocabulary`` takes.
     ``eos`` overrides the ids
-    that end a sequence. ``after``: a text to wait for, as ``"</think>"``; until then all is free,
-    for at most ``after_tokens`` tokens (``Engine``).
+    that end a sequence. ``after``: a text to wait for, as ``"</think>"``; until then all is free
+    but ends, for at most ``after_tokens`` tokens (``Engine``).
     ``budget``: the tokens, the end among them, in which each constrained text is over. Only tokens
     count: the end of a JSON text may repeat a name. ``device``: constrain by tables on the device
     of the scores, so that no mask is copied and no token waited for. Rows of grammars that do not

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kbnf_core.automata.dfa import Dfa
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Text:
     """A quoted text: its decoded value and, for messages, where each character came from.
 
@@ -231,9 +231,18 @@ class Document:
         """Where each name is defined first."""
         return {d.name.value: d.name.span for d in reversed(self.definitions)}
 
+    @property
+    def written(self) -> Iterator[Definition]:
+        """The definitions that somebody wrote."""
+        return (each for each in self.definitions if each.span not in self.generated)
+
     def nodes(self) -> Iterator[Expression]:
         """Yield every part of every definition, parts before wholes."""
         return (node for each in self.definitions for node in postorder(each.body))
+
+    def written_nodes(self) -> Iterator[Expression]:
+        """Yield every part that somebody wrote, parts before wholes."""
+        return (node for each in self.written for node in postorder(each.body))
 
 
 def children(node: Expression) -> tuple[Expression, ...]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def patterns_in(document: Document) -> Iterator[Pattern]:
     """Yield the regular expressions of a text."""
-    for node in document.nodes():
+    for node in document.written_nodes():
         if isinstance(node, Pattern) and node.kind is not PatternKind.SUBSTRINGS:
             yield node
 

@@ -9,6 +9,7 @@ the search follows, beside the state, the trie nodes of the tokens that may be u
 """
 
 from collections import deque
+from functools import partial
 from math import inf
 from typing import NamedTuple, TypeAlias
 
@@ -17,7 +18,7 @@ from kbnf_core.mask.completion import MAX_LENGTH, readable_bytes, unreadability
 from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.budget import Budget
-from kbnf_core.vocab.trie import ABSENT, ROOT, TokenTrie
+from kbnf_core.vocab.trie import ROOT, TokenTrie
 
 
 class Prolonged(NamedTuple):
@@ -72,15 +73,19 @@ def find_cut(tables: Tables, trie: TokenTrie, budget: Budget) -> Prolonged | Non
     first = (states.initial, root, root)
     texts = {first: b""}
     pending = deque(texts)
+    below = partial(_children_by_byte, trie, {})
     while pending:
         state, free, going_on = key = pending.popleft()
         text = texts[key]
-        for byte in sorted(_bytes_below(trie, free), key=unreadability):
+        for byte in sorted({byte for node in free for byte in below(node)}, key=unreadability):
             budget.spend(1 + len(states.pairs(state)) + len(free))
             after = states.step(state, tables.classes[byte])
             if after == DEAD:
                 continue
-            spelled, written = _moved(trie, free, byte), _moved(trie, going_on, byte)
+            spelled, written = (
+                frozenset(below(node)[byte] for node in nodes if byte in below(node))
+                for nodes in (free, going_on)
+            )
             is_complete = bool(states.completions(after))
             if is_complete and _ends(trie, spelled) and not _ends(trie, written):
                 return Prolonged(_first_complete(states, text), text + bytes((byte,)))
@@ -98,12 +103,14 @@ def find_cut(tables: Tables, trie: TokenTrie, budget: Budget) -> Prolonged | Non
 _Nodes: TypeAlias = frozenset[int]
 
 
-def _bytes_below(trie: TokenTrie, nodes: _Nodes) -> set[int]:
-    return {int(byte) for node in nodes for byte in trie.byte[trie.children(node)]}
-
-
-def _moved(trie: TokenTrie, nodes: _Nodes, byte: int) -> _Nodes:
-    return frozenset(trie.child_on(node, byte) for node in nodes) - {ABSENT}
+def _children_by_byte(
+    trie: TokenTrie, known: dict[int, dict[int, int]], node: int
+) -> dict[int, int]:
+    """Return the children of a node by their bytes, which ``known`` remembers."""
+    if node not in known:
+        children = trie.children(node)
+        known[node] = dict(zip(trie.byte[children].tolist(), children.tolist(), strict=True))
+    return known[node]
 
 
 def _ends(trie: TokenTrie, nodes: _Nodes) -> bool:

@@ -5,7 +5,8 @@ are (Knuth, Morris and Pratt 1977), above all states and counts: ``WAITING`` and
 waiting is a position like others; copies, rollbacks and drafts need to know nothing of it.
 
 The text may end within a token. What is after it there belongs to the grammar; where the grammar
-does not take that, a blank say, it begins after it. A token without bytes counts as its name.
+does not take that, a blank say, it begins after it. A token without bytes counts as its name. No
+token ends the sequence before the text has come, but for one with which it comes.
 
 Where the free tokens are bounded, a position counts them, too: ``WAITING``, and above the bytes
 that have come the tokens that were written. After the last of them only tokens can occur that spell
@@ -23,7 +24,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from kbnf_core.mask.bits import Bitmask, pack
+from kbnf_core.mask.bits import Bitmask, pack, unpack
 from kbnf_core.mask.masks import WAITING
 from kbnf_core.mask.token_automaton import TokenAutomaton
 from kbnf_core.recognise.states import DEAD
@@ -69,6 +70,16 @@ class AwaitedText:
     def _begun_by(self, seen: bytes) -> Iterator[int]:
         return (len(each) for each in self._beginnings if seen.endswith(each))
 
+    def ends(self, vocabulary: Vocabulary) -> frozenset[int]:
+        """Return the tokens that end the sequence without the text, which cannot occur before."""
+        ids = vocabulary.eos_token_ids
+        return frozenset(each for each in ids if self.text not in vocabulary.decode((each,)))
+
+    def names(self, vocabulary: Vocabulary) -> list[tuple[int, bytes]]:
+        """Return the special tokens that can occur before, and their names."""
+        ids = sorted(vocabulary.special_ids - self.ends(vocabulary))
+        return [(each, vocabulary.decode((each,))) for each in ids]
+
     def touches(self, data: bytes) -> bool:
         """Return whether ``data`` leads anywhere but to 0 from some position."""
         text = self.text
@@ -80,31 +91,41 @@ class AwaitedText:
         )
 
 
+_MUCH = 1 << 20
+"""What a token that goes on after the text costs: more than any that spell it alone."""
+
+
 class _Spelling:
-    """How tokens spell a text and nothing before it; the last one may go on after it."""
+    """How tokens spell a text and nothing before it; the last one may go on after it.
+
+    It always may, but is counted on only where the text cannot be spelled alone: what is after it
+    may take the grammar where no budget suffices.
+    """
 
     def __init__(self, awaited: AwaitedText, vocabulary: Vocabulary) -> None:
         self._awaited, self._vocabulary = awaited, vocabulary
-        self._names = [(each, vocabulary.decode((each,))) for each in vocabulary.special_ids]
+        self._names = awaited.names(vocabulary)
         length = len(awaited.text)
         self._from = [inf] * length + [0]
         for start in reversed(range(length)):
-            ends = (end for end, _ in self._tokens(start))
-            self._from[start] = 1 + min((self._from[end] for end in ends), default=inf)
+            costs = (cost + self._from[end] for end, cost, _ in self._tokens(start))
+            self._from[start] = min(costs, default=inf)
 
-    def _tokens(self, start: int) -> Iterator[tuple[int, list[int]]]:
-        """Yield the tokens that spell the text from a place on, with the place that they end at."""
+    def _tokens(self, start: int) -> Iterator[tuple[int, int, list[int]]]:
+        """Yield the tokens that spell the text from a place on, where they end, and their cost."""
         rest, trie = self._awaited.text[start:], self._vocabulary.trie
         for count in range(1, len(rest) + 1):
             node = trie.find(rest[:count])
             if node == ABSENT:
                 break
-            ids = trie.ids(node) if count < len(rest) else trie.subtree_ids(node)
-            if len(ids):
-                yield start + count, ids.tolist()
+            if len(ids := trie.ids(node)):
+                yield start + count, 1, ids.tolist()
+            if count == len(rest) and len(ids := trie.subtree_ids(node)):
+                yield start + count, _MUCH, ids.tolist()
         for token_id, name in self._names:
             if name and (rest.startswith(name) or name.startswith(rest)):
-                yield start + min(len(name), len(rest)), [token_id]
+                end = start + min(len(name), len(rest))
+                yield end, 1 if rest.startswith(name) else _MUCH, [token_id]
 
     def fewest(self, come: int) -> float:
         """Return the fewest tokens that are missing where ``come`` bytes have come."""
@@ -114,7 +135,7 @@ class _Spelling:
         """Yield the tokens with which the text comes nearer, with the places that they begin at."""
         fewest = self.fewest(come)
         for start in self._awaited.begun(come):
-            for end, ids in self._tokens(start):
+            for end, _, ids in self._tokens(start):
                 if self._from[end] < fewest:
                     yield start, ids
 
@@ -179,6 +200,14 @@ class WaitingAutomaton(TokenAutomaton):
         return WAITING
 
     @cached_property
+    def _ends(self) -> frozenset[int]:
+        """The tokens that end the sequence, and the wait does not."""
+        vocabulary = self.masks.vocabulary
+        if self._awaited is None:
+            return vocabulary.eos_token_ids - {self._token}
+        return self._awaited.ends(vocabulary)
+
+    @cached_property
     def _spelling(self) -> _Spelling:
         assert self._awaited is not None  # noqa: S101 - asked where a text is awaited
         return _Spelling(self._awaited, self.masks.vocabulary)
@@ -191,7 +220,7 @@ class WaitingAutomaton(TokenAutomaton):
         """Return the ranges of bytes that can occur before the grammar, and the reason."""
         after = self._token if self._awaited is None else self._awaited.text.decode()
         if not self.is_bounded(position):
-            return ((0, 255),), f"all is free until {after!r} has come"
+            return ((0, 255),), f"all but an end is free until {after!r} has come"
         reason = (
             f"{self._most:,} tokens came before {after!r}: only tokens that lead to it are allowed"
         )
@@ -236,7 +265,10 @@ class WaitingAutomaton(TokenAutomaton):
         vocabulary = self.masks.vocabulary
         if token_id not in vocabulary:
             raise UnknownTokenError(token_id)
-        return self._wait(position, token_id, vocabulary.decode((token_id,)))
+        data = vocabulary.decode((token_id,))
+        if token_id in self._ends:
+            raise RejectedError(token_id, data, 0)
+        return self._wait(position, token_id, data)
 
     def _wait(self, position: int, token_id: int | None, data: bytes) -> int:
         """Return the position after a token, or bytes (None), that come before the grammar."""
@@ -265,7 +297,8 @@ class WaitingAutomaton(TokenAutomaton):
             return super().fitting(words, position, left)
         if self.nearest_end.always_fits(self._grammar.beginning, left):
             return words
-        late = [each for each in self._last_tokens if not self._leaves(position, each, left)]
+        can_come = np.flatnonzero(unpack(words & self._last_words, self.masks.vocabulary.size))
+        late = [each for each in can_come.tolist() if not self._leaves(position, each, left)]
         return words & ~pack(late, self.masks.vocabulary.size) if late else words
 
     def _leaves(self, position: int, token_id: int, left: int) -> bool:
@@ -273,11 +306,11 @@ class WaitingAutomaton(TokenAutomaton):
         return after >= WAITING or self.nearest_end.fits(after, left)
 
     @cached_property
-    def _last_tokens(self) -> list[int]:
+    def _last_words(self) -> Bitmask:
         """The tokens with which the text can come: those that hold an end of it, or all of it."""
         vocabulary = self.masks.vocabulary
         if self._awaited is None:
-            return []
+            return pack((), vocabulary.size)
         text, trie, found = self._awaited.text, vocabulary.trie, set(vocabulary.special_ids)
         for start in range(len(text)):
             node = trie.find(text[start:])
@@ -289,13 +322,13 @@ class WaitingAutomaton(TokenAutomaton):
         while place >= 0:
             found.add(int(np.searchsorted(ends, place, side="right")))
             place = data.find(text, place + 1)
-        return sorted(found)
+        return pack(sorted(found), vocabulary.size)
 
     @cached_property
     def _free(self) -> Bitmask:
         vocabulary = self.masks.vocabulary
         known = np.array([*vocabulary.tokens, *vocabulary.special_ids], np.int32)
-        words = pack(known, vocabulary.size)
+        words = pack(known, vocabulary.size) & ~pack(sorted(self._ends), vocabulary.size)
         words.setflags(write=False)
         return words
 
@@ -313,7 +346,7 @@ def _can_come(awaited: AwaitedText, vocabulary: Vocabulary) -> bool:
     text = awaited.text
     if all(vocabulary.trie.find(bytes([byte])) != ABSENT for byte in text):
         return True
-    names = map(vocabulary.decode, ([each] for each in vocabulary.special_ids))
+    names = (name for _, name in awaited.names(vocabulary))
     pieces = [each for each in (*vocabulary.tokens.values(), *names) if awaited.touches(each)]
     reached, done = {0}, set[int]()
     while reached > done:

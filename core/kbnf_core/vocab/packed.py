@@ -1,7 +1,8 @@
 """The bytes of tokens in three arrays, which stand for a hundred thousand objects."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, ValuesView
+from itertools import pairwise
 from operator import index
 from typing import NamedTuple
 
@@ -45,6 +46,10 @@ class PackedTokens(Mapping[int, bytes]):
     def __len__(self) -> int:
         return len(self._ids)
 
+    def values(self) -> ValuesView[bytes]:
+        """Return the bytes of all tokens, which are read in one pass."""
+        return _Spelled(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         return PackedTokens, (self.ids, self.starts, self.blob)
 
@@ -60,6 +65,14 @@ class PackedTokens(Mapping[int, bytes]):
         if not 0 <= place < len(ids) or ids[place] != number:
             place = bisect_left(ids, number)
         return place if place < len(ids) and ids[place] == number else -1
+
+
+class _Spelled(ValuesView[bytes]):
+    _mapping: PackedTokens
+
+    def __iter__(self) -> Iterator[bytes]:
+        blob = self._mapping.blob.tobytes()
+        return (blob[start:end] for start, end in pairwise(self._mapping.starts.tolist()))
 
 
 class Spellings(NamedTuple):

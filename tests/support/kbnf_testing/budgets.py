@@ -173,7 +173,7 @@ class Case:
                 assert engine.can_finish()
                 assert not engine.vocabulary.eos_token_ids
                 break
-            plain = self._every if here.free is None else allowed(here.free)
+            plain = self._before(after) if here.free is None else allowed(here.free)
             ways = {
                 token_id: there
                 for token_id in plain
@@ -201,6 +201,15 @@ class Case:
         texts = [self.vocabulary.decode((each,)) for each in self._every]
         text = b"".join(self._random.choice(texts)[-2:] for _ in range(self._random.randint(1, 2)))
         return text.decode() if text and text.isascii() else "a"
+
+    def _before(self, after: str | None) -> list[int]:
+        """Return what can come before a text: all but what ends the sequence without it."""
+        ends = {
+            each
+            for each in self.vocabulary.eos_token_ids
+            if (after or "").encode() not in self.vocabulary.decode((each,))
+        }
+        return [each for each in self._every if each not in ends]
 
     @cached_property
     def _every(self) -> list[int]:

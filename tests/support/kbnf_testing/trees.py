@@ -51,11 +51,14 @@ class Play:
         vocabulary = self._engine.vocabulary
         if token_id not in vocabulary:
             return None
+        is_end, data = token_id in vocabulary.eos_token_ids, vocabulary.decode((token_id,))
         if isinstance(self._after, int):
             later._waits = token_id != self._after
-            return later
+            return None if is_end and later._waits else later
         assert self._after is not None
-        later._seen += vocabulary.decode((token_id,))
+        if is_end and self._after.encode() not in data:
+            return None
+        later._seen += data
         _, found, rest = later._seen.partition(self._after.encode())
         if found:
             later._waits = False
@@ -69,7 +72,7 @@ class Play:
         if self._waits:
             vocabulary = self._engine.vocabulary
             for token_id in range(vocabulary.size):
-                if token_id in vocabulary:
+                if self.followed_by(token_id) is not None:
                     row.view(np.uint32)[token_id // 32] |= np.uint32(1 << token_id % 32)
         else:
             self._engine.fill_bitmask(row)

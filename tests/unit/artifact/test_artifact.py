@@ -164,6 +164,7 @@ def test_token_terminals_come_back(tmp_path: Path) -> None:
         (FORMAT + 1, "my grammar.kbnf"),
         (FORMAT - 1, "my grammar.kbnf"),
         (3, "my grammar.kbnf (converted)"),
+        (FORMAT - 1, "my grammar.kbnf (as KBNF)"),
         (0, "my grammar.kbnf"),
     ],
 )

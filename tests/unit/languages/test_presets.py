@@ -178,6 +178,19 @@ def test_text_may_stand_around_calls_that_need_not_come() -> None:
     assert language("qwen_3", choice="none").has("It is sunny.")
 
 
+@pytest.mark.parametrize("preset", EXAMPLES)
+def test_where_no_tool_is_called_no_text_has_a_call(preset: str) -> None:
+    lead = "\n</think>\n\n\n\n" if preset == "minimax" else ""
+    none, free = (language(preset, choice=each) for each in ("none", "auto"))
+    for call in (EXAMPLES[preset], f"Hm. {EXAMPLES[preset]}"):
+        assert not none.has(lead + call)
+    assert language(preset, choice="none", parallel=False).has("") == none.has("")
+    texts = ("It is sunny.", "<tool_cal {", "[TOOL")
+    assert any(none.has(lead + each) for each in texts) == any(
+        free.has(lead + each) for each in texts
+    )
+
+
 def test_a_tool_that_is_not_strict_keeps_its_schema() -> None:
     tools = [{"function": {**TOOLS[0]["function"], "strict": False}}]
     text = from_structural_tag(json.dumps(tool_calls("qwen_3", tools))).text

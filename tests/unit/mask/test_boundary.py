@@ -42,7 +42,7 @@ def test_free_tokens_are_bounded() -> None:
 
 def test_a_special_token_is_nearer_than_its_letters() -> None:
     engine = Engine(GRAMMAR, SPECIAL, after=MARKER, after_tokens=1)
-    assert len(allowed(engine)) == len(SPECIAL)
+    assert len(allowed(engine)) == len(SPECIAL) - 1
     engine.try_accept_new_token(ord("<"))
     assert allowed(engine) == [300]
     engine.try_accept_new_token(300)
@@ -55,7 +55,7 @@ def test_the_last_token_may_go_on_into_the_grammar() -> None:
     engine = Engine(GRAMMAR, plain, after=MARKER, after_tokens=0)
     assert allowed(engine) == [256]
     engine.try_accept_new_token(256)
-    assert allowed(engine) == [258]
+    assert allowed(engine) == [257, 258]
     engine.try_accept_new_token(258)
     assert engine.accepted_by_grammar() == [b"y"]
 
@@ -68,9 +68,36 @@ def test_a_token_is_forced_by_its_id() -> None:
     assert engine.accept_tokens([300, *b"yes"]) == 4
 
 
+@pytest.mark.parametrize("bound", [None, 0, 3])
+def test_nothing_ends_the_sequence_before(bound: int | None) -> None:
+    engine = Engine(GRAMMAR, SPECIAL, after=MARKER, after_tokens=bound)
+    assert 301 not in allowed(engine)
+    assert not engine.can_finish()
+    with pytest.raises(RejectedError):
+        engine.try_accept_new_token(301)
+    assert not engine.why(301).allowed
+    text = Stepwise(GRAMMAR, SPECIAL, after=MARKER, after_tokens=bound)
+    assert text.mask([1], np.zeros(SPECIAL.size, np.float32))[301] == -np.inf
+
+
+@pytest.mark.parametrize("after", [301, "<end>", "end", "nd>"])
+def test_an_end_that_is_waited_for_is_no_end(after: str | int) -> None:
+    engine = Engine(GRAMMAR, SPECIAL, after=after)
+    assert 301 in allowed(engine)
+    engine.try_accept_new_token(301)
+    assert not engine.is_waiting()
+
+
+def test_an_end_spells_no_part_of_a_text() -> None:
+    letters = {value: bytes([value]) for value in b"xyes"}
+    vocabulary = Vocabulary(letters, special_tokens={"<end>": 301}, eos_token_id=301)
+    with pytest.warns(UserWarning, match="no tokens of the vocabulary spell it"):
+        Engine(GRAMMAR, vocabulary, after="x<end>")
+
+
 def test_why_says_what_is_missing() -> None:
     engine = Engine(GRAMMAR, SPECIAL, after=MARKER, after_tokens=1)
-    assert engine.why("x").reason == "all is free until '</think>' has come"
+    assert engine.why("x").reason == "all but an end is free until '</think>' has come"
     engine.try_accept_new_token(65)
     refused = engine.why("x")
     assert not refused.allowed
@@ -152,21 +179,21 @@ def test_other_markers_are_not_warned_of(after: str) -> None:
 
 
 def _fewest(marker: bytes, tokens: list[bytes], seen: bytes) -> float:
-    """Return the fewest tokens that spell the rest of a marker, of which some end may have come."""
-    starts = {count for count in range(len(marker)) if seen.endswith(marker[:count])}
-    reached, count = starts, 0
-    while reached:
-        if len(marker) in reached:
-            return count
-        count += 1
-        reached = {
-            min(len(marker), at + len(token))
-            for at in reached
-            for token in tokens
-            if marker[at:].startswith(token) or token.startswith(marker[at:])
-        }
-        if count > len(marker):
-            break
+    """Return the fewest tokens that spell the rest of a marker, of which some end may have come.
+
+    Only where it cannot be spelled alone a token may go on after it, which counts more.
+    """
+    for is_alone in (True, False):
+        reached = {count for count in range(len(marker)) if seen.endswith(marker[:count])}
+        for count in range(len(marker) + 1):
+            if len(marker) in reached:
+                return count + 99 * (not is_alone)
+            reached = {
+                min(len(marker), at + len(token))
+                for at in reached
+                for token in tokens
+                if marker[at:].startswith(token) or (token.startswith(marker[at:]) and not is_alone)
+            }
     return inf
 
 
@@ -188,7 +215,7 @@ def test_the_marker_comes_in_the_fewest_tokens(seed: int) -> None:
     while engine.is_waiting():
         chosen = allowed(engine)
         if count < most:
-            assert chosen == [*range(len(tokens)), 99]
+            assert chosen == [*range(len(tokens))]
         else:
             left = _fewest(marker.encode(), tokens, seen)
             assert chosen

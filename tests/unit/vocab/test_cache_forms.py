@@ -55,6 +55,7 @@ def assert_same(one: Vocabulary, other: Vocabulary) -> None:
         assert getattr(one, name) == getattr(other, name), name
     for name in ("tokens", "special_tokens", "hidden_tokens", "token_strings"):
         assert dict(getattr(one, name)) == dict(getattr(other, name)), name
+    assert list(one.tokens.values()) == [other.tokens[each] for each in one.tokens]
     assert list(one.special_tokens) == list(other.special_tokens)
     assert len(one) == len(other)
     assert repr(one) == repr(other)

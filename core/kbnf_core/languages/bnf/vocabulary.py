@@ -104,8 +104,10 @@ def fill_vocabulary(
     tokens = sorted(data for data in set(vocabulary.tokens.values()) if data)
     filled = []
     for each in made:
-        excluded = Words(_excluded(rough, each.name.value, vocabulary, limits))
-        texts = [data for data in tokens if not any(True for _ in excluded.within(data))]
+        texts = tokens
+        if words := _excluded(rough, each.name.value, vocabulary, limits):
+            excluded = Words(words)
+            texts = [data for data in tokens if next(excluded.within(data), None) is None]
         filled.append(Definition(each.name, _any_of(texts, each.span), each.span))
     return filled
 

@@ -8,7 +8,7 @@ beside the schema.
 A text without a path has no files beside it, and the import policy limits the folders.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urldefrag, urljoin
@@ -27,7 +27,29 @@ class Bundle(NamedTuple):
     moved: tuple[tuple[str, str], ...] = ()
 
 
-def bundled(value: Json, path: str | None, imports: Imports) -> Bundle:
+class _Room:
+    """The characters that files referred to may have that are not yet used."""
+
+    def __init__(self) -> None:
+        self.left = DEFAULT_LIMITS.source_bytes
+
+
+def bundle_each(schemas: Iterable[tuple[Json, str]], path: str | None, imports: Imports) -> bool:
+    """Change schemas of one text, each with its pointer, as ``bundled``; tell whether any was.
+
+    Their files together are bounded as those of one schema. Raises ProblemError.
+    """
+    room, is_changed = _Room(), False
+    for schema, pointer in schemas:
+        try:
+            is_changed |= bool(bundled(schema, path, imports, room).moved)
+        except ProblemError as error:
+            problems = (each._replace(pointer=pointer + each.pointer) for each in error.problems)
+            raise ProblemError(*problems) from None
+    return is_changed
+
+
+def bundled(value: Json, path: str | None, imports: Imports, room: _Room | None = None) -> Bundle:
     """Return the schema in the file ``path`` with all files that its references lead to.
 
     ``value`` is changed where it has such references. What cannot be read stays a reference that
@@ -36,7 +58,7 @@ def bundled(value: Json, path: str | None, imports: Imports) -> Bundle:
     """
     if path is None or not isinstance(value, dict) or "'$ref'" not in repr(value):
         return Bundle(value)
-    bundler = _Bundler(value, path, imports)
+    bundler = _Bundler(value, path, imports, room or _Room())
     files = bundler.gather()
     if not files:
         return Bundle(value)
@@ -70,14 +92,14 @@ class _Reference(NamedTuple):
 class _Bundler:
     """The files that are read so far, by their paths."""
 
-    def __init__(self, value: dict[str, Json], path: str, imports: Imports) -> None:
+    def __init__(self, value: dict[str, Json], path: str, imports: Imports, room: _Room) -> None:
         self.keyword = "definitions" if is_old(dialect_of(value)) else "$defs"
         self.moved: list[tuple[str, str]] = []
         self._path = path
         self._imports = imports
         self._own = _base_of(value, "")
         self._names = set(value.get(self.keyword) or ())
-        self._room = DEFAULT_LIMITS.source_bytes
+        self._room = room
         self._files = {normpath(path): _File(value, self._own, "", {})}
 
     def gather(self) -> dict[str, Json]:
@@ -112,7 +134,7 @@ class _Bundler:
                     file.anchors[anchor] = pointer.removeprefix(file.pointer)
                 reference = value.get("$ref")
                 if isinstance(reference, str):
-                    address, fragment = urldefrag(urljoin(base, reference))
+                    address, fragment = _join(base, reference) or ("", "")
                     address = base if reference.startswith("#") else address
                     fragment = reference[1:] if reference.startswith("#") else fragment
                     nested = base != file.address
@@ -138,8 +160,8 @@ class _Bundler:
         text = self._imports.load(path) if self._imports.permit(path, self._path) else None
         if text is None:
             return None
-        self._room -= len(text)
-        if self._room < 0:
+        self._room.left -= len(text)
+        if self._room.left < 0:
             most = DEFAULT_LIMITS.source_bytes
             raise too_large("characters in files referred to", most, "source_bytes", shown)
         try:
@@ -169,7 +191,16 @@ class _Bundler:
 def _base_of(value: dict[str, Json], around: str) -> str:
     """Return what references in a schema are relative to."""
     named = value.get("$id", value.get("id"))
-    return urldefrag(urljoin(around, named))[0] if isinstance(named, str) else around
+    joined = _join(around, named) if isinstance(named, str) else None
+    return joined[0] if joined else around
+
+
+def _join(around: str, reference: str) -> tuple[str, str] | None:
+    """Return the address and fragment of a reference, None where it is not a reference."""
+    try:
+        return urldefrag(urljoin(around, reference))
+    except ValueError:
+        return None
 
 
 _DATA = frozenset({"const", "enum", "default", "examples"})

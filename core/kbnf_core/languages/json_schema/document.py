@@ -182,7 +182,17 @@ class Document:
         registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
         resource = self._specification.create_resource(self._value)
         resolver = registry.resolver_with_root(resource)
-        return resolver.in_subresource(resource) if _has_id(self._value) else resolver
+        return self._inside(resolver, self._value, "") if _has_id(self._value) else resolver
+
+    def _inside(
+        self, around: "Resolver[Json]", value: dict[str, Json], pointer: str
+    ) -> "Resolver[Json]":
+        """Return what references in a schema with an identifier are relative to."""
+        try:
+            return around.in_subresource(self._specification.create_resource(value))
+        except ValueError:
+            key = "$id" if "$id" in value else "id"
+            raise invalid(f"`{key}` is a URI reference", f"{pointer}/{key}") from None
 
     def is_whole(self, schema: Json) -> bool:
         """Return whether a schema is the document as a whole."""
@@ -231,7 +241,7 @@ class Document:
             return ANYTHING
         if value is not self._value and _has_id(value):
             around = resolver or self._resolver
-            resolver = around.in_subresource(self._specification.create_resource(value))
+            resolver = self._inside(around, value, pointer)
             scope = self._entered(scope, value, resolver)
         return self._named(value, pointer, resolver, scope, closing)
 
@@ -452,7 +462,11 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
         return [Problem(INVALID, message, "")]
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
         return [Problem(INVALID, "`$schema` is a string", "/$schema")]
-    chosen = validator_for(value, default=Draft202012Validator)
+    try:
+        chosen = validator_for(value, default=Draft202012Validator)
+    except ValueError:
+        # It looks at `$schema` as an address, and this is none: an unknown draft as any other.
+        chosen = Draft202012Validator
     # The library's own rule compares each item with each.
     extend: Any = vars(import_module("jsonschema.validators"))["extend"]  # it has no types
     checked = extend(chosen, {"uniqueItems": _repeated_items})

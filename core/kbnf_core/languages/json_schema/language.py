@@ -1,7 +1,7 @@
 """JSON Schema as one of the grammar languages: the JSON texts of the values that it allows."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -10,6 +10,7 @@ from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.options import LIMITS, options_of
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.imports import Imports
+from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source
 
 
@@ -38,6 +39,27 @@ class SchemaLanguage(Language):
     is_json = True
     leaves_out: Mapping[str, bool] = MappingProxyType({})
     """How pydantic writes an object that a program gives."""
+
+    def schemas_in(self, value: Json) -> Iterator[tuple[Json, str]]:
+        """Yield the schemas in a value, parts of it, with their pointers."""
+        del value
+        return iter(())
+
+    def self_contained(self, text: str, path: str | None, imports: Imports) -> str:
+        """Return a text with the files that its schemas refer to; one with errors as it is."""
+        if path is None or '"$ref"' not in text:
+            return text
+        from kbnf_core.languages.json_schema.bundle import bundle_each
+        from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.expressions import constant
+        from kbnf_core.languages.json_schema.problems import ProblemError
+
+        try:
+            value = read_json(text)
+            is_changed = bundle_each(self.schemas_in(value), path, imports)
+        except ProblemError:
+            return text
+        return constant(value).text if is_changed else text
 
     def text_of(self, source: Any) -> str:
         """Return a text, an object of pydantic, or a value as JSON."""
@@ -77,20 +99,8 @@ class _JsonSchema(SchemaLanguage):
 
         return parse_json_schema(source, request)
 
-    def self_contained(self, text: str, path: str | None, imports: Imports) -> str:
-        """Return a schema with the files that its references lead to; one with errors as it is."""
-        if path is None or '"$ref"' not in text:
-            return text
-        from kbnf_core.languages.json_schema.bundle import bundled
-        from kbnf_core.languages.json_schema.document import read_json
-        from kbnf_core.languages.json_schema.expressions import constant
-        from kbnf_core.languages.json_schema.problems import ProblemError
-
-        try:
-            whole = bundled(read_json(text), path, imports)
-        except ProblemError:
-            return text
-        return constant(whole.value).text if whole.moved else text
+    def schemas_in(self, value: Json) -> Iterator[tuple[Json, str]]:
+        yield value, ""
 
     def text_of(self, source: Any) -> str:
         from kbnf_core.languages.json_schema.sources import schema_text

@@ -16,6 +16,7 @@ Emptiness is decided as for ``oneOf``: what is informed is certain, but not ever
 Where it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
+import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
@@ -213,9 +214,9 @@ def _no_schema(schema: Json) -> Iterator[Problem]:
         yield Problem(NO_SCHEMA, message, "", help_)
 
 
-def warn_of_misspelt(schema: Json) -> None:
+def warn_of_misspelt(text: str) -> None:
     """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
-    for problem in _misspelt(schema):
+    for problem in _misspelt(json.loads(text)):
         warnings.warn(f"{problem.pointer}: {problem.message}; {problem.help}", stacklevel=3)
 
 

@@ -192,11 +192,15 @@ class Outcome(NamedTuple):
 
 
 class Embedded(NamedTuple):
-    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called."""
+    """Rules for a schema inside another grammar: ``definitions``, of which ``start`` is called.
+
+    ``schemas`` has what was read of its schemas.
+    """
 
     start: str
     definitions: tuple[tree.Definition, ...]
     outcome: Outcome
+    schemas: Schemas
 
 
 class SchemaText(NamedTuple):
@@ -463,7 +467,8 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
     options = guided(schema, options or Options())
     writer = Writer(schemas_of(schema, options), prefix)
     rules, outcome = _made(writer, lambda root: Notations(writer).rules(writer.write_all(root)))
-    return Embedded(prefix + START, tuple(definition(*rule) for rule in rules.items()), outcome)
+    definitions = tuple(definition(*rule) for rule in rules.items())
+    return Embedded(prefix + START, definitions, outcome, writer.schemas)
 
 
 def raw_strings(

@@ -26,8 +26,7 @@ from kbnf_core.languages.response_template.template import (
 from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import Report, read_value
 from kbnf_core.languages.tools import rendering
-from kbnf_core.languages.tools.chat_template import MEMORY, SECONDS, derived_format
-from kbnf_core.processes import Process, ProcessError, StartError
+from kbnf_core.languages.tools.chat_template import derived_format
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError, MessageError
 from kbnf_core.text.files import read_file
@@ -152,15 +151,11 @@ def _misread(text: str) -> list[str]:
     value = json.loads(text)
     if KEY not in value or not value.get("chat_template"):
         return []
-    process = Process(memory=MEMORY)
     try:
-        found: list[str] = process.call(_compared, text, seconds=SECONDS)
-    except (ProcessError, StartError, KbnfError) as error:
+        found: list[str] = rendering.in_process(_compared, text)
+    except KbnfError as error:
         return [f"it is not held against the chat template: {error}"[:300]]
-    else:
-        return found
-    finally:
-        process.close()
+    return found
 
 
 def _compared(text: str) -> list[str]:

@@ -18,10 +18,12 @@ from kbnf_core.kbnf.parsed import Mark, Shape
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.structural_tag.literals import NOTATIONS, Notation
 from kbnf_core.languages.structural_tag.minimax_m3 import MARKER
-from kbnf_core.languages.structural_tag.xml import STYLES
+from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS, STYLES
 from kbnf_core.text.json_text import NoJsonError, parse_json
 
 _BLANK = " \t\n\r"
+_OF_PYTHON = {written: word for word, written in PYTHON_WORDS.items()}
+_PYTHON_LETTERS = {each[0] for each in _OF_PYTHON}
 _ITEM, _NO_ELEMENT = f"{MARKER}<item>", f"{MARKER}</"
 _NESTED = ("object", "array")
 _ANYTHING = Shape(("string", "object", "array"))
@@ -132,7 +134,7 @@ class _Literal:
 
     def __init__(self, notation: Notation) -> None:
         self._notation = notation
-        self._meant = {written: word for word, written in notation.words.items()}
+        self._meant = _OF_PYTHON
         first, last = notation.brackets
         self._brackets = {first: "{", last: "}"}
         self._word = re.compile(notation.name if notation.quote else r"[^\s,:=(){}\[\]\"]+")
@@ -359,6 +361,8 @@ class _Xml:
 
     def _json(self, value: _Value, final: bool) -> bool:
         end = self._end_of_json(value)
+        if not value.is_begun and self._text.lstrip(_BLANK)[:1] in _PYTHON_LETTERS:
+            return self._python_word(value, end, final)
         if end is None and not final:
             # A string that is not over is kept until its end is found, and said meanwhile.
             is_string = self._text[value.scanned : value.scanned + 1] == '"'
@@ -371,6 +375,16 @@ class _Xml:
             return False
         end = len(self._text) if end is None else end
         self._say(value, len(self._text[:end].rstrip(_BLANK)))
+        self._end(end, value.closing)
+        return True
+
+    def _python_word(self, value: _Value, end: int | None, final: bool) -> bool:
+        """Read a constant that is written as in Python, once it is over."""
+        if end is None and not final:
+            return False
+        end = len(self._text) if end is None else end
+        word = self._text[:end].strip(_BLANK)
+        self._made.append(_OF_PYTHON.get(word, word))
         self._end(end, value.closing)
         return True
 

@@ -71,6 +71,7 @@ class Calls:
     style: str = "json"
     is_single: bool = False
     escapes: str = "canonical"
+    words: str = "json"
     leads: tuple[str, ...] = ("",)
     end_of_turn: str = ""
 
@@ -96,6 +97,8 @@ def _tag(calls: Calls) -> Format:
     styled = schema if calls.style == "json" else {**schema, "style": calls.style}
     if calls.escapes != "canonical":
         styled = {**styled, "escapes": calls.escapes}
+    if calls.words != "json":
+        styled = {**styled, "words": calls.words}
     begun = f"{calls.begin}{NAME}{calls.after_name}"
     begin, *leads = _parts(begun if calls.before.strip() else begun.lstrip())
     *behind, end = _parts(calls.end)

@@ -276,6 +276,7 @@ class Contents:
         except ProblemError as error:
             report_problem(self.report, error.problem, pointer)
             return EMPTY
+        self.report.written[id(schema)] = schema, embedded.schemas
         for loss in embedded.outcome.losses:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
         for note in embedded.outcome.notes:

@@ -32,6 +32,7 @@ STYLES = (
 )
 
 ESCAPES = ("canonical", "unicode", "any")
+WORDS = ("json", "python")
 SYNTAXES = ("ebnf", "lark")
 LEXINGS = ("llguidance", "earley", "lalr", "scannerless")
 
@@ -212,6 +213,7 @@ _SCHEMA: dict[str, Field] = {
     "excludes": Field(words, ()),
     "tool": Field(name, None),
     "escapes": Field(one_of(ESCAPES, or_null=True), None),
+    "words": Field(one_of(WORDS, or_null=True), None),
 }
 _CALLS: dict[str, Field] = {
     "tags": _TAGS,

@@ -1,8 +1,11 @@
 """XGrammar's structural tags as one of the grammar languages."""
 
+from collections.abc import Iterator
+
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.language import SchemaLanguage
+from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source
 
 
@@ -10,6 +13,12 @@ class _StructuralTag(SchemaLanguage):
     name = "Structural tag"
     extension = ".structural_tag"
     takes_fixes = False
+
+    def schemas_in(self, value: Json) -> Iterator[tuple[Json, str]]:
+        """Yield the schemas in a tag."""
+        from kbnf_core.languages.structural_tag.read import schemas_in
+
+        yield from schemas_in(value) if isinstance(value, dict) else ()
 
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.structural_tag.parse import parse_structural_tag

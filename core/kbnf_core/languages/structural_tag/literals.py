@@ -33,11 +33,13 @@ from kbnf_core.languages.structural_tag.contents import avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.schemas import constants
 from kbnf_core.languages.structural_tag.xml import (
+    PYTHON_WORDS,
     Members,
     NestedArguments,
     kind_of,
     other_members,
     other_names,
+    spellings,
 )
 
 _BRACES = ("{", "}")
@@ -65,15 +67,17 @@ NOTATIONS: Mapping[str, Notation] = {
         _BRACES, ":", ",", '<|"|>', {}, r"[^\x00-\x20:,{}\[\]<>\x22]+", is_sorted=True
     ),
     "python": Notation(
-        ("(", ")"), "=", ", ", "", {"true": "True", "false": "False", "null": "None"},
+        ("(", ")"), "=", ", ", "", PYTHON_WORDS,
         r"[A-Za-z_][A-Za-z0-9_]*",
     ),
 }  # fmt: skip
 
 
-def literal(style: str, value: Any) -> str:
+def literal(style: str, value: Any, *, words: str = "json") -> str:
     """Return the outermost object, a value of Python, as it is written."""
-    return str(fold(("", value), _parts, lambda node, parts: _written(style, node, parts)))
+    notation = NOTATIONS[style]
+    notation = notation._replace(words=PYTHON_WORDS) if words == "python" else notation
+    return str(fold(("", value), _parts, lambda node, parts: _written(notation, node, parts)))
 
 
 def _parts(node: tuple[str, Any]) -> list[tuple[str, Any]]:
@@ -83,8 +87,7 @@ def _parts(node: tuple[str, Any]) -> list[tuple[str, Any]]:
     return [("inner", each) for each in value] if isinstance(value, list) else []
 
 
-def _written(style: str, node: tuple[str, Any], parts: list[str]) -> str:
-    notation = NOTATIONS[style]
+def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str:
     where, value = node
     if isinstance(value, list):
         return f"[{notation.separator.join(parts)}]"
@@ -111,6 +114,7 @@ class LiteralArguments(NestedArguments):
     """Writes arguments in a notation."""
 
     takes_excludes = True
+    unsaid_items = True
 
     def prepare(self) -> None:
         """Make the rule of strings."""
@@ -224,7 +228,9 @@ class LiteralArguments(NestedArguments):
                 for value in listed:
                     if isinstance(value, str) and any(map(value.count, self.fields["excludes"])):
                         continue
-                    yield text(fold(("inner", value), _parts, self._constant))
+                    written = fold(("inner", value), _parts, self._constant)
+                    is_text = isinstance(value, str)
+                    yield from map(text, [written] if is_text else spellings(written, self.fields))
             elif each is True or (kind is None and each is not False):
                 yield self._any("any_value", where)
             elif kind == "object" and not {"properties", "additionalProperties"} & each.keys():
@@ -237,7 +243,7 @@ class LiteralArguments(NestedArguments):
                 yield from self._scalar(each, kind, where, hint)
 
     def _constant(self, node: tuple[str, Any], parts: list[str]) -> str:
-        return _written(self._style, node, parts)
+        return _written(self._notation, node, parts)
 
     def _string(self, schema: dict[str, Any], pointer: str, hint: str) -> Form:
         quote = self._notation.quote
@@ -250,7 +256,7 @@ class LiteralArguments(NestedArguments):
         words = self._notation.words
         if kind in ("boolean", "null"):
             for word in ("true", "false") if kind == "boolean" else ("null",):
-                yield text(words.get(word, word))
+                yield from map(text, spellings(words.get(word, word), self.fields))
         else:
             yield self.contents.schema(self.schemas.whole(schema), self.options, pointer, hint)
 

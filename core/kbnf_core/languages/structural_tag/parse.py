@@ -25,7 +25,8 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     """
     report = Report(source)
     options = replace(options_of(request.options), lossy=request.lossy)
-    return TagReading(read_tag(source, report, request.limits), report, request, options)
+    nodes = read_tag(source, report, request.limits, request.imports)
+    return TagReading(nodes, report, request, options)
 
 
 class TagReading(Parsed):
@@ -36,6 +37,9 @@ class TagReading(Parsed):
     ) -> None:
         source = report.source
         rules = write_rules(nodes, report, request, options) if nodes else ()
+        if not request.as_tree:
+            # Lints come later, if at all, and this is much to keep.
+            report.written.clear()
         broken = frozenset((START,)) if report.errors else frozenset[str]()
         kept = () if report.errors else tuple(placed(each, at(each.span)) for each in rules)
         generated = frozenset(
@@ -67,10 +71,9 @@ class TagReading(Parsed):
             if node.kind in OF_SCHEMAS:
                 schema = node.fields["json_schema"]
                 options = guided(schema, options_in(node.fields, self._options))
-                for problem in (
-                    *oddities(schema, options),
-                    *contradictions(schemas_of(schema, options)),
-                ):
+                written = self._report.written.get(id(schema))
+                schemas = written[1] if written else schemas_of(schema, options)
+                for problem in (*oddities(schema, options), *contradictions(schemas)):
                     pointer = f"{node.pointer}/json_schema{problem.pointer}"
                     source = self._report.source
                     found = diagnostic(problem._replace(pointer=pointer), source)

@@ -6,9 +6,11 @@ it stands for.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kbnf_core.languages.json_schema.bundle import bundle_each
 from kbnf_core.languages.json_schema.document import escape
+from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.structural_tag.formats import (
     FORMATS,
     REQUIRED,
@@ -19,9 +21,13 @@ from kbnf_core.languages.structural_tag.formats import (
     guessed,
 )
 from kbnf_core.text.diagnostics import Diagnostic
+from kbnf_core.text.imports import Imports
 from kbnf_core.text.json_text import NoJsonError, parse_json
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.schemas import Schemas
 
 INVALID = "E441"
 UNSUPPORTED = "E442"
@@ -48,12 +54,14 @@ class Node:
 class Report:
     """What is found while reading and writing: diagnostics at the places of JSON Pointers.
 
-    ``sound`` are the schemas that were checked, by identity.
+    ``sound`` are the schemas that were checked, by identity; ``written`` those that were written as
+    a whole, with what was read of them.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.sound: dict[int, Any] = {}
+        self.written: dict[int, tuple[Any, Schemas]] = {}
         self.errors: list[Diagnostic] = []
         self.losses: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
@@ -86,13 +94,32 @@ class Report:
         return pointer
 
 
-def read_tag(source: Source, report: Report, limits: Limits) -> list[Node]:
+def schemas_in(value: Any, pointer: str = "") -> Iterator[tuple[Any, str]]:
+    """Yield the schemas in a structural tag, with their pointers."""
+    pending: list[tuple[Any, str]] = [(value, pointer)]
+    while pending:
+        holder, where = pending.pop()
+        pairs = holder.items() if isinstance(holder, dict) else enumerate(holder)
+        for name, each in pairs:
+            if name == "json_schema" or (name == "schema" and "begin" in holder):
+                yield each, f"{where}/{name}"
+            elif isinstance(each, dict | list):
+                pending.append((each, f"{where}/{escape(str(name))}"))
+
+
+def read_tag(source: Source, report: Report, limits: Limits, imports: Imports) -> list[Node]:
     """Return the nodes of a structural tag, outer ones first; none where there are errors."""
     try:
         value = parse_json(source.text)
     except NoJsonError as error:
         message = f"a structural tag must be JSON: {error.reason}"
         report.errors.append(Diagnostic(INVALID, message, source, error.span))
+        return []
+    try:
+        bundle_each(schemas_in(value if isinstance(value, dict) else {}), source.path, imports)
+    except ProblemError as error:
+        for each in error.problems:
+            report.error(each.pointer, each.message, code=each.code)
         return []
     return read_value(value, report, limits)
 

@@ -20,7 +20,7 @@ MOST_CASES = 1_000
 OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"})
 """Keywords of objects that are read."""
 
-_NO_CONSTRAINTS = frozenset(
+NO_CONSTRAINTS = frozenset(
     {
         "$defs", "definitions", "title", "description", "$schema", "$id", "default", "examples",
         "$comment",
@@ -109,7 +109,7 @@ class Schemas:
 
     def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
         """Report the keywords that are not ``known``; return whether there are any."""
-        strange = [name for name in schema if name not in known | _NO_CONSTRAINTS]
+        strange = [name for name in schema if name not in known | NO_CONSTRAINTS]
         for name in strange:
             where = f"{pointer}/{escape(name)}"
             message = f"`{name}` beside arguments in XML is not supported"

@@ -41,6 +41,7 @@ from kbnf_core.languages.structural_tag.contents import Contents, avoiding
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED
 from kbnf_core.languages.structural_tag.schemas import (
     MOST_CASES,
+    NO_CONSTRAINTS,
     OF_OBJECTS,
     Schemas,
     constants,
@@ -53,6 +54,8 @@ class NestedArguments(ABC):
     """Writes the arguments of a tool in a style."""
 
     takes_excludes = False
+    unsaid_items: Any = False
+    """The schema of items where an array has none for them."""
 
     def __init__(
         self, contents: Contents, fields: Mapping[str, Any], options: Options, pointer: str
@@ -130,8 +133,9 @@ class NestedArguments(ABC):
             for index, each in enumerate(first)
         ][:high]
         rest: Form = EMPTY
-        if schema.get("items", False) is not False:
-            rest = self.element(None, schema["items"], f"{pointer}/items", f"{hint}_item")
+        each = schema.get("items", self.unsaid_items)
+        if each is not False:
+            rest = self.element(None, each, f"{pointer}/items", f"{hint}_item")
         elif low > len(items):
             message = f"`minItems` is {low}, and there are {len(items)} items"
             self.report.error(f"{pointer}/minItems", message, code=UNSUPPORTED)
@@ -171,6 +175,20 @@ def kind_of(schema: Any) -> str | None:
     if {"properties", "required", "additionalProperties"} & schema.keys():
         return "object"
     return "array" if {"items", "prefixItems"} & schema.keys() else None
+
+
+PYTHON_WORDS = {"true": "True", "false": "False", "null": "None"}
+"""The constants of JSON that Python writes otherwise."""
+
+
+_WORDS = {"boolean": ("true", "false"), "null": ("null",)}
+
+
+def spellings(word: str, fields: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how a constant is written: as in JSON, and as in Python where the format says so."""
+    yield word
+    if fields["words"] == "python" and word in PYTHON_WORDS:
+        yield PYTHON_WORDS[word]
 
 
 _DSML = "｜DSML｜"
@@ -219,6 +237,7 @@ class Arguments:
         self._contents = contents
         self._report = contents.report
         self._schema = fields["json_schema"]
+        self._fields = fields
         self._excludes = fields["excludes"]
         self._name = fields["style"]
         self._options = options
@@ -336,7 +355,9 @@ class Arguments:
                 if self._excluded(written):
                     continue
                 kind = _kind(value) if is_single else None
-                yield _Case(text(written), kind, isinstance(value, str))
+                is_text = isinstance(value, str)
+                spelled = [written] if is_text else [*spellings(written, self._fields)]
+                yield _Case(alternation(map(text, spelled)), kind, is_text)
         elif schema is True or (isinstance(schema, dict) and "type" not in schema):
             yield _Case(self._plain, None, True)
             tagged = self._name.startswith("deepseek")
@@ -349,6 +370,10 @@ class Arguments:
             kind = schema["type"] if isinstance(schema, dict) else None
             told = "number" if kind == "integer" else kind
             form = self._json(self._schemas.whole(schema), pointer, f"{hint}_value")
+            if schema is not False and not schema.keys() - NO_CONSTRAINTS - {"type"}:
+                words = _WORDS.get(str(kind), ())
+                both = {each for word in words for each in spellings(word, self._fields)}
+                form = alternation([form, *map(text, sorted(both.difference(words)))])
             yield _Case(form, told if is_single and isinstance(told, str) else None, False)
 
     def _excluded(self, value: str) -> bool:

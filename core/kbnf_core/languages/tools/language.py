@@ -1,6 +1,6 @@
 """Lists of tools as one of the grammar languages: the calls that a model may write."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -8,6 +8,7 @@ from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.language import SchemaLanguage
 from kbnf_core.languages.tools.options import CALLS, calls_of
+from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source
 
 
@@ -17,9 +18,20 @@ class _ToolList(SchemaLanguage):
     leaves_out = MappingProxyType({"exclude_none": True})
 
     def read(self, source: Source, request: Request) -> Parsed:
-        from kbnf_core.languages.tools.parse import parse_tool_list
+        from kbnf_core.languages.tools.parse import ToolTag, parse_tool_list
 
-        return parse_tool_list(source, request)
+        parsed = parse_tool_list(source, request)
+        if not isinstance(parsed, ToolTag) or parsed.made_of is None:
+            return parsed
+        from kbnf_core.languages.tools.own_tools import with_own_tools
+
+        return with_own_tools(self, parsed, request)
+
+    def schemas_in(self, value: Json) -> Iterator[tuple[Json, str]]:
+        """Yield the schemas of the tools and of the answer."""
+        from kbnf_core.languages.tools.parse import schemas_in
+
+        yield from schemas_in(value)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
         """Raise ``ConfigError`` for options that lists of tools have not, or not so."""

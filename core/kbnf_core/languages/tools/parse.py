@@ -14,6 +14,7 @@ from typing import Any
 
 from kbnf_core.ir import Grammar, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
+from kbnf_core.languages.json_schema.bundle import bundle_each
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
@@ -39,6 +40,7 @@ from kbnf_core.languages.structural_tag.call_texts import CHOICES
 from kbnf_core.languages.structural_tag.models import format_named
 from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
+from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
 from kbnf_core.languages.tools.choice import ANY_CHOICE, AUTO, NONE, REQUIRED, Choice
 from kbnf_core.languages.tools.forms import (
     INVALID,
@@ -51,10 +53,12 @@ from kbnf_core.languages.tools.forms import (
     refusals,
     tools_of,
 )
+from kbnf_core.languages.tools.messages import MadeOf
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.imports import BELOW, Imports
 from kbnf_core.text.json_text import Json, NoJsonError, parse_json
 from kbnf_core.text.source import Source
 
@@ -75,6 +79,15 @@ class _List:
         """Return how the schema of arguments is read: no argument is allowed without a name."""
         return guided(schema, closed_unless_open(self.options))
 
+    def arguments(self, tool: Tool) -> SchemaReading:
+        """Return the arguments of a tool as JSON."""
+        known = arguments_of(tool)
+        schema = _NO_ARGUMENTS if known is None else known
+        moved = (("", tool.schema_pointer),)
+        return SchemaReading(
+            SchemaText(self.source, schema, self.guided(schema), moved), as_tree=False
+        )
+
 
 def parse_tool_list(source: Source, request: Request) -> Parsed:
     """Read a list of tools in any of the forms (``forms``) to the calls of them.
@@ -85,7 +98,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     """
     how = calls_of(request.options)
     options = replace(options_of(of_schemas(request.options)), lossy=request.lossy)
-    listed = _read(source, options, how)
+    listed = _read(source, options, how, request.imports)
     if listed.errors:
         errors = [_finding(each, source) for each in listed.errors]
         return _BrokenList(listed, [*errors, *_one_by_one(listed)])
@@ -113,7 +126,7 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
         wrong = [] if found.are_all_possible() else _one_by_one(listed)
         remarks = listed.notes
     else:
-        found = _Tag(listed, how, request)
+        found = ToolTag(listed, how, request)
         wrong = _one_by_one(listed) if _errors_in(found.diagnostics) else []
         # No call of a format has the grammar of a custom tool, which is read nevertheless.
         wrong += _Texts(replace(listed, tools=texts), request).diagnostics if texts else ()
@@ -124,6 +137,11 @@ def parse_tool_list(source: Source, request: Request) -> Parsed:
     if not _errors_in(found.diagnostics):
         found.diagnostics += tuple(_finding(each, source) for each in remarks)
     return found
+
+
+def refused(listed: _List, problems: Iterable[Problem]) -> Parsed:
+    """Return a list that cannot be used."""
+    return _BrokenList(listed, [_finding(each, listed.source) for each in problems])
 
 
 def _errors_in(found: Iterable[Diagnostic]) -> bool:
@@ -147,13 +165,35 @@ def _finding(problem: Problem, source: Source) -> Diagnostic:
     return found if problem.pointer else replace(found, message=f"the list: {problem.message}")
 
 
-def _read(source: Source, options: Options, how: Calls) -> _List:
-    """Return the tools of a text, and all that is wrong with them."""
+def schemas_in(value: Json) -> Iterator[tuple[Json, str]]:
+    """Yield the schemas of a list or a request, of calls and of the answer, with their pointers."""
+    found = tools_of(value)
+    for tool in found.tools:
+        yield from tool.schemas
+    if found.answer is not None:
+        yield from found.answer.schemas
+        if found.answer.tag is not None:
+            yield from tag_schemas(found.answer.tag, found.answer.pointer)
+
+
+def _value(source: Source, imports: Imports) -> Json:
+    """Return what a text is, with the files that its schemas refer to. Raises ProblemError."""
     try:
         value = parse_json(source.text)
     except NoJsonError as error:
-        problem = Problem(INVALID, f"the list is not JSON: {error.reason}", "", span=error.span)
-        return _List(source, (), (), options, (problem,))
+        message = f"the list is not JSON: {error.reason}"
+        raise ProblemError(Problem(INVALID, message, "", span=error.span)) from None
+    if source.path is not None and '"$ref"' in source.text:
+        bundle_each(schemas_in(value), source.path, imports)
+    return value
+
+
+def _read(source: Source, options: Options, how: Calls, imports: Imports) -> _List:
+    """Return the tools of a text, and all that is wrong with them."""
+    try:
+        value = _value(source, imports)
+    except ProblemError as error:
+        return _List(source, (), (), options, error.problems)
     found = tools_of(value)
     most = options.limits.tools
     if len(found.tools) > most:
@@ -353,17 +393,18 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
     """Return the structural tag of calls of some tools."""
     from kbnf_core.languages.structural_tag.presets import tool_calls
 
-    functions = [{"name": each.name, "parameters": _parameters(each)} for each in listed.tools]
+    functions = [{"name": each.name, "parameters": arguments_of(each)} for each in listed.tools]
     return tool_calls(
         str(how.tool_calls),
         functions,
         choice=listed.tools[0].name if listed.choice.is_named else listed.choice.mode,
+        is_named=listed.choice.is_named,
         reasoning=how.reasoning,
         parallel=not (how.single_call or listed.choice.is_single),
     )
 
 
-def _parameters(tool: Tool) -> Json:
+def arguments_of(tool: Tool) -> Json:
     """Return the schema of a tool's arguments: that of a custom one is a text called `input`."""
     if tool.text is None:
         return tool.schema
@@ -428,7 +469,9 @@ _DEFINITIONS = ("grammar", "pattern")
 """The fields of formats that have the grammar of a custom tool."""
 
 
-def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) -> Conversion:
+def tag_of_text(
+    text: str, options: Mapping[str, Any], path: str | None = None, imports: Imports = BELOW
+) -> Conversion:
     """Return the structural tag of calls of the tools in a text.
 
     Raises ``GrammarError`` for a text that is no list of tools, ``ConfigError`` for options that
@@ -436,18 +479,19 @@ def tag_of_text(text: str, options: Mapping[str, Any], path: str | None = None) 
     """
     how = calls_of(options)
     source = Source(text, path, is_json=True)
-    listed = _read(source, options_of(of_schemas(options)), how)
+    listed = _read(source, options_of(of_schemas(options)), how, imports)
     if listed.errors:
         raise GrammarError([_finding(each, source) for each in listed.errors])
-    shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=_number)
+    shown = json.dumps(tag_of(listed, how), indent=2, ensure_ascii=False, default=as_number)
     return Conversion(shown + "\n", True, ())
 
 
-def _number(value: Any) -> int | float:
+def as_number(value: Any) -> int | float:
+    """Return a number of JSON, a ``Decimal``, for ``json.dumps``."""
     return int(value) if value == value.to_integral_value() else float(value)
 
 
-class _Tag(TagReading):
+class ToolTag(TagReading):
     """The calls of some tools in the format of a model."""
 
     def __init__(self, listed: _List, how: Calls, request: Request) -> None:
@@ -455,17 +499,19 @@ class _Tag(TagReading):
         report = _Report(listed.source, _places(tag, listed.tools))
         report.sound = {id(each.schema): each.schema for each in listed.tools}
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
-        self._listed = listed
-        self._template = format_named(str(how.tool_calls)).get("response_template")
+        self.listed = listed
+        known = format_named(str(how.tool_calls))
+        self.made_of = MadeOf.of(known)
+        self._template = known.get("response_template")
 
     def _suspicious(self) -> Iterator[Diagnostic]:
-        return _suspicious(self._listed)
+        return _suspicious(self.listed)
 
     def marked(self) -> Marked:
         """Return the marked rules of the calls, and what messages are read by."""
-        tools = [{"name": each.name, "parameters": each.schema} for each in self._listed.tools]
+        tools = [{"name": each.name, "parameters": each.schema} for each in self.listed.tools]
         known = {"template": self._template, "tools": tools}
-        messages = json.dumps(known, default=_number) if self._template else ""
+        messages = json.dumps(known, default=as_number) if self._template else ""
         return super().marked()._replace(messages=messages)
 
 

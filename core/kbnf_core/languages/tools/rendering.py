@@ -14,9 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from kbnf_core.text.errors import ConfigError
+from kbnf_core.processes import Process, ProcessError, StartError
+from kbnf_core.text.errors import ConfigError, KbnfError
 
 TOKENS = tuple(f"{each}_token" for each in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
+
+SECONDS = 10.0
+"""The time for what is asked of a template at once, all renderings together."""
+
+MEMORY = 512 << 20
+"""Bytes that this may take."""
 
 _MOST_TEXT = 1 << 20
 """Characters that a template may write."""
@@ -191,3 +198,27 @@ def calling(
     ]
     first, last = answer("", thought)
     return [first, {**last, "content": content, "tool_calls": made}]
+
+
+def in_process(function: Callable[..., Any], *arguments: object) -> Any:
+    """Return what a function returns that renders a template, in a process with limits.
+
+    Raises ``ConfigError`` where it takes more, and what the function raises of this package.
+    """
+    process = Process(memory=MEMORY)
+    try:
+        return process.call(function, *arguments, seconds=SECONDS)
+    except StartError as error:
+        raise ConfigError(f"no process for the chat template can be started: {error}") from None
+    except ProcessError as error:
+        if error.is_late:
+            raise ConfigError(
+                f"the chat template takes too long: it is rendered for at most {SECONDS:g} s"
+            ) from None
+        raise ConfigError(f"the chat template cannot be rendered: {error}") from None
+    except KbnfError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"the chat template cannot be rendered: {error}"[:300]) from error
+    finally:
+        process.close()

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.frontend import read_grammar
+from kbnf_core.frontend import Language, read_grammar
+from kbnf_core.ir import Grammar
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages.structural_tag.models import marker_texts, table
 from kbnf_core.languages.structural_tag.presets import tool_calls
-from kbnf_core.languages.tools.language import TOOL_LIST
 from kbnf_core.languages.tools.rendering import OtherwiseError
 from kbnf_core.text.errors import KbnfError
 from kbnf_core.text.source import Source
@@ -29,28 +29,38 @@ _MOST_NAMED = 3
 class Calls:
     """The texts of calls of some tools in a format; needs the engine."""
 
-    def __init__(self, name: str, tools: Sequence[Mapping[str, Any]], **options: str) -> None:
+    def __init__(
+        self, language: Language, name: str, tools: Sequence[Mapping[str, Any]], **options: Any
+    ) -> None:
+        self._language = language
         self._text = json.dumps(tools)
         self._options = {"tool_calls": name, **options}
 
     @cached_property
     def _states(self) -> "StateTable | None":
         """The states of the grammar; None where the format has none of these tools."""
-        from kbnf_core.lower.build import build_tables
-        from kbnf_core.recognise.states import StateTable
-
         source = Source(self._text, is_json=True)
-        reading = read_grammar(source, TOOL_LIST, Request(lossy=True, options=self._options))
-        if reading.grammar is None:
-            return None
-        return StateTable(build_tables(reading.grammar, counted=True))
+        request = Request(lossy=True, options=self._options)
+        reading = read_grammar(source, self._language, request)
+        return None if reading.grammar is None else states_of(reading.grammar)
 
     def has(self, text: str) -> bool:
         """Return whether a text is one of them."""
-        if self._states is None:
-            return False
-        state, size = self._states.feed(self._states.initial, text.encode())
-        return size == len(text.encode()) and bool(self._states.completions(state))
+        return self._states is not None and has_text(self._states, text)
+
+
+def states_of(grammar: Grammar) -> "StateTable":
+    """Return the states of a grammar; needs the engine."""
+    from kbnf_core.lower.build import build_tables
+    from kbnf_core.recognise.states import StateTable
+
+    return StateTable(build_tables(grammar, counted=True))
+
+
+def has_text(states: "StateTable", text: str) -> bool:
+    """Return whether a text is one of a grammar."""
+    state, size = states.feed(states.initial, text.encode())
+    return size == len(text.encode()) and bool(states.completions(state))
 
 
 def requiring(tools: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[Mapping[str, Any]]:
@@ -64,6 +74,7 @@ def requiring(tools: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[
 
 
 def verify(
+    language: Language,
     name: str,
     tools: Sequence[Mapping[str, Any]],
     written: Mapping[str, str],
@@ -78,7 +89,7 @@ def verify(
     """
     if not has_engine():
         return
-    asked, free = (Calls(name, tools, tool_choice=each) for each in ("required", "auto"))
+    asked, free = (Calls(language, name, tools, tool_choice=each) for each in ("required", "auto"))
     for title, text in written.items():
         if not asked.has(text):
             raise OtherwiseError(f"its grammar does not accept {title}: {text!r}"[:300])
@@ -89,7 +100,9 @@ def verify(
             raise OtherwiseError(f"its grammar accepts calls with {title}: {text!r}"[:300])
     ways = ("auto", "enabled")
     if thinking and "auto enabled" in json.loads(name)["templates"]:
-        judges = [Calls(name, tools, tool_choice="required", reasoning=each) for each in ways]
+        judges = [
+            Calls(language, name, tools, tool_choice="required", reasoning=each) for each in ways
+        ]
         if not any(judge.has(text) for judge in judges for text in thinking):
             raise OtherwiseError(
                 f"its grammar does not accept a call after thoughts: {thinking[0]!r}"[:300]
@@ -97,14 +110,14 @@ def verify(
 
 
 def fitting_presets(
-    tools: Sequence[Mapping[str, Any]], written: Sequence[str], template: str
+    language: Language, tools: Sequence[Mapping[str, Any]], written: Sequence[str], template: str
 ) -> str:
     """Return a sentence that names the formats which take what a template writes, if any do.
 
     Where it writes nothing, those whose markers are all in its text may be meant.
     """
     if written and has_engine():
-        found = [each for each in table() if _takes_all(each, tools, written)]
+        found = [each for each in table() if _takes_all(language, each, tools, written)]
         sentence = "these take what it writes for calls"
     else:
         found = [each for each in table() if _has_markers(each, template)]
@@ -132,8 +145,10 @@ def _without_excluded(value: Any) -> Any:
 _NAMELESS = {"name": "n"}
 
 
-def _takes_all(name: str, tools: Sequence[Mapping[str, Any]], written: Sequence[str]) -> bool:
-    calls = Calls(name, tools, tool_choice="required")
+def _takes_all(
+    language: Language, name: str, tools: Sequence[Mapping[str, Any]], written: Sequence[str]
+) -> bool:
+    calls = Calls(language, name, tools, tool_choice="required")
     try:
         return all(calls.has(text) or calls.has(text.strip()) for text in written)
     except KbnfError:

@@ -20,7 +20,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         yield from _written_twice(reading, reading.document.alternatives)
         return
     tops: dict[str, dict[str, Span]] = {}
-    for definition in reading.document.definitions:
+    for definition in reading.document.written:
         first = tops.setdefault(definition.name.value, {})
         yield from _repeated(reading, definition.branches, first)
         for node in postorder(definition.body):

@@ -25,7 +25,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding for each border over which an excluded text returns, odd limits, bytes."""
     reading = subject.reading
     excluded = ExcludedWords(reading.document)
-    for node in reading.document.nodes():
+    for node in reading.document.written_nodes():
         if isinstance(node, Exception_):
             yield from _limit(reading, node, excluded)
             if reading.language is KBNF:

@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
 
 def _bare_escapes(reading: Reading) -> Iterator[Diagnostic]:
     source = reading.document.source
-    texts = [n for n in reading.document.nodes() if isinstance(n, Terminal | ByteString)]
+    texts = [n for n in reading.document.written_nodes() if isinstance(n, Terminal | ByteString)]
     bare = [n for n in texts if isinstance(n, Terminal) and _BARE.fullmatch(n.text.value)]
     if not bare:
         return

@@ -29,7 +29,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     if reading.language not in (KBNF, GBNF, LARK):
         return
     source = reading.document.source
-    for node in reading.document.nodes():
+    for node in reading.document.written_nodes():
         text = node.text.value if isinstance(node, Terminal) else ""
         found = _REGEX.fullmatch(text)
         before = source.text[: node.span.start][-1:]

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import AcceptTokenResult, Engine, GrammarError, Vocabulary, check
+from kbnf_core import AcceptTokenResult, Engine, Grammar, GrammarError, Vocabulary, check
 from kbnf_core.convert import from_bnf
+from kbnf_core.kbnf.tree import Reference, Sequence, Terminal
+from kbnf_core.languages import BNF
 from kbnf_core.text.errors import EngineError
 from kbnf_testing.data import DATA, SPEC
 
@@ -116,3 +118,16 @@ def test_losses_without_a_vocabulary() -> None:
     conversion = from_bnf("<start>::=<any!><except!('ar')>'x'")
     assert [loss.code for loss in conversion.losses] == ["W405", "W405"]
     assert "except!('ar')" in conversion.text
+
+
+def test_tokens_are_no_part_of_what_was_written() -> None:
+    """Lints of the text do not look at them: a vocabulary has a hundred thousand."""
+    vocabulary = Vocabulary({i: b"%d" % i for i in range(100)})
+    reading = Grammar.read("<start>::=<any!>'x'<except!('7')>", BNF, vocabulary=vocabulary).reading
+    assert len(list(reading.document.nodes())) > 150
+    assert [type(node) for node in reading.document.written_nodes()] == [
+        Reference,
+        Terminal,
+        Reference,
+        Sequence,
+    ]

@@ -191,3 +191,10 @@ def test_a_store_has_the_files_in_its_recipe(tmp_path: Path) -> None:
     assert _fits(before.read_by(Grammar.read, None), "1")
     (tmp_path / "b.json").write_text('{"const": 2}')
     assert recipe_of(file).key("") != before.key("")
+
+
+def test_an_identifier_that_is_no_address_leads_to_no_file(tmp_path: Path) -> None:
+    schema = {"$id": "http://[", "$ref": "b.json", "properties": {"a": {"$ref": "//["}}}
+    file = _written(tmp_path, {"a.json": schema, "b.json": {}})
+    with pytest.raises(GrammarError, match="E80"):
+        _read(file)

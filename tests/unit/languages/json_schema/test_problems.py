@@ -52,6 +52,10 @@ PROBLEMS: list[tuple[Any, str, str]] = [
     ({"$ref": "https://example.org/schema"}, "E805", "/$ref"),
     ({"$ref": "#/$defs/missing"}, "E805", "/$ref"),
     ({"$ref": "file:///etc/passwd"}, "E805", "/$ref"),
+    ({"$ref": "http://["}, "E805", "/$ref"),
+    ({"$id": "http://[", "$ref": "b.json"}, "E802", "/$id"),
+    ({"properties": {"a": {"$id": "http://[", "$ref": "#"}}}, "E802", "/properties/a/$id"),
+    ({"$schema": "http://[", "$ref": "#/$defs/missing"}, "E805", "/$ref"),
 ]
 
 

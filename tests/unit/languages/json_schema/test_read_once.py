@@ -11,7 +11,15 @@ import pytest
 from kbnf_core.convert import convert
 from kbnf_core.grammar import Grammar
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages import GBNF, JSON_SCHEMA, KBNF, LARK, TOOL_LIST, Language
+from kbnf_core.languages import (
+    GBNF,
+    JSON_SCHEMA,
+    KBNF,
+    LARK,
+    STRUCTURAL_TAG,
+    TOOL_LIST,
+    Language,
+)
 from kbnf_core.languages.json_schema import parse
 from kbnf_core.languages.json_schema.document import Document, check_schema, read_json
 from kbnf_core.languages.json_schema.schemas import Schemas
@@ -35,6 +43,29 @@ TOOLS = [
     {"type": "function", "function": {"name": f"tool{number}", "parameters": SCHEMA}}
     for number in range(8)
 ]
+
+RESPONSE_FORMAT = {
+    "type": "json_schema",
+    "json_schema": {"name": "order", "schema": SCHEMA},
+}
+
+
+def _tag(style: str) -> dict[str, Any]:
+    """Return a tag around two schemas in this style."""
+    tags = [
+        {
+            "type": "tag",
+            "begin": f"<{name}>",
+            "content": {"type": "json_schema", "json_schema": SCHEMA, "style": style},
+            "end": f"</{name}>",
+        }
+        for name in ("first", "second")
+    ]
+    return {
+        "type": "structural_tag",
+        "format": {"type": "triggered_tags", "triggers": ["<"], "tags": tags},
+    }
+
 
 READING = (read_json, parse_json, check_schema, parse_kbnf)
 
@@ -64,13 +95,24 @@ def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 @pytest.mark.parametrize("target", [None, KBNF, GBNF, LARK], ids=lambda each: each and each.name)
 @pytest.mark.parametrize(
-    ("language", "value", "checked"), [(JSON_SCHEMA, SCHEMA, 1), (TOOL_LIST, TOOLS, 8)]
+    ("language", "value", "checked", "made", "linted"),
+    [
+        (JSON_SCHEMA, SCHEMA, 1, 1, 0),
+        (TOOL_LIST, TOOLS, 8, 1, 0),
+        (TOOL_LIST, RESPONSE_FORMAT, 1, 1, 0),
+        (STRUCTURAL_TAG, _tag("json"), 2, 2, 0),
+        # Each of four arguments is a document; the whole is one for lints only.
+        (STRUCTURAL_TAG, _tag("qwen_xml"), 2, 8, 2),
+    ],
+    ids=["schema", "tools", "response_format", "tag", "tag-xml"],
 )
 def test_a_schema_is_read_once(
     counts: Counter[str],
     language: Language,
     value: Any,
     checked: int,
+    made: int,
+    linted: int,
     target: Language | None,
 ) -> None:
     text = json.dumps(value)
@@ -81,7 +123,8 @@ def test_a_schema_is_read_once(
     # What has formats shows the rules of a library, which a process reads once.
     assert counts.pop("parse_kbnf", 0) <= (target is not None)
     assert counts.pop("read_json", 1) == 1
-    assert counts == {"parse_json": 1, "check_schema": checked, "Document": 1, "Schemas": 1}
+    made += linted * (target is not None)
+    assert counts == {"parse_json": 1, "check_schema": checked, "Document": made, "Schemas": made}
 
 
 @pytest.mark.parametrize("made", ["to_kbnf", "parser"])

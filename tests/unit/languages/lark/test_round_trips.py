@@ -1,6 +1,7 @@
 """What is written as Lark reads back, without an option, to the same language."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,8 @@ MARKED = [
 ONLY_ONE_ENGINE = {"c_subset", "cjk_sentences", "sql"}
 """Those whose proof takes more work than a test has."""
 REFUSED = {"reasoned_answer"}
-LOSSY = {"markdown_code_block"}
+LOSSY = {"markdown_code_block", "gbnf-0"}
+"""Those of bytes that are no UTF-8."""
 
 
 def shipped() -> dict[str, str]:
@@ -43,10 +45,14 @@ def shipped() -> dict[str, str]:
 
 
 def documented() -> dict[str, str]:
+    return blocks_of([*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"])
+
+
+def blocks_of(pages: list[Path]) -> dict[str, str]:
     found = {}
-    for page in [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]:
+    for page in pages:
         blocks = re.findall(
-            r"^```kbnf\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+            r"^```kbnf[^\n]*\n(.*?)^```", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
         )
         found.update({f"{page.stem}-{n}": text for n, text in enumerate(blocks)})
     return found
@@ -82,6 +88,29 @@ def assert_reads_back(text: str) -> str:
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_shipped_and_documented_grammars_read_back(name: str) -> None:
     assert_reads_back(GRAMMARS[name])
+
+
+@pytest.mark.slow
+def test_grammars_on_pages_of_findings_read_back() -> None:
+    counts: Counter[str] = Counter()
+    for text in blocks_of(sorted((ROOT / "core").rglob("*.md"))).values():
+        if _grammar(text) is None:
+            continue
+        try:
+            written = to_lark(_eos(text))
+        except GrammarError:
+            counts["refused"] += 1
+            continue
+        if written.exact:
+            assert_reads_back(text)
+        assert written.exact or written.losses
+        counts["equal" if written.exact else "lossy"] += 1
+    assert counts["equal"] > 90
+    assert counts["equal"] > 5 * (counts["lossy"] + counts["refused"])
+
+
+def test_grammars_are_found_on_pages() -> None:
+    assert len(documented()) >= 7
 
 
 @pytest.mark.parametrize("text", MARKED)

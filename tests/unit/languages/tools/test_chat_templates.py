@@ -9,10 +9,11 @@ import pytest
 from kbnf_core import ConfigError, Grammar, processes
 from kbnf_core.convert import from_structural_tag
 from kbnf_core.languages.structural_tag.presets import tool_calls
-from kbnf_core.languages.tools import chat_template
+from kbnf_core.languages.tools import chat_template, rendering
 from kbnf_core.languages.tools.chat_template import derived_format
 from kbnf_testing import calls
 from kbnf_testing.membership import Language
+from kbnf_testing.templates import JSON_CALL, template
 
 jinja2 = pytest.importorskip("jinja2")
 
@@ -25,26 +26,6 @@ TOOLS = [{"name": name, "parameters": SCHEMA} for name in ("weather", "time")]
 ARGUMENTS = {"city": "Paris", "day": "today"}
 
 
-def template(call: str, before: str = "", after: str = "", between: str = "") -> str:
-    """Return a chat template; ``call`` has the call as ``f``, and the name and arguments in it."""
-    separator = f"{{%- if not loop.first %}}{{{{- {between!r} }}}}{{%- endif %}}" if between else ""
-    return (
-        "{%- for m in messages %}{%- if m.role == 'user' %}{{- '<|user|>' + m.content }}"
-        "{%- else %}{{- '<|assistant|>' }}"
-        "{%- if m.reasoning_content %}"
-        "{{- '<think>\\n' + m.reasoning_content + '\\n</think>\\n\\n' }}{%- endif %}"
-        "{{- m.content or '' }}"
-        f"{{%- if m.tool_calls %}}{{{{- {before!r} }}}}{{%- for c in m.tool_calls %}}{separator}"
-        f"{{%- set f = c.function %}}{call}{{%- endfor %}}{{{{- {after!r} }}}}{{%- endif %}}"
-        "{{- '<|end|>\\n' }}{%- endif %}{%- endfor %}"
-        "{%- if add_generation_prompt %}{{- '<|assistant|>' }}{%- endif %}"
-    )
-
-
-JSON_CALL = (
-    """{{- '<tool_call>\\n{"name": "' + f.name + '", "arguments": ' }}"""
-    "{{- f.arguments | tojson }}{{- '}\\n</tool_call>' }}"
-)
 XML = (
     "{{- '<tool_call>\\n<function=' + f.name + '>\\n' }}{%- for k, v in f.arguments.items() %}"
     "{{- '<parameter=' + k + '>\\n' + v + '\\n</parameter>\\n' }}{%- endfor %}"
@@ -320,8 +301,8 @@ def test_a_template_that_takes_much_memory_is_refused(text: str) -> None:
     ],
 )
 def test_a_template_that_takes_long_is_refused(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_template, "SECONDS", 1.0)
-    with pytest.raises(ConfigError, match=r"the chat template takes too long: .* in 1 s"):
+    monkeypatch.setattr(rendering, "SECONDS", 1.0)
+    with pytest.raises(ConfigError, match=r"the chat template takes too long: .* 1 s"):
         derived_format(text)
 
 

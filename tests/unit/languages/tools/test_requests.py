@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import Grammar
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.languages import TOOL_LIST, detect
 from kbnf_core.lint.check import check
@@ -399,3 +399,32 @@ def test_the_file_of_the_grammar_is_ours_to_read(tmp_path: Path) -> None:
             TOOL_LIST,
             path=str(tmp_path / "a.json"),
         )
+
+
+@pytest.mark.parametrize("name", ["auto", "required", "none", "named", "any"])
+@pytest.mark.parametrize("form", [None, "hermes", "qwen_3_coder", "mistral_v3"])
+def test_a_tool_may_be_called_as_a_mode_is(name: str, form: str | None) -> None:
+    tools = [{"type": "function", "function": {"name": each}} for each in (name, "other")]
+    how: dict[str, Any] = {} if form is None else {"tool_calls": form}
+
+    def called(choice: Any = None, **options: Any) -> Any:
+        request = {"tools": tools, **({} if choice is None else {"tool_choice": choice})}
+        grammar = Grammar.from_tools(json.dumps(request), **how, **options)
+        text = Engine(grammar, Vocabulary.bytes(), finish="eos").shortest_completion().data
+        assert text is not None
+        value = grammar.read_value(text)
+        calls = value if isinstance(value, list) else [value]
+        return [each["name"] for each in calls if isinstance(each, dict)]
+
+    for chosen in ({"function": {"name": name}}, {"name": name}):
+        assert called({"type": "function", **chosen}) == [name]
+    assert called({"type": "tool", "name": name}) == [name]
+    assert called(tool=name) == [name]
+    mode = {
+        "type": "allowed_tools",
+        "mode": "required",
+        "tools": [{"type": "function", "name": name}],
+    }
+    assert called(mode) == [name]
+    assert called("none") == []
+    assert len(called("required")) == 1
