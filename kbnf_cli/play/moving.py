@@ -146,14 +146,14 @@ _WAYS = {
         "text for the tokenizer",
         ("text", "tok"),
         "[TEXT]",
-        "append text by the tokenizer; alone: likewise",
+        "append text by the tokenizer; alone: take lines so",
         feed_tokenized,
     ),
     Mode.BYTES: _Way(
         "bytes, one by one",
         ("bytes",),
         "[TEXT]",
-        "append text byte by byte; alone: likewise",
+        "append text byte by byte; alone: take lines so",
         feed_bytes,
     ),
 }

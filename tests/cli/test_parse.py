@@ -121,7 +121,7 @@ def test_values(kbnf: Kbnf, write: Write) -> None:
     assert kbnf("parse", schema, "--value", "--text", '{"a": "x\\n"}').out == '{"a": "x\\n"}\n'
     partial = kbnf("parse", schema, "--value", "--partial", "--text", '{"a": "x')
     assert (partial.status, partial.out) == (0, '{"a": "x"}\n')
-    assert "the text is cut" in partial.err
+    assert "the text is cut" in partial.stderr
     assert kbnf("parse", schema, "--value", "--text", '{"a"').status == 1
 
 

@@ -200,7 +200,7 @@ class Stored:
 
     def _warn(self, reason: str) -> None:
         warnings.warn(
-            f"the masks in {self.path} are left out and computed anew, since {reason}:"
+            f"the masks in {self.path} are left out and computed again, since {reason}:"
             " compile it again",
             ArtifactWarning,
             stacklevel=2,

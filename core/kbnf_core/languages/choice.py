@@ -43,7 +43,7 @@ class _Choice(Language):
         texts = list(source)
         for text in texts:
             if not isinstance(text, str):
-                raise ConfigError(f"a choice is a list of texts, and {text!r} is none"[:200])
+                raise ConfigError(f"a choice is a list of texts, not {text!r}"[:200])
         if not texts:
             raise ConfigError("a choice is between texts: give one at least")
         return json.dumps(texts, ensure_ascii=False)

@@ -180,7 +180,7 @@ class ArtifactStore:
             return self._checked(name, _failure)
         except DamagedError as error:
             self.count("damaged")
-            self.warn(f"{error}; it is compiled anew")
+            self.warn(f"{error}; it is compiled again")
             with suppress(StoreError):
                 self.backend.remove(name)
         return None
@@ -300,7 +300,7 @@ class ArtifactStore:
 
     def _give_up(self, key: str, error: DamagedError) -> None:
         """Discard what is damaged, where that is permitted, and say so."""
-        self.warn(f"{error}; it is compiled anew")
+        self.warn(f"{error}; it is compiled again")
         with suppress(StoreError):
             self.discard(key, error)
 

@@ -114,7 +114,7 @@ class Skeleton:
         digests = self._arrays.pop("rows", None)
         self._has_rows = digests is not None
         if digests is not None and not self._is_list(digests):
-            raise DamagedError(name, "is damaged: its list of rows is none")
+            raise DamagedError(name, "is damaged: its list of rows is not a list")
         self._names = [] if digests is None else [digest.tobytes().hex() for digest in digests]
         self._sizes = [] if digests is None else _sizes(self._arrays)
         if min(self._sizes, default=0) < 0 or sum(self._sizes) > size:

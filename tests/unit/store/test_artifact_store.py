@@ -397,7 +397,7 @@ def test_a_key_that_names_another_artifact_is_a_miss_and_mended(
     reader = store_of(backend, tmp_path / "reader")
     [error] = damage(reader)
     assert str(error) == f"inputs/{first} names the artifact of another source"
-    with pytest.warns(StoreWarning, match="another source; it is compiled anew"):
+    with pytest.warns(StoreWarning, match="another source; it is compiled again"):
         assert reader.get(first) is None
     make(reader, first, recipe_of(TEXT), WORDS)
     assert content(backend) == whole

@@ -231,7 +231,7 @@ def _check_value(source: Source, word: Word) -> Iterator[Diagnostic]:
         yield Diagnostic("E001", message, source, span_of(word))
     elif not all(map(is_character, numbers)):
         message = f"{shown(word.value)} is not a character"
-        helps = ("characters end at %x10FFFF; %xD800-DFFF are none",)
+        helps = ("characters end at %x10FFFF, without %xD800-DFFF",)
         yield Diagnostic("E001", message, source, span_of(word), helps=helps)
 
 

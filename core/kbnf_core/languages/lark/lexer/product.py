@@ -664,7 +664,7 @@ class Assembly:
     def _report_empty(self, grammar: LexicalGrammar, report: Report, which: str) -> None:
         report.error(
             "E105",
-            f"{which} text matches `{grammar.start}`: every other way through it goes on for ever"
+            f"{which} text matches `{grammar.start}`: every other way through it has no end"
             " or needs a lexeme that the lexer never ends there",
             grammar.spans[grammar.start],
             "a terminal matches as much as possible; let it exclude what follows it",
