@@ -9,10 +9,15 @@ found.
 With a folder like maskbench's, masks are timed whole: one random text for each schema, its tokens
 being those that the budget leaves, and at each position the mask of an engine with the budget and
 that of one without, each of a grammar of its own that nobody has used.
+
+With ``--texts N`` as many random texts of the schemas are written with such budgets, and counted
+are those that get stuck or are not over in time. How much earlier than need be texts end,
+``PYTHONPATH=tests/support python -m kbnf_testing.budgets`` finds out by a search.
 """
 
 import gc
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from itertools import cycle, islice
 from math import inf
 from pathlib import Path
 from random import Random
@@ -35,6 +40,9 @@ SPARE = (0, 1, 3, 8, 20)
 
 FAR = 5_000
 """A budget that binds nowhere."""
+
+MOST_TOKENS = 60
+"""The fewest tokens of schemas of which many texts are written."""
 
 TEXTS = 5
 """Texts with each budget from a grammar that was used."""
@@ -137,12 +145,51 @@ def report_beside(folder: Path, limit: int, seed: int) -> None:
             )
 
 
+def report_texts(folder: Path, limit: int, seed: int, number: int) -> None:
+    """Print how many of so many texts got stuck, or were not over in time."""
+    vocabulary = read_setting().vocabulary
+    engines = [*_with_ends(islice(default_cases(folder, seed), limit), vocabulary)]
+    random = Random(seed)  # noqa: S311 - the same texts every time
+    out = np.zeros((vocabulary.size + 31) // 32, np.int32)
+    tokens = stuck = late = 0
+    for engine, least in islice(cycle(engines), number):
+        engine.reset()
+        budget = engine.remaining = least + random.choice(SPARE)
+        while not engine.is_finished() and len(engine.accepted) <= budget:
+            engine.fill_bitmask(out)
+            allowed = ids_of(out.view(np.uint32), vocabulary.size)
+            if not len(allowed):
+                stuck += 1
+                break
+            engine.try_accept_new_token(int(random.choice(allowed)))
+        tokens += len(engine.accepted)
+        late += len(engine.accepted) > budget
+    print(f"{number} texts of {len(engines)} schemas, {tokens} tokens: {stuck} stuck, {late} late")
+
+
+def _with_ends(cases: Iterable[Case], vocabulary: Vocabulary) -> Iterator[tuple[Engine, int]]:
+    """Yield the engines of schemas that are over soon, with the fewest tokens that are known."""
+    for case in cases:
+        try:
+            grammar = Grammar.from_json_schema(case.schema)
+            engine = Engine(grammar, vocabulary, finish="eos", ahead=False)
+        except (KbnfError, OverflowError):
+            continue
+        least = engine._automaton.nearest_end.least(engine._position)
+        if least <= MOST_TOKENS:
+            yield engine, int(least)
+
+
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, path_type=Path), required=False)
 @click.option("--limit", default=200, help="Most files of a folder.")
 @click.option("--seed", default=1, help="Which texts.")
-def main(folder: Path | None, limit: int, seed: int) -> None:
+@click.option("--texts", type=int, help="Write so many texts of the folder's schemas instead.")
+def main(folder: Path | None, limit: int, seed: int, texts: int | None) -> None:
     """Time what budgets add to steps, bindingly and far away."""
+    if folder is not None and texts is not None:
+        report_texts(folder, limit, seed, texts)
+        return
     if folder is not None:
         report_beside(folder, limit, seed)
         return

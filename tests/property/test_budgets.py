@@ -172,7 +172,7 @@ def test_nothing_is_walked_while_enough_is_left() -> None:
     for byte in b"1234567890" * 50:
         engine.compute_allowed_token_ids()
         engine.try_accept_new_token(byte)
-    assert engine._automaton.nearest_end._walker.visited == 0
+    assert engine._automaton.nearest_end.walker.visited == 0
 
 
 def test_logits_are_masked_within_the_budget() -> None:

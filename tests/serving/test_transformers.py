@@ -195,7 +195,7 @@ def test_a_budget_learns_a_grammar_once(model: Model) -> None:
     assert all(map(is_json, first))
     engine = processor._beginnings[0].engine
     assert engine is not None
-    walker = engine._automaton.nearest_end._walker
+    walker = engine._automaton.nearest_end.walker
     visited = walker.visited
     assert model.generate(PROMPTS, logits_processor=[processor], **settings) == first
     assert walker.visited == visited > 0

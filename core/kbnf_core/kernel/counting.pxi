@@ -45,10 +45,8 @@ cdef class Counting:
     cdef readonly bint is_needed
     # By loop: whether its rows lead back into it by bytes alone.
     cdef vector[uint8_t] is_plain
-    # By item set: the one with rows for what is far, and the one with rows for all of which enough
-    # came; UNKNOWN before it was asked for.
+    # By item set: the one with rows for what is far; UNKNOWN before it was asked for.
     cdef vector[int32_t] far_sets
-    cdef vector[int32_t] unbounded_sets
     # By state: see ``_UNCOUNTED``; the automaton state of the one item that is counted; and the
     # state that is far instead, itself where none is.
     cdef vector[uint8_t] kinds
@@ -56,7 +54,7 @@ cdef class Counting:
     cdef vector[int32_t] far_states
 
     cdef size_t held(self) noexcept:
-        cdef size_t found = held(self.far_sets) + held(self.unbounded_sets) + held(self.is_plain)
+        cdef size_t found = held(self.far_sets) + held(self.is_plain)
         return found + held(self.kinds) + held(self.counted_items) + held(self.far_states)
 
     def __cinit__(self, table, int32_t longest):
@@ -147,32 +145,6 @@ cdef class Counting:
         try:
             self._wake()
             return self.far_set(item_set)
-        finally:
-            self.explorer.release()
-
-    def unbounded_items(self, int32_t item_set):
-        """Return the item set with rows where enough came, as if there were no upper bounds."""
-        cdef vector[int64_t] items
-        cdef int32_t found, row
-        cdef int64_t radix
-        cdef size_t i
-        if not self.is_needed:
-            return item_set
-        self.explorer.acquire()
-        try:
-            self._wake()
-            if item_set >= <int32_t> self.unbounded_sets.size():
-                self.unbounded_sets.resize(2 * item_set + 1, UNKNOWN)
-            found = self.unbounded_sets[item_set]
-            if found == UNKNOWN:
-                items = self.items.of(item_set)[0]
-                radix = self.items.radix
-                for i in range(items.size()):
-                    row = self.items.row_of(<int32_t> (items[i] // radix))
-                    if not self.items.loop_below[row]:
-                        items[i] = items[i] % radix + radix * <int64_t> row
-                found = self.unbounded_sets[item_set] = self.items._number(items)
-            return found
         finally:
             self.explorer.release()
 

@@ -597,8 +597,8 @@ cdef class EndCosts:
         cdef vector[int64_t] behind = vector[int64_t](self.names, -1)
         cdef vector[int64_t] by_class = vector[int64_t](256, 0)
         cdef vector[int64_t] path
-        cdef int64_t called = 0, most = 0
-        cdef int32_t position, edge, name, node
+        cdef int64_t called = 0, most = 0, largest = 0
+        cdef int32_t position, edge, name, node = 1, depth, below, byte_class
         cdef bint opens = False
         for position in range(self.positions):
             for edge in range(self.call_start[position], self.call_start[position + 1]):
@@ -610,14 +610,19 @@ cdef class EndCosts:
         if not opens:
             return -1
         self._spread_opened(behind, by_class)
+        for byte_class in range(256):
+            largest = max(largest, by_class[byte_class])
         path.assign(self.longest + 1, 0)
-        for node in range(1, <int32_t> self.trie.byte.shape[0]):
-            if self.trie.depth[node] > self.longest:
-                continue
-            path[self.trie.depth[node]] = _sum(
-                path[self.trie.depth[node] - 1], by_class[self.classes[self.trie.byte[node]]]
-            )
-            most = max(most, path[self.trie.depth[node]])
+        while node < <int32_t> self.trie.byte.shape[0]:
+            depth = self.trie.depth[node]
+            path[depth] = _sum(path[depth - 1], by_class[self.classes[self.trie.byte[node]]])
+            most = max(most, path[depth])
+            # Most subtrees are too low to come to more.
+            below = min(<int32_t> self.trie.deepest[node], self.longest) - depth
+            if below == 0 or (most - path[depth]) // below >= largest:
+                node = self.trie.skip[node]
+            else:
+                node += 1
         return _sum(most, called)
 
     cdef int _spread_opened(self, vector[int64_t]& behind, vector[int64_t]& by_class) except -1:

@@ -98,15 +98,15 @@ cdef class Ends:
         finally:
             self.explorer.release()
 
-    def most_after(self, int32_t state):
+    cpdef int64_t most_after(self, int32_t state) except -1:
         """Return a bound of the cost of any state to which one token leads."""
         cdef vector[Pair]* pairs
         cdef int64_t found = 0, above = 0, opened
-        cdef size_t i, j
+        cdef size_t i
+        if state < <int32_t> self.most_of_states.size() and self.most_of_states[state] >= 0:
+            return self.most_of_states[state]
         self._acquire()
         try:
-            if state < <int32_t> self.most_of_states.size() and self.most_of_states[state] >= 0:
-                return self.most_of_states[state]
             pairs = &self.explorer.configurations.all_pairs.at(state)
             for i in range(pairs.size()):
                 self._find_most_above(pairs[0][i].first)
@@ -447,7 +447,8 @@ cdef struct _Leading:
 cdef class EndWalker:
     """Finds what the tokens of one vocabulary leave to the end, from the states of one table.
 
-    ``end_cost``: what it costs to end the sequence. ``eager``: nothing follows what is complete.
+    ``eager``: nothing follows what is complete. ``names_tokens``: tokens can come by their names.
+    ``end_cost``: what it costs to end the sequence.
 
     In the midst of a text it does not matter which characters a token has, only how many: so the
     tokens of a slice (``mask/slices.py``) are not looked at one by one there.
@@ -458,7 +459,9 @@ cdef class EndWalker:
     cdef Parts parts
     cdef TokenGroups groups
     cdef Walker walker
+    cdef Counting counting
     cdef bint eager
+    cdef bint names_tokens
     cdef int32_t end_cost
     # By depth, the state there in the walk in progress.
     cdef vector[int32_t] path
@@ -469,13 +472,21 @@ cdef class EndWalker:
     cdef readonly long long visited
 
     def __init__(
-        self, Ends ends, TokenGroups groups, Walker walker, bint eager, int32_t end_cost
+        self,
+        Ends ends,
+        TokenGroups groups,
+        Walker walker,
+        Counting counting,
+        bint eager,
+        bint names_tokens,
+        int32_t end_cost,
     ):
         cdef _Part part
         self.ends = ends
         self.explorer = ends.explorer
         self.parts, self.groups, self.walker = groups.parts, groups, walker
-        self.eager, self.end_cost = eager, end_cost
+        self.counting = counting
+        self.eager, self.names_tokens, self.end_cost = eager, names_tokens, end_cost
         self.path.resize(self.parts.depth + 1)
         self.readings.resize(len(self.parts.slices))
         for part in self.parts.slices:
@@ -502,10 +513,30 @@ cdef class EndWalker:
             found += held(each.second.levels) + held(each.second.walked)
         return found
 
-    def most(self, int32_t state):
-        """Return the most that a text takes after a token from a state, or ``NEVER``."""
-        cdef int64_t found = self._find(state).most
-        return _NEVER if found == _COSTLY else found
+    cpdef int32_t near(self, int64_t position) except -1:
+        """Return the state at a position without its count where enough came, else with it.
+
+        From the former a text is as soon over.
+        """
+        if position >> _COUNT_SHIFT and self.counting.room(position):
+            return <int32_t> position
+        return self.counting.exact(position)
+
+    cpdef bint binds(self, int64_t position, int64_t left) except -1:
+        """Return whether ``left`` tokens may be too few for some text that goes on here."""
+        cdef int32_t state
+        if left < 1:
+            return True
+        state = self.near(position)
+        if self.names_tokens and self.explorer.token_terminals(state):
+            return True
+        if self.ends.most_after(state) + self.end_cost < left:
+            return False
+        return self._find(state).most >= min(left, <int64_t> _COSTLY)
+
+    def leads_nowhere(self, int32_t state):
+        """Return whether some token from a state leads to one without a cost."""
+        return self._find(state).most == _COSTLY
 
     def leave_out(self, int32_t state, int64_t left, uint32_t[::1] words):
         """Clear the bits of tokens after which a text takes more than ``left``, from a state."""

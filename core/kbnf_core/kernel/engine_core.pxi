@@ -118,7 +118,17 @@ cdef class EngineCore:
         if self._ahead is not None and self.unasked and place in self.unasked:
             self.unasked.discard(place)
             self._ahead.hits += 1
-        return self._left < 0 and self._canonical is None and self._is_findable(place)
+        return self._is_plain(self._position, self._left) and self._is_findable(place)
+
+    cdef bint _is_plain(self, int64_t position, int64_t left) except -1:
+        """Whether the mask of a position is all that the grammar allows there."""
+        if self._canonical is not None:
+            return False
+        if left < 0:
+            return True
+        if not 0 <= position < _WAITS:
+            return False
+        return not (<EndWalker?> self._automaton.nearest_end.walker).binds(position, left)
 
     cdef bint _is_findable(self, int64_t place) except -1:
         if not 0 <= place < _WAITS:
@@ -164,11 +174,27 @@ cdef class EngineCore:
         cdef int64_t place = _state_at(self._position)
         cdef PyObject* found
         if self._left >= 0:
-            words = self._closing_mask_here()
+            words = self._closing_words(self._position, self._left)
+            if words is None:
+                words = self._closing_mask_here()
         else:
             found = PyDict_GetItemWithError(self.words, place)
             words = <object> found if found is not NULL else self._mask_here()
         return self._canonical_ones(words, self._position, self._accepted)
+
+    cdef object _closing_words(self, int64_t position, int64_t left):
+        """The tokens that can come at a position and leave enough; None where no pieces are known.
+
+        No row is kept for it: there are as many as numbers of tokens that may be left.
+        """
+        cdef int64_t place = _state_at(position)
+        cdef cnp.npy_intp width = self.masks.rows.width
+        cdef cnp.ndarray words
+        if not self._is_findable(place) or self.masks.find_kind(place) != _IN_PIECES:
+            return None
+        words = cnp.PyArray_EMPTY(1, &width, cnp.NPY_UINT32, 0)
+        write_pieces(self.masks.pieces[place], <uint32_t*> cnp.PyArray_DATA(words), width, width)
+        return self._automaton.fitting(words, position, left)
 
     cdef object _canonical_ones(self, cnp.ndarray words, int64_t position, list accepted):
         """The canonical ones among tokens that may come after others; all, where there are none."""
@@ -232,7 +258,7 @@ cdef class EngineCore:
                 memset(target, 0, width)
                 continue
             place = _state_at(positions[node])
-            is_written = lefts[node] < 0 and self._canonical is None and self._is_findable(place)
+            is_written = self._is_plain(positions[node], lefts[node]) and self._is_findable(place)
             if is_written and self.masks.find_kind(place) == _IN_PIECES:
                 length = self.masks.rows.width
                 write_pieces(self.masks.pieces[place], <uint32_t*> target, length, width // 4)
@@ -268,7 +294,9 @@ cdef class EngineCore:
         cdef int64_t place = _state_at(position)
         cdef PyObject* found
         if left >= 0:
-            words = self._closing_mask_at(position, left)
+            words = self._closing_words(position, left)
+            if words is None:
+                words = self._closing_mask_at(position, left)
         else:
             found = PyDict_GetItemWithError(self.words, place)
             words = <object> found if found is not NULL else self._mask_at(place)

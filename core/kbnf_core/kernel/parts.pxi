@@ -58,8 +58,10 @@ cdef class _Part:
     # the token of the node behind, -1 where it has several or none.
     cdef const uint64_t[:, ::1] before
     cdef const int32_t[::1] only_token
-    # Of the whole trie: the node before each, and all nodes by byte.
+    # Of the whole trie: the node before each, the depth of the deepest one below, and all nodes by
+    # byte.
     cdef const int32_t[::1] parent
+    cdef const uint16_t[::1] deepest
     cdef vector[int32_t] of_byte
     cdef int32_t[257] byte_start
     # Its place among the slices, and what of it may be admitted at once.
@@ -90,7 +92,7 @@ cdef class _Part:
     cdef int index(self, trie) except -1:
         """Find the nodes of each byte."""
         cdef int32_t node, byte
-        self.parent = trie.parent
+        self.parent, self.deepest = trie.parent, deepest_below(trie.parent, trie.depth)
         memset(self.byte_start, 0, sizeof(self.byte_start))
         for node in range(1, <int32_t> self.byte.shape[0]):
             self.byte_start[self.byte[node] + 1] += 1

@@ -22,7 +22,7 @@ from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import FinishPolicy
-from kbnf_core.mask.masks import STATE, Masks
+from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.recognise.closing import is_prefix_free
 from kbnf_core.text.collecting import weakly
@@ -90,9 +90,16 @@ class NearestEnd:
         self._costs = _costs_of(masks, longest)
         self._ends = Ends(masks.states, self._costs)
         self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
+        self._last_words = pack(sorted(masks.vocabulary.eos_token_ids), masks.vocabulary.size)
         groups = _groups_of(masks.vocabulary)
-        self._walker = EndWalker(
-            self._ends, groups, masks.walker, rule.ends_at_bytes, self._end_cost
+        self.walker = EndWalker(
+            self._ends,
+            groups,
+            masks.walker,
+            masks.counting,
+            rule.ends_at_bytes,
+            bool(masks.terminals),
+            self._end_cost,
         )
         # Of states without a cost: ways that searches found, None where they found none.
         self._ways: dict[int, tuple[int, ...] | None] = {}
@@ -103,7 +110,7 @@ class NearestEnd:
     @property
     def known_bytes(self) -> int:
         """The estimated size of what is remembered, in bytes."""
-        known = self._costs.bytes + self._ends.bytes + self._walker.bytes
+        known = self._costs.bytes + self._ends.bytes + self.walker.bytes
         return known + 128 * len(self._ways)
 
     def least(self, position: int) -> float:
@@ -125,33 +132,30 @@ class NearestEnd:
 
     def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
         """Return the tokens of a mask after which a text can be over in what is left then."""
+        if not self.walker.binds(position, left):
+            return words
         if left < 1:
             return self._masks.no_words
-        state, masks = self._state_near(position), self._masks
+        state, masks = self.walker.near(position), self._masks
         terminals = self._terminals_of(state)
-        if not terminals and self.always_fits(state, left - 1):
-            return words
-        most = self._walker.most(state)
-        if not terminals and most < left:
-            return words
         if terminals:
             chosen = self._fitting_names(state, terminals, left - 1)
         else:
             chosen = words.copy()
-            self._walker.leave_out(state, left - 1, chosen)
-        if most == NEVER:
+            self.walker.leave_out(state, left - 1, chosen)
+        if self.walker.leads_nowhere(state):
             for after, ids in self._without_costs[state]:
                 if self.fits(after, left - 1):
                     chosen |= pack(ids, masks.vocabulary.size)
         if self._end_cost and masks.is_complete(state):
-            chosen |= pack(sorted(masks.vocabulary.eos_token_ids), masks.vocabulary.size)
+            chosen |= self._last_words
         chosen &= words
         return chosen
 
     def _fitting_names(self, state: int, terminals: Iterable[int], left: int) -> Bitmask:
         """Return the same where tokens can come by their names, too, but for what has no cost."""
         chosen = np.zeros(self._masks.word_count, np.uint32)
-        self._walker.add_by_bytes(state, left, chosen)
+        self.walker.add_by_bytes(state, left, chosen)
         for terminal in terminals:
             named = frozenset((terminal,))
             after = self._settled(self._masks.states.step_token(state, named))
@@ -161,7 +165,7 @@ class NearestEnd:
 
     def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
         """Return the states without a cost to which tokens lead, and these."""
-        found = self._walker.leads(state).items()
+        found = self.walker.leads(state).items()
         return [(each, ids) for each, ids in found if self._ends.least(each) >= NEVER]
 
     def always_fits(self, state: int, left: int) -> bool:
@@ -204,15 +208,6 @@ class NearestEnd:
         over = self._rule.ends_at_tokens and self._masks.is_complete(state)
         return ~state if over else state
 
-    def _state_near(self, position: int) -> int:
-        """Return the state without its count where enough came, else the one that is counted.
-
-        From the former a text is as soon over.
-        """
-        if position > STATE and self._masks.counting.room(position):
-            return position & STATE
-        return self._masks.counting.exact(position)
-
     def _cost(self, state: int) -> float:
         """Return what a state costs, infinite where it has no cost."""
         if self._is_over(state):
@@ -228,12 +223,12 @@ class NearestEnd:
         """Look for tokens that complete a text, best first; where a state has a cost, by that."""
         if state in self._ways:
             return self._ways[state]
-        limit = self._walker.visited + MOST_VISITED
+        limit = self.walker.visited + MOST_VISITED
         reached: dict[int, tuple[int, int]] = {state: (state, -1)}
         # The least number of tokens to the end, how many came, whether the cost of the state is
         # among them, a number of its own, and the state.
         front: list[tuple[float, int, bool, int, int]] = [(0, 0, False, 0, state)]
-        while front and self._walker.visited < limit and len(reached) < MOST_REACHED:
+        while front and self.walker.visited < limit and len(reached) < MOST_REACHED:
             _, taken, is_near, _, here = heapq.heappop(front)
             if is_near:
                 return self._note_way(state, here, reached)
@@ -253,7 +248,7 @@ class NearestEnd:
 
     def _leads(self, state: int) -> list[tuple[int, int]]:
         """Return the states to which tokens lead, each with one of these."""
-        leads = self._walker.leads(state).items()
+        leads = self.walker.leads(state).items()
         found = [(self._settled(each), int(ids[0])) for each, ids in leads]
         for terminal in self._terminals_of(state):
             named = frozenset((terminal,))

@@ -19,9 +19,11 @@ from math import inf
 from random import Random
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
-from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary, allocate_bitmask
+from kbnf_core.mask.bits import ids_of
 from kbnf_core.text.errors import ConfigError, EngineError
 from kbnf_testing import subject
 from kbnf_testing.agreement import FINISHES, random_sample
@@ -86,6 +88,14 @@ def allowed(engine: Engine) -> list[int]:
     """Return the tokens that can come."""
     engine.compute_allowed_token_ids()
     return engine.get_allowed_token_ids_from_last_computation()
+
+
+def filled(engine: Engine) -> list[int]:
+    """Return the tokens of the bitmask that is written."""
+    row = allocate_bitmask(1, engine.vocabulary.size)[0]
+    engine.fill_bitmask(row)
+    found: list[int] = ids_of(row.view(np.uint32), engine.vocabulary.size).tolist()
+    return found
 
 
 class Place(NamedTuple):
@@ -180,6 +190,7 @@ class Case:
                 if self._fits(there := self._after(here, token_id, after))
             }
             chosen = allowed(engine)
+            assert chosen == filled(engine) or not chosen
             assert set(chosen) <= set(ways), (chosen, list(ways), here)
             for refused in set(plain) - set(chosen):
                 assert engine.accept_tokens([refused]) == 0
