@@ -152,8 +152,12 @@ class Case:
         """Play texts with budgets from the least one on; return how many steps were compared."""
         fewest = self._search.fewest(self.free)
         bounded = Engine(self.grammar, self.vocabulary, **self.settings)
-        least = bounded._automaton.nearest_end.least(bounded._position)
+        nearest_end = bounded._automaton.nearest_end
+        least = nearest_end.least(bounded._position)
         assert fewest <= least, (fewest, least)
+        # Where no position has a bound its own search decides, as far as it goes.
+        if least == inf and not nearest_end.has_none(bounded._position):
+            raise GivenUpError
         assert (fewest == inf) == (least == inf), (fewest, least)
         for too_few in (0, least - 1 if least < inf else 30):
             if least > too_few:
