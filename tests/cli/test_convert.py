@@ -250,7 +250,7 @@ def test_a_chat_template_says_how_calls_are_written(
     assert (none.status, "no format of tool calls follows" in none.stderr) == (2, True)
     assert kbnf("convert", "--tool-calls", "missing.jinja", tools).status == 2
     odd = write(
-        "odd.jinja", _TEMPLATE.replace("call.function.name", "(call.function.name | upper)")
+        "odd.jinja", _TEMPLATE.replace("function.name", "function.name | replace('get_t', 't')")
     )
     for command in ("convert", "check"):
         refused = kbnf(command, "--tool-calls", odd, tools)

@@ -129,9 +129,9 @@ def test_what_is_asked_before_the_grammar_has_an_answer() -> None:
     assert why.allowed
     assert why.reason == "all but an end is free until 'so:' has come"
     for ask in (engine.shortest_completion, lambda: engine.sample(Random(1))):
-        with pytest.raises(EngineError, match="comes after 'so:'"):
+        with pytest.raises(EngineError, match="begins after 'so:'"):
             ask()
-    with pytest.raises(EngineError, match="comes after 'so:'"):
+    with pytest.raises(EngineError, match="begins after 'so:'"):
         engine.shortest_texts(1)
     engine.accept_tokens(b"so:1")
     assert engine.shortest_completion().data == b";"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -74,6 +75,8 @@ class Manifest:
 
 
 _AS_KBNF = " (as KBNF)"
+_MARK = re.compile(r" \((?:as KBNF|converted)\)$")
+"""What is after the path of a text that was converted; the latter in version 0.2."""
 
 
 def hash_of(data: bytes) -> str:
@@ -106,10 +109,9 @@ def parse_manifest(path: str, metadata: Mapping[str, Any]) -> Manifest:
 
 def _other_format(path: str, fields: Mapping[str, Any]) -> str:
     source = fields.get("source_path")
-    # Version 0.2 marked the names of the files that it converted.
     grammar = "GRAMMAR"
     if isinstance(source, str):
-        grammar = shlex.quote(source.removesuffix(" (converted)").removesuffix(_AS_KBNF))
+        grammar = shlex.quote(_MARK.sub("", source))
     masks = " --vocab VOCABULARY" if fields.get("vocabulary") else ""
     age = "newer" if fields["format"] > FORMAT else "older"
     return (

@@ -35,7 +35,7 @@ def errors(value: Any) -> list[str]:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("{", "a response template is JSON"),
+        ("{", "a response template must be JSON"),
         ([], "a response template is an object"),
         ({"fields": {}}, "/fields: `fields` is an object that is not empty"),
         ({"fields": {"content": {}}}, "has `start_anchor` or `start_anchor_pattern`"),

@@ -127,7 +127,7 @@ def test_a_format_is_written_as_rules(fmt: Any, kbnf: str) -> None:
 
 
 INVALID: list[tuple[str, str, str]] = [
-    ("{", "E441", "this is none: Expecting property name"),
+    ("{", "E441", "a structural tag must be JSON: Expecting property name"),
     ("[]", "E441", "is an object"),
     ('{"format": NaN}', "E441", "it contains `NaN`"),
     ("{}", "E441", "the whole text: a structural tag has a field `format`"),

@@ -12,7 +12,7 @@ from jsonschema import Draft4Validator, validators
 from kbnf_core import Grammar
 from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import Options, SchemaLimits, document, parse, write_scalars
+from kbnf_core.languages.json_schema import Options, SchemaLimits, document, parse
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_testing.counted import growth
@@ -200,7 +200,7 @@ def test_what_passes_a_limit_by_far_is_not_worked_on(monkeypatch: pytest.MonkeyP
 
     words = [f"{number * 7919 % 10007:05}{'x' * 20}" for number in range(1_000)]
     limits = SchemaLimits(bound=999, states=10_000)
-    monkeypatch.setattr(write_scalars, "_literals", fail)
+    monkeypatch.setattr(operations, "literals", fail)
     assert refused(json_schema_grammar, json.dumps({"enum": words}), limits).code == "E804"
     monkeypatch.setattr(document.Document, "inside", fail)
     many: Any = {"properties": {word: {} for word in words}}
