@@ -18,6 +18,7 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages.response_template.parse import format_of_file
 from kbnf_core.languages.structural_tag.call_texts import NAME
 from kbnf_core.languages.structural_tag.models import filled, format_named
+from kbnf_core.languages.structural_tag.presets import triggers_in
 from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_core.text.errors import ConfigError, GrammarError, ParseError
 
@@ -56,20 +57,7 @@ def may_have_calls(format_: str, text: str) -> bool:
 def _triggers(format_: str) -> tuple[str, ...]:
     """Return what begins calls: the triggers of a format, else the first text around a name."""
     tag = filled(format_named(format_), "auto disabled", [{"name": NAME}])
-    triggers = [each for value in _objects(tag) for each in value.get("triggers", ())]
-    return tuple(dict.fromkeys(triggers or _openings(tag)))
-
-
-def _objects(tag: Any) -> Iterator[dict[str, Any]]:
-    pending = [tag]
-    for value in pending:
-        if isinstance(value, dict):
-            yield value
-        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
+    return tuple(dict.fromkeys([*triggers_in(tag)] or _openings(tag)))
 
 
 def _openings(tag: Any) -> Iterator[str]:

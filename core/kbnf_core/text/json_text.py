@@ -6,6 +6,7 @@ so no UTF-8 has it and nothing can generate it: such a text is refused where it 
 
 import json
 import re
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
@@ -43,6 +44,17 @@ def parse_json(text: str) -> Json:
         raise NoJsonError("it is nested too deeply", Span(0, 0)) from None
     refuse_halves(text)
     return value
+
+
+def objects_in(value: Json) -> Iterator[dict[str, Json]]:
+    """Yield the objects in a value, those around others first."""
+    pending = [value]
+    for each in pending:
+        if isinstance(each, dict):
+            yield each
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each
 
 
 def refuse_halves(text: str) -> None:

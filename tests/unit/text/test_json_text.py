@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from kbnf_core.text.json_text import NoJsonError, parse_json
+from kbnf_core.text.json_text import Json, NoJsonError, objects_in, parse_json
 
 
 def test_numbers_are_what_was_written() -> None:
@@ -64,3 +64,13 @@ def test_what_is_no_json_says_why(text: str, reason: str, start: int) -> None:
     with pytest.raises(NoJsonError, match=reason) as caught:
         parse_json(text)
     assert caught.value.span.start == start
+
+
+def test_objects_are_found_at_any_depth_those_around_others_first() -> None:
+    inner = {"b": [1, {"c": None}]}
+    value = [{"a": inner}, "x", [[{}]]]
+    assert [[*each] for each in objects_in(value)] == [["a"], [], ["b"], ["c"]]
+    deep: Json = {}
+    for _ in range(100_000):
+        deep = [deep]
+    assert [*objects_in(deep)] == [{}]

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
 
+from kbnf_core.text.json_text import objects_in
+
 Format: TypeAlias = dict[str, Any]
 
 CHOICES = ("auto", "required", "none")
@@ -183,12 +185,7 @@ def _sequence(elements: Sequence[Format]) -> Format:
 
 def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
     """Return a format of whole templates, with what several have in one place."""
-    seen: Counter[str] = Counter()
-    pending = [*templates.values()]
-    for value in pending:
-        if isinstance(value, dict):
-            seen[_text_of(value)] += 1
-        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
+    seen = Counter(map(_text_of, objects_in([*templates.values()])))
     numbers: dict[str, int] = {}
     shared: list[Any] = []
 
@@ -208,10 +205,6 @@ def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
 
     kept = {key: folded(value) for key, value in templates.items()}
     return {"models": models, "templates": kept, "shared": shared}
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 def _text_of(value: Any) -> str:

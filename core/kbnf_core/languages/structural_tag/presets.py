@@ -6,6 +6,7 @@ from typing import Any
 from kbnf_core.languages.structural_tag.call_texts import CHOICES, NAMED, REASONING, Format, key_of
 from kbnf_core.languages.structural_tag.models import filled, format_named, unwritable
 from kbnf_core.text.errors import ConfigError
+from kbnf_core.text.json_text import objects_in
 
 
 def tool_calls(
@@ -47,24 +48,17 @@ def tool_calls(
     format_ = filled(found, key_of(kind, reasoning, single=not parallel), functions)
     if kind == "none":
         calling = filled(found, key_of("auto", reasoning, single=False), [_NAMELESS])
-        format_ = _without(format_, [*_triggers(calling)])
+        format_ = _without(format_, [*triggers_in(calling)])
     return {"type": "structural_tag", "format": format_}
 
 
 _NAMELESS = {"name": "n"}
 
 
-def _triggers(format_: Any) -> Iterator[str]:
+def triggers_in(format_: Any) -> Iterator[str]:
     """Yield the texts that begin calls in free text."""
-    pending = [format_]
-    for value in pending:
-        if isinstance(value, dict):
-            yield from value.get("triggers", ())
-        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
+    for value in objects_in(format_):
+        yield from value.get("triggers", ())
 
 
 def _without(format_: Format, words: Iterable[str]) -> Format:

@@ -31,6 +31,7 @@ from kbnf_core.languages.tools.verify import Calls, has_text, states_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, WorkLimitError
+from kbnf_core.text.json_text import objects_in
 
 _MOST_TOOLS = 128
 """The tools of a list whose calls are looked at, the first ones."""
@@ -105,7 +106,7 @@ def _own(parsed: ToolTag, tool: Tool) -> _Own:
         found.faults.append(fault)
 
     drawn: list[dict[str, Any]] = []
-    listed = {*_names_in(known)}
+    listed = {name for each in objects_in(known) for name in each}
     for each in _values(grammar):
         value = json.loads(json.dumps(each), object_pairs_hook=partial(_named, listed))
         text = json.dumps(value, ensure_ascii=False)
@@ -140,19 +141,6 @@ def _values(grammar: Grammar) -> Iterator[dict[str, Any]]:
             continue
         if isinstance(value, dict):
             yield value
-
-
-def _names_in(schema: Any) -> Iterator[str]:
-    """Yield all names of members in a schema, those of properties among them."""
-    pending = [schema]
-    for value in pending:
-        if isinstance(value, dict):
-            yield from value
-        pending += value.values() if isinstance(value, dict) else value if _is_list(value) else ()
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, list)
 
 
 def _named(listed: set[str], members: list[tuple[str, Any]]) -> dict[str, Any]:
