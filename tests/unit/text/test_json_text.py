@@ -69,7 +69,7 @@ def test_what_is_no_json_says_why(text: str, reason: str, start: int) -> None:
 def test_objects_are_found_at_any_depth_those_around_others_first() -> None:
     inner = {"b": [1, {"c": None}]}
     value = [{"a": inner}, "x", [[{}]]]
-    assert [[*each] for each in objects_in(value)] == [["a"], [], ["b"], ["c"]]
+    assert [[*each] for each in objects_in(value)] == [["a"], ["b"], [], ["c"]]
     deep: Json = {}
     for _ in range(100_000):
         deep = [deep]
