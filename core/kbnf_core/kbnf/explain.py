@@ -352,8 +352,12 @@ def open_string(source: Source, word: Word) -> Diagnostic:
     )
 
 
-_QUOTED = re.compile(r"""\(\*.*?(?:\*\)|\Z)|(#r?)?(["'])((?:\\.|(?!\2)[^\\])*+)\2""", re.DOTALL)
-"""A comment, or a quoted text: the sign of an expression, its quote, and what is inside."""
+_QUOTED = re.compile(
+    r"""\(\*.*?(?:\*\)|\Z)|(#r?)?(["'])((?:\\.|(?!\2)[^\\])*+)(?:\2|\Z)""", re.DOTALL
+)
+"""A comment, or a quoted text, each up to the end where it is not closed.
+
+Of a text: the sign of an expression, its quote, and what is inside."""
 
 
 def _ends_in_class(expression: str) -> bool:

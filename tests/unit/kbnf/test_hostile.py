@@ -59,3 +59,12 @@ def test_takes_linear_time(family: str) -> None:
 def test_a_long_one_is_read(family: str) -> None:
     """What grows within one call, such as the search of an expression, would not end here."""
     parse_kbnf(Source(TEXTS[family](10_000)))
+
+
+def test_quotes_ahead_of_a_text_that_is_never_closed_are_read_once() -> None:
+    # One reading of the rest for each quote took a minute.
+    text = "start ::= " + '\\"' * 100_000 + '"a'
+    start = time.process_time()
+    with pytest.raises(GrammarError):
+        Grammar(text)
+    assert time.process_time() - start < 20
