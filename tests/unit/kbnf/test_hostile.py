@@ -1,11 +1,14 @@
 """Texts made to hurt: every one is read in time linear in its length, and none raises."""
 
+import time
 from collections.abc import Callable
 
 import pytest
 
+from kbnf_core import Grammar
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.kbnf.read import parse_kbnf
+from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source
 from kbnf_testing.counted import growth
 
