@@ -38,7 +38,8 @@ class Written:
 
 def lines_of(remark: str) -> list[str]:
     """Return the lines of a note, with room for the marks of a comment."""
-    return wrap(remark, WIDTH - 6)
+    is_short = 0 < len(remark) <= WIDTH - 6 and " ".join(remark.split()) == remark
+    return [remark] if is_short else wrap(remark, WIDTH - 6)
 
 
 @dataclass(frozen=True, slots=True)

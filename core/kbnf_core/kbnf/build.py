@@ -7,7 +7,7 @@ parts are left out.
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
 from kbnf_core import ir
 from kbnf_core.automata.traversal import fold
@@ -15,6 +15,9 @@ from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE, Span
+
+if TYPE_CHECKING:
+    from kbnf_core.automata.expression import Expression as Texts
 
 Form = tree.Expression
 EMPTY = tree.Terminal(tree.Text("", NOWHERE, ()), NOWHERE)
@@ -39,10 +42,11 @@ def text_or_bytes(data: bytes, span: Span) -> tree.Terminal | tree.ByteString:
         return tree.ByteString(data, span)
 
 
-def regex(pattern: str, span: Span = NOWHERE) -> tree.Pattern:
+def regex(pattern: str, span: Span = NOWHERE, parsed: "Texts | None" = None) -> tree.Pattern:
     """Return ``#'pattern'``, or ``#r'pattern'`` for one with escapes of its own."""
     is_raw = "\\" in pattern
-    return tree.Pattern(tree.PatternKind.REGEX, text_of(pattern, span), span, is_raw)
+    kind, written = tree.PatternKind.REGEX, text_of(pattern, span)
+    return tree.Pattern(kind, written, span, is_raw, parsed=parsed)
 
 
 _SPECIAL = re.compile(r"([\\.^$|?*+()\[\]{}&~#-])")
@@ -154,20 +158,29 @@ def placed(root: Form, span: Span) -> Form:
         return tree.children(part) if part.span == NOWHERE else ()
 
     def one(part: Form, parts: list[Form]) -> Form:
-        is_call = part is root and isinstance(part, tree.Reference)
-        if part is EMPTY or (part.span != NOWHERE and not is_call):
-            return part
-        match part:
-            case tree.Sequence():
-                return tree.Sequence(tuple(parts), span)
-            case tree.Alternation():
-                return tree.Alternation(tuple(parts), span)
-            case tree.Repetition(_, low, high):
-                return tree.Repetition(parts[0], low, high, span, span)
-            case _:
-                return replace(part, span=span)
+        return part if part is EMPTY or part.span != NOWHERE else _at(part, parts, span)
 
-    return fold(root, open_parts, one)
+    if span is NOWHERE:
+        return root
+    inner = open_parts(root)
+    if any(part.span == NOWHERE for part in inner):
+        return fold(root, open_parts, one)
+    return _at(root, inner, span) if isinstance(root, tree.Reference) else one(root, [*inner])
+
+
+def _at(form: Form, parts: Sequence[Form], span: Span) -> Form:
+    """Return a form with other parts and another place."""
+    match form:
+        case tree.Sequence():
+            return tree.Sequence(tuple(parts), span)
+        case tree.Alternation():
+            return tree.Alternation(tuple(parts), span)
+        case tree.Repetition(_, low, high):
+            return tree.Repetition(parts[0], low, high, span, span)
+        case tree.Reference(name):
+            return tree.Reference(name, span)
+        case _:
+            return replace(form, span=span)
 
 
 def definition(name: str, body: Form, span: Span = NOWHERE) -> tree.Definition:
@@ -200,6 +213,6 @@ def of_ir(root: ir.Node, leaf: Callable[[ir.Regular | ir.Call], Form]) -> Form:
                 found = within_counts(parts[0], low, high)
             case ir.Token():
                 raise TypeError("no author has asked for a token by its number")
-        return found if span is NOWHERE else placed(found, span)
+        return placed(found, span)
 
     return fold((root, root.span), inner, one)

@@ -26,7 +26,7 @@ import enum
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from kbnf_core.kbnf.pragmas import Ignore, read_pragmas
@@ -54,7 +54,7 @@ class When(enum.Enum):
 class Text(NamedTuple):
     """Something to write as it is."""
 
-    text: str
+    flat: str
 
 
 class Break(NamedTuple):
@@ -73,14 +73,19 @@ class Open(NamedTuple):
 
     is_choice: bool
     offset: int = 0
+    flat: str = ""
 
 
 class Close(NamedTuple):
     """The end of a group."""
 
+    flat: str = ""
+
 
 class Pad(NamedTuple):
     """A blank where the group is broken."""
+
+    flat: str = ""
 
 
 Piece: TypeAlias = Text | Break | Open | Close | Pad
@@ -96,27 +101,10 @@ class _Level(NamedTuple):
 def print_pieces(pieces: list[Piece], column: int, width: int, newline: str) -> str:
     """Return the text of ``pieces``, which begin in ``column``, within ``width`` if possible."""
     writer = _Writer(column, width, newline)
-    for piece, room in zip(pieces, _rooms(pieces, _widths(pieces), width + 1), strict=True):
+    widths = [*accumulate((len(piece.flat) for piece in pieces), initial=0)]
+    for piece, room in zip(pieces, _rooms(pieces, widths, width + 1), strict=True):
         writer.write(piece, room)
     return writer.text()
-
-
-def _widths(pieces: list[Piece]) -> list[int]:
-    """Return the flat width of all pieces in front of each."""
-    widths = [0]
-    for piece in pieces:
-        widths.append(widths[-1] + len(_flat(piece)))
-    return widths
-
-
-def _flat(piece: Piece) -> str:
-    match piece:
-        case Text(text):
-            return text
-        case Break(_, flat):
-            return flat
-        case _:
-            return ""
 
 
 class _Measuring:
@@ -206,8 +194,7 @@ class _Writer:
 
     def _put(self, text: str) -> None:
         self._written.append(text)
-        line_start = text.rfind("\n") + 1
-        self._column = len(text) - line_start + (0 if line_start else self._column)
+        self._column = len(text) + (-text.rindex("\n") - 1 if "\n" in text else self._column)
 
     def _end_line(self, indent: int) -> None:
         while self._written and not self._written[-1].strip(" "):

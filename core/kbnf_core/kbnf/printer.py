@@ -34,8 +34,8 @@ from kbnf_core.text.source import Source
 
 _Piece: TypeAlias = str | Expression
 
-_NOT_PLAIN = re.compile(r"""[^ -~]|["'\\]""")
-"""A character that may need an escape."""
+_NOT_PLAIN = {mark: re.compile(rf"[^ -~]|[{mark}\\]") for mark in "'\""}
+"""A character that may need an escape, by the quotes around it."""
 
 _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
@@ -43,7 +43,7 @@ _ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def quote(text: str) -> str:
     """Return ``text`` as a KBNF string; ValueError if it contains half of a surrogate pair."""
     mark = _mark(text)
-    return mark + _NOT_PLAIN.sub(lambda found: _spell(found[0], mark), text) + mark
+    return mark + _NOT_PLAIN[mark].sub(lambda found: _spell(found[0], mark), text) + mark
 
 
 def quote_raw(text: str) -> str:
@@ -87,41 +87,33 @@ def print_words(root: Expression) -> list[str]:
     written: list[str] = []
     pending: list[_Piece] = [root]
     while pending:
-        piece = pending.pop()
-        if isinstance(piece, str):
-            written.append(piece)
-        else:
-            pending.extend(reversed(_pieces(piece)))
+        match pending.pop():
+            case str() as word:
+                written.append(word)
+            case Sequence(items):
+                _add(pending, items, " ", (Alternation, Sequence))
+            case Alternation(branches):
+                _add(pending, branches, " | ", (Alternation,))
+            case Repetition(body, low, high):
+                pending.append(quantifier(low, high).replace("{0,", "{,"))
+                _add(pending, (body,), "", (Alternation, Sequence, Repetition))
+            case Bracket(kind, body):
+                pending += [kind.value[1], body, kind.value[0]]
+            case leaf:
+                written.append(_leaf(leaf))
     return written
 
 
-def _pieces(node: Expression) -> list[_Piece]:
-    match node:
-        case Alternation():
-            return _joined(" | ", node.branches, (Alternation,))
-        case Sequence():
-            return _joined(" ", node.items, (Alternation, Sequence))
-        case Repetition():
-            operator = quantifier(node.low, node.high).replace("{0,", "{,")
-            return [*_grouped(node.body, (Alternation, Sequence, Repetition)), operator]
-        case Bracket():
-            return [node.kind.value[0], node.body, node.kind.value[1]]
-        case _:
-            return [_leaf(node)]
-
-
-def _joined(
-    separator: str, parts: tuple[Expression, ...], looser: tuple[type, ...]
-) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    for part in parts:
-        pieces.extend([separator, *_grouped(part, looser)])
-    return pieces[1:]
-
-
-def _grouped(part: Expression, looser: tuple[type, ...]) -> list[_Piece]:
-    """Return ``part``, in parentheses if it is of a kind that binds too loosely."""
-    return ["(", part, ")"] if isinstance(part, looser) else [part]
+def _add(
+    pending: list[_Piece], parts: tuple[Expression, ...], separator: str, looser: tuple[type, ...]
+) -> None:
+    """Add parts, the first last, in parentheses where they bind too loosely."""
+    for part in reversed(parts):
+        if isinstance(part, looser):
+            pending += [")", part, "(", separator]
+        else:
+            pending += [part, separator]
+    pending.pop()
 
 
 def _leaf(node: Leaf) -> str:

@@ -20,6 +20,7 @@ from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.automata.dfa import Dfa
+    from kbnf_core.automata.expression import Expression as Texts
 
 
 @dataclass(slots=True, eq=False)
@@ -78,7 +79,8 @@ class Pattern:
     """``#"regex"``, ``#r"regex"``, ``#e"regex"``, ``#ex"regex"`` or ``#substrs"text"``.
 
     ``is_raw`` says that it was written as ``#r"regex"``, without escapes. ``dfa`` is the automaton
-    over bytes, where a conversion that wrote the pattern knows it.
+    over bytes, and ``parsed`` are the characters that the pattern is made of, where a conversion
+    that wrote it knows them; operators there are as flat as they are here.
     """
 
     kind: PatternKind
@@ -86,6 +88,7 @@ class Pattern:
     span: Span
     is_raw: bool = False
     dfa: "Dfa | None" = None
+    parsed: "Texts | None" = None
 
 
 @dataclass(slots=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ A = ("Reference", ("Name", "a"))
 
 
 def _pattern(kind: PatternKind, is_raw: bool = False) -> tuple[object, ...]:
-    return ("Pattern", kind, ("Text", "x"), is_raw, None)
+    return ("Pattern", kind, ("Text", "x"), is_raw, None, None)
 
 
 FORMS = [

@@ -49,7 +49,27 @@ class Token:
 
 Leaf: TypeAlias = Characters | Call | Token
 Node: TypeAlias = Leaf | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
-Rules: TypeAlias = dict[str, Node]
+
+
+class Rules(dict[str, Node]):
+    """Rules by name; the parts of each body are listed once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._parts: dict[str, list[Node]] = {}
+
+    def parts(self, name: str) -> list[Node]:
+        """Return the parts of a body, parts before wholes: the body is the last."""
+        known = self._parts.get(name)
+        if known is None or known[-1] is not self[name]:
+            known = self._parts[name] = [*postorder(self[name])]
+        return known
+
+    def callees(self) -> dict[str, set[str]]:
+        """Return for every rule the names that it uses."""
+        return {
+            name: {node.name for node in self.parts(name) if type(node) is Call} for name in self
+        }
 
 
 def characters(points: CodePoints) -> Node:
@@ -129,17 +149,13 @@ def called(root: Node) -> Iterator[str]:
     return (node.name for node in postorder(root) if isinstance(node, Call))
 
 
-def parts_where(root: Node, names: Collection[str], leaf: bool) -> dict[int, bool]:
-    """Return by identity what is true of every part of ``root``: nullable, or productive.
+def parts_where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[int, bool]:
+    """Return by identity what is true of every part of a tree: nullable, or productive.
 
-    It is true of a sequence if it is of all items, of an alternation if of one, of a repetition
-    also if it may have no turn; ``names`` are the rules of which it is, ``leaf`` is that of others.
+    ``parts`` are those of the tree, parts before wholes. It is true of a sequence if it is of all
+    items, of an alternation if of one, of a repetition also if it may have no turn; ``names`` are
+    the rules of which it is, ``leaf`` is that of others.
     """
-    return _where(postorder(root), names, leaf)
-
-
-def _where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[int, bool]:
-    """Return ``parts_where`` of a tree whose parts are given, parts before wholes."""
     known: dict[int, bool] = {}
     for node in parts:
         match node:
@@ -156,35 +172,29 @@ def _where(parts: Iterable[Node], names: Collection[str], leaf: bool) -> dict[in
     return known
 
 
-def names_where(rules: Mapping[str, Node], leaf: bool) -> set[str]:
+def names_where(rules: Rules, leaf: bool) -> set[str]:
     """Return the rules of which it is true, as ``parts_where`` has it."""
 
     def evaluate(name: str, known: Mapping[str, bool]) -> bool:
         names = {callee for callee in callees[name] if known.get(callee)}
-        if leaf and name in sound and len(names) == len(callees[name]):
+        if leaf and len(names) == len(callees[name]) and NOTHING not in rules.parts(name):
+            # With all that they call, such rules are productive.
             return True
-        return _where(parts[name], names, leaf)[id(rules[name])]
+        return parts_where(rules.parts(name), names, leaf)[id(rules[name])]
 
-    parts = {name: [*postorder(body)] for name, body in rules.items()}
-    callees = {name: _called(each) for name, each in parts.items()}
-    # With all that they call, these are productive.
-    sound = {name for name, each in parts.items() if NOTHING not in each} if leaf else ()
+    callees = rules.callees()
     found = fixpoint(callees, bottom=False, evaluate=evaluate)
     return {name for name, is_true in found.items() if is_true}
 
 
-def _called(parts: Iterable[Node]) -> set[str]:
-    return {node.name for node in parts if isinstance(node, Call)}
-
-
-def names_alive(rules: Mapping[str, Node]) -> set[str]:
+def names_alive(rules: Rules) -> set[str]:
     """Return the rules that have texts, be it texts that never end."""
 
     def evaluate(name: str, known: Mapping[str, bool]) -> bool:
         names = {callee for callee in callees[name] if not known.get(callee)}
-        return not parts_where(rules[name], names, leaf=True)[id(rules[name])]
+        return not parts_where(rules.parts(name), names, leaf=True)[id(rules[name])]
 
-    callees = {name: set(called(body)) for name, body in rules.items()}
+    callees = rules.callees()
     dead = fixpoint(callees, bottom=False, evaluate=evaluate)
     return {name for name, is_dead in dead.items() if not is_dead}
 
@@ -197,7 +207,7 @@ def end_at_endless(rules: Rules) -> bool:
     """
     productive = names_where(rules, leaf=True)
     for name, body in rules.items():
-        finite = parts_where(body, productive, leaf=True)
+        finite = parts_where(rules.parts(name), productive, leaf=True)
 
         def change(node: Node, parts: list[Node], finite: Mapping[int, bool] = finite) -> Node:
             if not isinstance(node, Sequence):
@@ -209,9 +219,9 @@ def end_at_endless(rules: Rules) -> bool:
     alive = names_alive(rules)
     return not any(
         _goes_on(node.parts[:index])
-        for body in rules.values()
-        for known in [parts_where(body, alive, leaf=True)]
-        for node in postorder(body)
+        for parts in map(rules.parts, rules)
+        for known in [parts_where(parts, alive, leaf=True)]
+        for node in parts
         if isinstance(node, Sequence)
         for index, part in enumerate(node.parts)
         if not known[id(part)]
@@ -240,7 +250,7 @@ def prune(rules: Rules, keep: Collection[str], alive: Collection[str]) -> None:
         rules[name] = rewrite(rules[name], change)
     if rules.keys() <= set(keep):
         return
-    used = reachable(keep, {name: list(called(body)) for name, body in rules.items()})
+    used = reachable(keep, rules.callees())
     for name in [name for name in rules if name not in used]:
         del rules[name]
 
@@ -257,7 +267,7 @@ INNER = f"{JOINT}inner"
 
 def nullable_parts(root: Node, names: Collection[str]) -> dict[int, bool]:
     """Return for every part of ``root``, by identity, whether it may be empty."""
-    return parts_where(root, names, leaf=False)
+    return parts_where(postorder(root), names, leaf=False)
 
 
 def is_nullable(root: Node, names: Collection[str]) -> bool:
@@ -347,7 +357,7 @@ def repeat_nonempty(rules: Rules, nonempty: Nonempty) -> None:
     done: set[str] = set()
     while names := [name for name in rules if name not in done]:
         for name in names:
-            if any(map(repeats_empty, postorder(rules[name]))):
+            if any(map(repeats_empty, rules.parts(name))):
                 rules[name] = rewrite(rules[name], change)
             done.add(name)
 
@@ -380,7 +390,7 @@ def _split_nullable(rules: Rules, recursive: set[str], nonempty: Nonempty) -> No
         rules[name] = alternation([Call(name + SUFFIX), EMPTY])
 
 
-def _first_calls(rules: Mapping[str, Node], nullable: set[str]) -> dict[str, set[str]]:
+def _first_calls(rules: Rules, nullable: set[str]) -> dict[str, set[str]]:
     """Return for every rule the rules that it may begin with."""
     return {name: _first_calls_of(body, nullable) for name, body in rules.items()}
 
@@ -453,7 +463,7 @@ class _Behind:
         """Return the name of the rule for what is after ``first`` in ``outer``."""
         return f"{outer}{JOINT}after{JOINT}{first}"
 
-    def rules(self) -> Rules:
+    def rules(self) -> dict[str, Node]:
         """Return all of them."""
         return {
             self.name(first, outer): self._body(first, outer)

@@ -18,9 +18,10 @@ are ``\uHHHH`` or ``\UHHHHHHHH``: xgrammar reads any number of digits after ``\x
 single characters are one string.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
@@ -62,7 +63,6 @@ from kbnf_core.languages.gbnf.expression import (
     Rules,
     Token,
     alternation,
-    called,
     characters,
     eliminate_left_recursion,
     end_at_endless,
@@ -92,7 +92,7 @@ _CHUNK = 1000
 def keep_limits(rules: Rules) -> None:
     """Split, in place, the repetitions that are too large; operands become rules of their own."""
     for name, body in [*rules.items()]:
-        parts = [*postorder(body)]
+        parts = rules.parts(name)
         counts = (each for each in parts if isinstance(each, Repeat))
         # Most rules are within the limits together with all that is in them.
         if _size(parts) > LIMIT or any(max(each.low, each.high or 0) > 1 for each in counts):
@@ -170,7 +170,10 @@ def _symbols(node: Node) -> int:
             return 0
 
 
-_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
+_NOT_PLAIN = re.compile(r"""[^ -~]|["\\]""")
+"""A character that may need an escape in a string."""
+
+_NAMED = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", '"': '\\"'}
 _NUMBERED_IN_CLASS = frozenset("-^")
 """What a class has no escape for that all readers know."""
 
@@ -208,8 +211,7 @@ def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
     pieces: list[str | Node] = []
     run = ""
     for item in (*items, None):
-        single = _single(item)
-        if single is not None:
+        if type(item) is Characters and (single := _single(item)) is not None:
             run += single
             continue
         if run:
@@ -220,12 +222,10 @@ def _sequence(items: tuple[Node, ...]) -> list[str | Node]:
     return pieces[1:]
 
 
-def _single(item: Node | None) -> str | None:
-    """Return the character that ``item`` stands for, if it is just one."""
-    if isinstance(item, Characters) and len(item.points) == 1:
-        (low, high), *_ = item.points
-        return chr(low) if low == high else None
-    return None
+def _single(item: Characters) -> str | None:
+    """Return the character that a set has, if it is just one."""
+    low, high = item.points[0]
+    return chr(low) if low == high and len(item.points) == 1 else None
 
 
 def _operand(item: Node) -> list[str | Node]:
@@ -247,9 +247,10 @@ def _leaf(node: Characters | Token) -> str:
 
 def quote(value: str) -> str:
     """Return ``value`` as a string of GBNF."""
-    return '"' + "".join('\\"' if char == '"' else _spell(char) for char in value) + '"'
+    return f'"{_NOT_PLAIN.sub(lambda found: _spell(found[0]), value)}"'
 
 
+@lru_cache(maxsize=1_024)
 def print_set(points: CodePoints) -> str:
     """Return one character of a set, as a class: XGrammar does not read ``.``."""
     if points == ANY:
@@ -275,6 +276,8 @@ def _member(point: int) -> str:
     char = chr(point)
     if char in "[]":
         return "\\" + char
+    if char == '"':
+        return char
     return _number(point) if char in _NUMBERED_IN_CLASS else _spell(char)
 
 
@@ -313,12 +316,14 @@ class Unfolder:
     """
 
     def __init__(self, document: Document, names: Mapping[str, str], limits: Limits) -> None:
-        self.rules: Rules = {}
+        self.rules = Rules()
         self._names = names
         self.losses: dict[str, list[Loss]] = {}
         self._translator = Translator(document, limits, Budget(limits.work))
         self._limits = limits
         self._name = ""
+        # One value for each pattern, so that equal alternatives are one.
+        self._read: dict[str, Node | None] = {}
 
     def add(self, definition: tree.Definition) -> None:
         """Unfold ``definition``; several of one name are alternatives."""
@@ -373,11 +378,11 @@ class Unfolder:
             return NOTHING
 
     def _pattern(self, node: tree.Pattern) -> Node:
-        if node.kind is tree.PatternKind.REGEX:
-            parsed, _ = parse_regex(node.text.value, self._limits)
-            if not any(isinstance(part, Assertion) for part in postorder(parsed)):
-                return of_regex(parsed)
-        return self._automaton(node, _WORDS[node.kind])
+        found: Node | None = node.parsed
+        if found is None and node.kind is tree.PatternKind.REGEX:
+            pattern = node.text.value
+            found = self._read[pattern] = self._read.get(pattern) or _read(pattern, self._limits)
+        return found or self._automaton(node, _WORDS[node.kind])
 
     def _automaton(self, node: tree.Pattern | tree.Exception_, word: str) -> Node:
         """Return the texts of an automaton; ``word`` tells what it is, for names of rules."""
@@ -468,6 +473,18 @@ _BRACKETS: Mapping[tree.BracketKind, tuple[int, int | None]] = {
 }
 
 
+@lru_cache(maxsize=256)
+def _read(pattern: str, limits: Limits) -> Node | None:
+    """Return the texts of a regular expression as it is written; None for one with assertions.
+
+    Remembered: the rules that all schemas share are a third of the patterns of most of them.
+    """
+    parsed, _ = parse_regex(pattern, limits)
+    if any(isinstance(part, Assertion) for part in postorder(parsed)):
+        return None
+    return of_regex(parsed)
+
+
 def _join_bytes(parts: list[_Value]) -> list[_Value]:
     """Join neighbouring bytes: together they may be a text where alone they are none."""
     joined: list[_Value] = []
@@ -518,15 +535,15 @@ def _rules(reading: Reading, names: Mapping[str, str], limits: Limits) -> tuple[
         unfolder.add(definition)
     rules, start, lost = unfolder.rules, names[reading.start], list[Loss]()
     if unfolder.losses:
-        used = reachable([start], {name: [*called(body)] for name, body in rules.items()})
+        used = reachable([start], rules.callees())
         of_names = (unfolder.losses.get(name, ()) for name in names.values() if name in used)
         lost = [*chain.from_iterable(of_names)]
     if reading.is_endless and not end_at_endless(rules):
-        return {}, lost
+        return Rules(), lost
     find_alive = names_alive if reading.is_endless else partial(names_where, leaf=True)
     prune(rules, [*names.values()], find_alive(rules))
     if start not in rules:
-        return {}, lost
+        return Rules(), lost
     before, nonempty = dict(rules), Nonempty(rules)
     if not reading.ends_with_its_text:
         # One byte is always generated, so the empty text is none of the original's.

@@ -10,17 +10,27 @@ cut, and what follows a beginning of that length is a rule of its own.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from kbnf_core.automata.algebra import NOTHING
+from kbnf_core.automata.algebra import NOTHING, Choice
+from kbnf_core.automata.algebra import Sequence as Sequenced
 from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY, difference, from_text
 from kbnf_core.automata.dfa import Dfa, rows_over
 from kbnf_core.automata.expression import Builder, Expression, print_character, print_characters
-from kbnf_core.automata.expression import Expression as Regex
-from kbnf_core.kbnf.build import Form, alternation, call, regex, sequence, text
+from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.kbnf.build import (
+    EMPTY,
+    Form,
+    alternation,
+    call,
+    optional,
+    regex,
+    sequence,
+    text,
+)
 from kbnf_core.languages.json_schema.atoms import compiled_pattern
 from kbnf_core.languages.json_schema.characters import ESCAPED, Spelling, is_spelt_once, spell_text
 from kbnf_core.languages.json_schema.prelude import Prelude
@@ -76,22 +86,16 @@ CHUNK = 32
 class OtherNames:
     """Writes the names that are none of some words, each set of words once.
 
-    ``comments`` are what to say of the rules, by name; ``pieces`` writes an expression, ``rules``
-    are where rules go, and ``fresh`` takes a hint for a name and returns the name.
+    ``comments`` are what to say of the rules, by name; ``rules`` are where rules go, and ``fresh``
+    takes a hint for a name and returns the name.
     """
 
     def __init__(
-        self,
-        prelude: Prelude,
-        fresh: Callable[[str], str],
-        rules: dict[str, Form],
-        pieces: Callable[[Regex], Form],
+        self, prelude: Prelude, fresh: Callable[[str], str], rules: dict[str, Form]
     ) -> None:
         self._prelude = prelude
         self._fresh = fresh
         self._rules = rules
-        self._pieces = pieces
-        self._builder = Builder()
         self._known: dict[tuple[str, ...], Form] = {}
         self.comments: dict[str, str] = {}
 
@@ -117,18 +121,30 @@ class OtherNames:
 
     def _ways(self, words: tuple[str, ...], inner: Mapping[str, str]) -> Form:
         """Return the rests of names that are none of ``words``; ``inner`` are rules by heads."""
-        near = [*(word for word in words if word[:CHUNK] not in inner), *inner]
-        builder, trie = self._builder, _Trie(near, inner.keys())
-        within = trie.fold(lambda below, _: builder.optional(_after(below, builder)))
-        ends = trie.ends(builder)
+        whole = dict.fromkeys(word for word in words if word[:CHUNK] not in inner)
         rest, escape = (
             call(self._prelude.use(name).nonterminal) for name in ("name_rest", "escape")
         )
-        escaped = sequence(self._pieces(within), escape, rest)
-        away = _away(near, inner.keys())
-        ways = [sequence(alternation(map(regex, away)), rest), escaped]
-        if ends != NOTHING:
-            ways.append(sequence(self._pieces(ends), text('"')))
+        escaped, end = sequence(escape, rest), text('"')
+        below, spelled = _trie([*whole, *inner])
+        away: list[_Way] = []
+        ends: list[_Way] = []
+        for start, chars in below.items():
+            if start in inner:
+                continue
+            written, letters = spelled[start]
+            others, points = _plain_but(chars)
+            away.append((written + others, (*letters, points)))
+            if start and start not in whole:
+                ends.append(spelled[start])
+        ways = [sequence(_lines(away), rest)]
+        if whole:
+            ways.append(sequence(alternation(map(text, whole)), escaped))
+        if "" not in whole:
+            begun = optional(_lines(ends)) if ends else EMPTY
+            ways.append(sequence(begun, alternation([escaped, end])))
+        elif ends:
+            ways.append(sequence(_lines(ends), alternation([escaped, end])))
         return alternation([*ways, *(sequence(text(head), call(inner[head])) for head in inner)])
 
 
@@ -142,34 +158,55 @@ def _cut(words: Sequence[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _away(words: Sequence[str], ends: Collection[str]) -> Iterator[str]:
-    """Yield regular expressions of the ways off the trie: a beginning of a word, another letter.
+_Way = tuple[str, tuple[Characters, ...]]
+"""One character after the other: as a regular expression, and their sets."""
 
-    Ways do not go on after ``ends``.
-    """
-    below, spelled = {"": ""}, {"": ""}
+
+def _trie(words: Sequence[str]) -> tuple[dict[str, str], dict[str, _Way]]:
+    """Return for each beginning of words the characters that go on from it, and how it is spelt."""
+    below = {"": ""}
+    spelled: dict[str, _Way] = {"": ("", ())}
     for word in words:
         for end, char in enumerate(word):
-            start = word[:end]
-            if char not in below[start]:
+            start, longer = word[:end], word[: end + 1]
+            if longer not in below:
                 below[start] += char
-                spelled[start + char] = spelled[start] + print_character(ord(char))
-                below.setdefault(start + char, "")
-    line = ""
-    for start, chars in below.items():
-        if start in ends:
-            continue
-        way = spelled[start] + _plain_but(chars)
-        if line and len(line) + len(way) >= WIDTH:
-            yield line
-            line = ""
-        line += f"|{way}" if line else way
-    yield line
+                below[longer] = ""
+                written, letters = spelled[start]
+                one, points = _letter(char)
+                spelled[longer] = written + one, (*letters, points)
+    return below, spelled
+
+
+def _lines(ways: Iterable[_Way]) -> Form:
+    """Return the alternatives, as many in one regular expression as fit on a line."""
+    lines: list[list[_Way]] = []
+    room = 0
+    for way in ways:
+        room -= len(way[0]) + 1
+        if not lines or room < 0:
+            lines.append([])
+            room = WIDTH - len(way[0]) - 1
+        lines[-1].append(way)
+    return alternation(map(_line, lines))
+
+
+def _line(ways: Sequence[_Way]) -> Form:
+    """Return alternatives as one regular expression, with its tree."""
+    branches = [Sequenced(sets) if len(sets) > 1 else sets[0] for _, sets in ways]
+    whole = Choice(tuple(branches)) if len(branches) > 1 else branches[0]
+    return regex("|".join(written for written, _ in ways), parsed=whole)
 
 
 @lru_cache(maxsize=1_024)
-def _plain_but(chars: str) -> str:
-    return print_characters(difference(PLAIN, from_text(chars)))
+def _letter(char: str) -> tuple[str, Characters]:
+    return print_character(ord(char)), Characters(from_text(char))
+
+
+@lru_cache(maxsize=1_024)
+def _plain_but(chars: str) -> tuple[str, Characters]:
+    points = difference(PLAIN, from_text(chars))
+    return print_characters(points), Characters(points)
 
 
 def all_but(words: Sequence[str], spelling: Spelling) -> Dfa | None:
@@ -209,19 +246,18 @@ def regex_but(words: Sequence[str], builder: Builder) -> Expression:
 
 
 class _Trie:
-    """Words from their beginnings; no way goes on from, or ends at, the words ``cut``."""
+    """Words from their beginnings."""
 
-    def __init__(self, words: Sequence[str], cut: Collection[str] = ()) -> None:
+    def __init__(self, words: Sequence[str]) -> None:
         self._children: list[dict[str, int]] = [{}]
         self._words: set[int] = set()
-        self._cut: set[int] = set()
         for word in words:
             node = 0
             for char in word:
                 node = self._children[node].setdefault(char, len(self._children))
                 if node == len(self._children):
                     self._children.append({})
-            (self._cut if word in cut else self._words).add(node)
+            self._words.add(node)
 
     def fold(self, one: Callable[[Mapping[str, Expression], bool], Expression]) -> Expression:
         """Return what ``one`` makes of the root.
@@ -230,9 +266,8 @@ class _Trie:
         """
         found: list[Expression] = [NOTHING] * len(self._children)
         for node in reversed(range(len(found))):
-            if node not in self._cut:
-                below = {char: found[child] for char, child in self._children[node].items()}
-                found[node] = one(below, node in self._words)
+            below = {char: found[child] for char, child in self._children[node].items()}
+            found[node] = one(below, node in self._words)
         return found[0]
 
     def ends(self, builder: Builder) -> Expression:

@@ -12,9 +12,9 @@ compares the automata.
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
@@ -234,7 +234,8 @@ class Notations:
     """Writes the rules of ``writer`` as trees, and adds the rules that this needs.
 
     ``format_names`` are the rules of formats, by their names in the library; ``dead`` the rules
-    without texts, with those of them that each calls.
+    without texts, with those of them that each calls; ``called`` returns the names that a form
+    calls, for each form once.
     """
 
     def __init__(self, writer: Writer) -> None:
@@ -248,9 +249,10 @@ class Notations:
         self._forms: dict[str, Form] = {}
         # What stands for the rules of strings: calls of rules with names for people, or forms.
         self._texts: dict[str, Form] = {}
-        self.other_names = OtherNames(writer.prelude, self._fresh, self._forms, self._plain)
+        self.other_names = OtherNames(writer.prelude, self._fresh, self._forms)
         self.format_names: dict[str, str] = {}
         self.dead: dict[str, set[str]] = {}
+        self.called = cache(called)
 
     def rules(self, start: str) -> dict[str, Form]:
         """Return the rules that ``start`` needs. Raises ProblemError for what grows too large.
@@ -263,14 +265,22 @@ class Notations:
             name = pending.pop()
             if name in callees:
                 continue
-            if name not in self._forms:
+            if name not in self._forms and name in writer.bodies:
                 with writer.placing(writer.owner(name)):
-                    self._forms[name] = self._form(writer.body(name))
-            callees[name] = called(self._forms[name])
+                    self._forms[name] = self._form(writer.bodies[name])
+            elif name not in self._forms:
+                self._forms[name] = _shared_form(writer.body(name))
+            callees[name] = self.called(self._forms[name])
             pending += reversed(callees[name])
         order = dict.fromkeys([*writer.bodies, *self._forms])
         rules = {name: self._forms[name] for name in order if name in callees}
-        known = fixpoint(callees, False, lambda name, known: _has_text(rules[name], known))
+        known = fixpoint(
+            callees,
+            False,
+            lambda name, known: (
+                all(map(known.__getitem__, callees[name])) or _has_text(rules[name], known)
+            ),
+        )
         self.dead = {
             name: {each for each in callees[name] if not known[each]}
             for name, has_text in known.items()
@@ -280,24 +290,22 @@ class Notations:
             return rules
         pruned = {name: _pruned(form, known) for name, form in rules.items()}
         kept = {name: form for name, form in pruned.items() if form is not None}
-        used = reachable([start], {name: called(form) for name, form in kept.items()})
+        used = reachable([start], {name: self.called(form) for name, form in kept.items()})
         return {name: form for name, form in kept.items() if name in used}
 
     def _form(self, root: Node) -> Form:
         return of_ir(root, self._leaf)
 
     def _leaf(self, node: Regular | Call) -> Form:
-        if isinstance(node, Call):
-            name = node.nonterminal
-            return self._text(name) if name in self._scalars.hints else call(name)
+        if isinstance(node, Call) and node.nonterminal in self._scalars.hints:
+            return self._text(node.nonterminal)
+        if isinstance(node, Call) or isinstance(node.notation, str):
+            return _shared_leaf(node)
         form = self._automaton(node)
-        # Whoever reads the rules again need not compile it.
         return replace(form, dfa=node.dfa) if isinstance(form, tree.Pattern) else form
 
     def _automaton(self, node: Regular) -> Form:
         match node.notation:
-            case str() as pattern:
-                return regex(pattern)
             case Strings(part, dfa, hint):
                 return self._strings(part, dfa, hint)
             case Listed(texts):
@@ -438,6 +446,20 @@ class Notations:
         return _piece(Sequence(items), written)
 
 
+def _shared_leaf(node: Regular | Call) -> Form:
+    """Return a call, or an automaton as the pattern that it was made of."""
+    if isinstance(node, Call):
+        return call(node.nonterminal)
+    # Whoever reads the rules again need not compile it.
+    return replace(regex(str(node.notation)), dfa=node.dfa)
+
+
+@lru_cache(maxsize=128)
+def _shared_form(body: Node) -> Form:
+    """Return a rule that all schemas share; remembered, since a third of most texts are these."""
+    return of_ir(body, _shared_leaf)
+
+
 def _piece(root: Regex, written: str) -> Form:
     """Return a regular expression, or the text that it is."""
     items = root.parts if isinstance(root, Sequence) else (root,)
@@ -569,8 +591,10 @@ class ReadableWriter(Writer):
             "JSON": [self._prefix + name for name in self.prelude.rules],
         }
         behind = dict.fromkeys(name for names in sections.values() for name in names)
-        found = tidied(start, written, self.comments.keys() | behind.keys())
-        ordered = in_order(start, found, self.comments, self._members)
+        kept = self.comments.keys() | behind.keys()
+        found = tidied(start, written, kept, notations.called)
+        callees = {name: notations.called(form) for name, form in found.items()}
+        ordered = in_order(start, callees, self.comments, self._members)
         order = [name for name in ordered if name not in behind]
         for title, names in sections.items():
             used = [name for name in names if name in found]
@@ -644,18 +668,23 @@ class ReadableWriter(Writer):
             said = [each for each in said if each.casefold() != _SPACE.sub(" ", name).casefold()]
             if not any(said):
                 return
-        remark = textwrap.shorten(". ".join(each for each in said if each), _LONGEST_REMARK)
+        remark = ". ".join(each for each in said if each)
+        if len(remark) > _LONGEST_REMARK:
+            remark = textwrap.shorten(remark, _LONGEST_REMARK)
         pointer = self._pointer(place.pointer) or "the whole schema"
         self.comments[rule] = f"{pointer}: {remark}" if remark else pointer
 
 
 def in_order(
-    start: str, rules: Mapping[str, Form], titles: Container[str], members: Container[str]
+    start: str,
+    called: Mapping[str, Iterable[str]],
+    titles: Container[str],
+    members: Container[str],
 ) -> list[str]:
-    """Return the rules in the order in which a reader meets them, depth first.
+    """Return rules in the order in which a reader meets them, depth first.
 
-    A rule without a title is part of one with a title, and is after that; ``members`` are
-    after all other parts of theirs.
+    ``called`` are the rules that each calls. A rule without a title is part of one with a title,
+    and is after that; ``members`` are after all other parts of theirs.
     """
     found: dict[str, None] = {}
     pending = [start]
@@ -670,7 +699,7 @@ def in_order(
                 if part in found:
                     continue
                 found[part] = None
-                callees = list(dict.fromkeys(called(rules[part])))
+                callees = list(dict.fromkeys(called[part]))
                 inner.update((each, None) for each in callees if each in titles)
                 own = [each for each in callees if each not in titles]
                 behind.update((each, None) for each in own if each in members)
@@ -680,7 +709,12 @@ def in_order(
     return list(found)
 
 
-def tidied(start: str, rules: Mapping[str, Form], kept: Container[str]) -> dict[str, Form]:
+def tidied(
+    start: str,
+    rules: Mapping[str, Form],
+    kept: Container[str],
+    called: Callable[[Form], list[str]] = called,
+) -> dict[str, Form]:
     """Return rules of the same texts, without those of the empty text and second names of one rule.
 
     ``kept`` are names that stay, ``start`` is the rule that is not called.
