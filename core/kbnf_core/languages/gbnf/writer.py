@@ -93,9 +93,10 @@ def keep_limits(rules: Rules) -> None:
     """Split, in place, the repetitions that are too large; operands become rules of their own."""
     for name, body in [*rules.items()]:
         parts = rules.parts(name)
-        counts = (each for each in parts if isinstance(each, Repeat))
+        counts = (each for each in parts if type(each) is Repeat)
+        is_counted = any(max(each.low, each.high or 0) > 1 for each in counts)
         # Most rules are within the limits together with all that is in them.
-        if _size(parts) > LIMIT or any(max(each.low, each.high or 0) > 1 for each in counts):
+        if is_counted or (3 * len(parts) > LIMIT and _size(parts) > LIMIT):
             rules[name] = rewrite(body, _Splitter(rules, name).split)
 
 

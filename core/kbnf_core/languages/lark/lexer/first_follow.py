@@ -386,11 +386,14 @@ class _Together:
         while self._pending:
             one, others = self._pending.popitem()
             follow = self._follows[one]
-            # Alone, it can be confused with itself only.
-            alone = {follow: self._kinds[follow]} if self._confusable is None else self._kinds
-            for behind, kind in alone.items():
-                among = others & kind
-                if among and (follow, behind) not in self._joined and self._is_any(one, among):
+            if self._confusable is None:
+                # It can be confused with itself only.
+                others &= self._kinds[follow]
+            while others:
+                behind = self._follows[(others & -others).bit_length() - 1]
+                among = others & self._kinds[behind]
+                others ^= among
+                if (follow, behind) not in self._joined and self._is_any(one, among):
                     self._join(follow, behind)
                     self._join(behind, follow)
         return tuple(self._may)

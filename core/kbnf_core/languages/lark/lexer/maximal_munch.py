@@ -182,11 +182,18 @@ class LexemeSplitter:
         key = (id(terminal), id(other))
         if key not in self._meetings:
             self.budget.spend(COMPARISON)
-            alive = exits(other.dfa)
-            self._meetings[key] = 0
-            for (i, j), _ in _Walk([terminal.dfa, other.dfa], self.budget).states:
+            alive, product = exits(other.dfa), Product(terminal.dfa, other.dfa)
+            cost = 3 * class_count(product.classes)
+
+            def step(states: States) -> list[States | None]:
+                self.budget.spend(cost)
+                return product.while_all(states)
+
+            found = 0
+            for i, j in explore([product.start], step, MOST_STATES)[0]:
                 if terminal.dfa.accepting[i] and j != DEAD:
-                    self._meetings[key] |= alive[j] & ~refused(terminal.rests[i])
+                    found |= alive[j] & ~refused(terminal.rests[i])
+            self._meetings[key] = found
         return self._meetings[key]
 
     def _cut(self, judge: "_Judge", following: int) -> LexemeSplit:
