@@ -209,7 +209,11 @@ class Document:
         return at
 
     def inside(self, place: Place, *steps: str) -> Expression:
-        """Return the schema below ``place``: by keyword, and by index or name."""
+        """Return what the schema below ``place`` allows: by keyword, and by index or name."""
+        return self.at_place(place, *steps)
+
+    def at_place(self, place: Place, *steps: str) -> Expression:
+        """Return the schema below ``place`` itself, not one with the same contents."""
         value = place.contents
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
@@ -712,7 +716,7 @@ class SharedDocument(Document):
 
     def inside(self, place: Place, *steps: str) -> Expression:
         """Return the schema below ``place``, or one with the same contents that was met before."""
-        found = super().inside(place, *steps)
+        found = self.at_place(place, *steps)
         if not isinstance(found, Ref):
             return found
         first = self._first.get(found)

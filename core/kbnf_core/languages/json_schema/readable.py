@@ -560,7 +560,8 @@ class ReadableWriter(Writer):
         if start in notations.dead:
             self.dead = {""}
         else:
-            self.dead = {self.pointer_of(each, {}) for each in last_components(notations.dead)}
+            dead = last_components(notations.dead)
+            self.dead = set(self.pointers_of(dead, {}).values())
         self._remark(start, root)
         self._spans[start] = self._span(root)
         sections = {
