@@ -8,7 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 
-from kbnf_core.automata.alphabet import class_count, separate
+from kbnf_core.automata.alphabet import separate
 from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import Dfa, SymbolDfa
 from kbnf_core.automata.errors import LimitError
@@ -23,7 +23,8 @@ MOST_DIGITS = 400
 MOST_REMAINDERS = 10_000
 """The limit on distinct remainders of a divisor."""
 
-_BYTES = b"-.0123456789"
+_CLASSES = separate(b"-.0123456789")
+"""Numbered in the order of the bytes, any other byte first."""
 
 
 @lru_cache(maxsize=512)
@@ -52,18 +53,12 @@ def multiples(divisor: Decimal) -> Dfa:
 _Place = tuple[str, int, int]
 """Where in a number a text is, how many digits were read there, and what is known of them."""
 
+_Row = list[_Place | None]
+"""Where the symbols lead: any other byte, the minus, the point, the ten digits."""
 
-def _next_part(part: str, char: str) -> str | None:
-    """Return the part of a number that a character leads to: its grammar as an automaton."""
-    if char == "-":
-        return "minus" if part == "start" else None
-    if char == ".":
-        return "point" if part in {"zero", "whole"} else None
-    if part in {"start", "minus"}:
-        return "zero" if char == "0" else "whole"
-    if part in {"point", "fraction"}:
-        return "fraction"
-    return "whole" if part == "whole" else None
+_NO_DIGITS = [None] * 10
+_ORDERS = [[(each > digit) - (each < digit) for each in range(10)] for digit in range(10)]
+"""How the ten digits compare with each digit."""
 
 
 class _Comparison:
@@ -81,28 +76,27 @@ class _Comparison:
         if len(self._whole) + len(self._fraction) > MOST_DIGITS:
             raise LimitError("digits of a bound", MOST_DIGITS)
 
-    def step(self, state: _Place, char: str) -> _Place | None:
+    def step(self, state: _Place) -> _Row:
+        """Return where the symbols lead."""
         name, count, known = state
         sign, part = ("-", name[1:]) if name.startswith("-") else ("", name)
-        after = _next_part(part, char)
-        if after is None:
-            return None
-        if after == "minus":
-            return ("-minus", 0, 0)
-        if after == "point":
-            return (sign + after, 0, _order(count - len(self._whole)) or known)
-        if after == "fraction":
-            return self._read_fraction(sign, count, known, char)
-        if count < len(self._whole):
-            known = known or _order(int(char) - int(self._whole[count]))
-        return (sign + after, min(count + 1, len(self._whole) + 1), known)
-
-    def _read_fraction(self, sign: str, count: int, known: int, char: str) -> _Place:
-        if known:
-            return (sign + "fraction", 0, known)
-        digit = int(self._fraction[count]) if count < len(self._fraction) else 0
-        known = _order(int(char) - digit)
-        return (sign + "fraction", 0 if known else min(count + 1, len(self._fraction)), known)
+        digits = self._fraction if part in {"point", "fraction"} else self._whole
+        digit = int(digits[count]) if count < len(digits) else 0
+        if part in {"point", "fraction"}:
+            orders = [known] * 10 if known else _ORDERS[digit]
+            count = min(count + 1, len(digits))
+            after = [(f"{sign}fraction", 0 if order else count, order) for order in orders]
+            return [None, None, None, *after]
+        point = (f"{sign}point", 0, _order(count - len(digits)) or known)
+        if part == "zero":
+            return [None, None, point, *_NO_DIGITS]
+        orders = [known] * 10 if known or count >= len(digits) else _ORDERS[digit]
+        count = min(count + 1, len(digits) + 1)
+        after = [(f"{sign}whole", count, order) for order in orders]
+        if part == "whole":
+            return [None, None, point, *after]
+        after[0] = (f"{sign}zero", count, orders[0])
+        return [None, ("-minus", 0, 0) if part == "start" else None, None, *after]
 
     def result(self, state: _Place) -> int:
         """Return how the text so far compares, 0 where it is no number."""
@@ -141,16 +135,22 @@ class _Division:
     def __init__(self, whole: int, places: int) -> None:
         self._whole, self._places = whole, places
 
-    def step(self, state: _Place, char: str) -> _Place | None:
+    def step(self, state: _Place) -> _Row:
+        """Return where the symbols lead."""
         part, count, remainder = state
-        after = _next_part(part, char)
-        if after is None or char in "-.":
-            return None if after is None else (after, 0, remainder)
-        if after != "fraction":
-            return (after, 0, (remainder * 10 + int(char)) % self._whole)
-        if count == self._places:
-            return None if char != "0" else (after, count, remainder)
-        return (after, count + 1, (remainder * 10 + int(char)) % self._whole)
+        after = [(remainder * 10 + digit) % self._whole for digit in range(10)]
+        if part in {"point", "fraction"}:
+            if count == self._places:
+                return [None, None, None, ("fraction", count, remainder), *_NO_DIGITS[1:]]
+            return [None, None, None, *[("fraction", count + 1, each) for each in after]]
+        point = ("point", 0, remainder)
+        if part == "zero":
+            return [None, None, point, *_NO_DIGITS]
+        whole: _Row = [("whole", 0, each) for each in after]
+        if part == "whole":
+            return [None, None, point, *whole]
+        whole[0] = ("zero", 0, after[0])
+        return [None, ("minus", 0, 0) if part == "start" else None, None, *whole]
 
     def accepts(self, state: _Place) -> bool:
         part, count, remainder = state
@@ -160,16 +160,8 @@ class _Division:
         )
 
 
-def _automaton(
-    step: Callable[[_Place, str], _Place | None], accepts: Callable[[_Place], bool]
-) -> Dfa:
+def _automaton(step: Callable[[_Place], _Row], accepts: Callable[[_Place], bool]) -> Dfa:
     """Return the automaton of the places that are met from the start of a number."""
-    classes = separate(_BYTES)
-    chars: list[str | None] = [None] * class_count(classes)
-    for byte in _BYTES:
-        chars[classes[byte]] = chr(byte)
-    places, rows = explore(
-        [("start", 0, 0)], lambda place: [step(place, char) if char else None for char in chars]
-    )
+    places, rows = explore([("start", 0, 0)], step)
     tags = [int(accepts(place)) for place in places]
-    return from_symbols(SymbolDfa(rows, tags, [0]), classes)
+    return from_symbols(SymbolDfa(rows, tags, [0]), _CLASSES)
