@@ -38,7 +38,10 @@ from kbnf_core.languages.json_schema.keywords import (
     REFERENCES,
     TESTS,
     TYPE_ALONE,
+    TYPES,
     UNEVALUATED,
+    is_sound,
+    wanted,
 )
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.problems import (
@@ -50,7 +53,6 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     without_effect,
 )
-from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.text.json_text import Json, NoJsonError, as_number, parse_json
 from kbnf_core.text.source import Source
 

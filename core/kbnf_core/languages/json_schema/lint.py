@@ -35,6 +35,7 @@ from kbnf_core.languages.json_schema.keywords import (
     SCHEMAS_BY_NAME,
     UNEVALUATED,
     UNKEPT,
+    may_hold,
     subschemas,
 )
 from kbnf_core.languages.json_schema.options import Options
@@ -48,7 +49,6 @@ from kbnf_core.languages.json_schema.problems import (
     dropped,
     unsupported,
 )
-from kbnf_core.languages.json_schema.quick_validate import may_hold
 from kbnf_core.languages.json_schema.schemas import (
     Reader,
     Schemas,

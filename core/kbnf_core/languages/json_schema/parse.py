@@ -23,9 +23,7 @@ from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
-from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.bundle import bundled
-from kbnf_core.languages.json_schema.characters import LETTERS
 from kbnf_core.languages.json_schema.document import (
     SharedDocument,
     check_schema,
@@ -45,6 +43,7 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     options_of,
 )
+from kbnf_core.languages.json_schema.prelude import LETTERS
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
@@ -55,7 +54,7 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
-from kbnf_core.languages.json_schema.value_sets import Restricted
+from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse

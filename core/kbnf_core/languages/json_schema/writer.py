@@ -17,8 +17,6 @@ from kbnf_core import ir
 from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Node, calls
 from kbnf_core.ir.build import alternation, call, sequence, text
-from kbnf_core.languages.json_schema.atoms import OneOf
-from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
@@ -26,19 +24,19 @@ from kbnf_core.languages.json_schema.expressions import (
     Expression,
     Ref,
 )
-from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.names import Names, is_definition, last_step
-from kbnf_core.languages.json_schema.nested import Arrays, Objects
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
+    Arrays,
     NormalForm,
+    Objects,
     Part,
     Plain,
     Type,
 )
 from kbnf_core.languages.json_schema.options import Order
-from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
+from kbnf_core.languages.json_schema.prelude import NAMES, Prelude, spell_text
 from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
     Problem,
@@ -57,9 +55,11 @@ from kbnf_core.languages.json_schema.value_sets import (
     MANY_COUNTED,
     STEPS,
     Kind,
+    OneOf,
     Restricted,
     counted_together,
 )
+from kbnf_core.languages.json_schema.write_counts import Rules
 from kbnf_core.languages.json_schema.write_nested import write_array, write_object
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.collecting import weakly
