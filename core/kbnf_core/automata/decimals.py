@@ -34,7 +34,7 @@ def compared(bound: Decimal, wanted: int) -> Dfa:
     Raises LimitError for a bound with more than MOST_DIGITS digits.
     """
     comparison = _Comparison(bound)
-    return _automaton(comparison.step, lambda state: bool(comparison.result(state) & wanted))
+    return _automaton(comparison.step, comparison.result, wanted)
 
 
 @lru_cache(maxsize=512)
@@ -47,7 +47,7 @@ def multiples(divisor: Decimal) -> Dfa:
     if whole * (places + 1) > MOST_REMAINDERS:
         raise LimitError("remainders", MOST_REMAINDERS)
     division = _Division(whole, places)
-    return _automaton(division.step, division.accepts)
+    return _automaton(division.step, division.result, EQUAL)
 
 
 _Place = tuple[str, int, int]
@@ -87,7 +87,8 @@ class _Comparison:
             count = min(count + 1, len(digits))
             after = [(f"{sign}fraction", 0 if order else count, order) for order in orders]
             return [None, None, None, *after]
-        point = (f"{sign}point", 0, _order(count - len(digits)) or known)
+        size = (count > len(digits)) - (count < len(digits)) or known
+        point = (f"{sign}point", 0, size)
         if part == "zero":
             return [None, None, point, *_NO_DIGITS]
         orders = [known] * 10 if known or count >= len(digits) else _ORDERS[digit]
@@ -107,18 +108,14 @@ class _Comparison:
         if part == "fraction":
             size = known or -(count < len(self._fraction))
         else:
-            size = _order(count - len(self._whole)) or known or -bool(self._fraction)
-        return {-1: LESS, 0: EQUAL, 1: GREATER}[self._signed(name.startswith("-"), size)]
-
-    def _signed(self, negative: bool, size: int) -> int:
-        """Return the comparison of a signed number from that of the sizes."""
-        if negative:
-            return -1 if self._sign > 0 else -size
-        return 1 if self._sign < 0 else size
-
-
-def _order(difference: int) -> int:
-    return (difference > 0) - (difference < 0)
+            whole = len(self._whole)
+            size = (count > whole) - (count < whole) or known or -bool(self._fraction)
+        # Of numbers with other signs than the bound the sizes do not matter.
+        if name.startswith("-"):
+            size = -1 if self._sign > 0 else -size
+        elif self._sign < 0:
+            size = 1
+        return LESS if size < 0 else GREATER if size else EQUAL
 
 
 def _split(divisor: Decimal) -> tuple[int, int]:
@@ -152,16 +149,17 @@ class _Division:
         whole[0] = ("zero", 0, after[0])
         return [None, ("minus", 0, 0) if part == "start" else None, None, *whole]
 
-    def accepts(self, state: _Place) -> bool:
+    def result(self, state: _Place) -> int:
+        """Return EQUAL for a multiple, 0 for what is none, or no number."""
         part, count, remainder = state
-        missing = self._places - count
-        return part in {"zero", "whole", "fraction"} and (
-            remainder * 10**missing % self._whole == 0
+        is_number = part in {"zero", "whole", "fraction"}
+        return (
+            EQUAL if is_number and not remainder * 10 ** (self._places - count) % self._whole else 0
         )
 
 
-def _automaton(step: Callable[[_Place], _Row], accepts: Callable[[_Place], bool]) -> Dfa:
-    """Return the automaton of the places that are met from the start of a number."""
+def _automaton(step: Callable[[_Place], _Row], result: Callable[[_Place], int], wanted: int) -> Dfa:
+    """Return the automaton of the numbers that have a result that is ``wanted``."""
     places, rows = explore([("start", 0, 0)], step)
-    tags = [int(accepts(place)) for place in places]
+    tags = [int(result(place) & wanted > 0) for place in places]
     return from_symbols(SymbolDfa(rows, tags, [0]), _CLASSES)

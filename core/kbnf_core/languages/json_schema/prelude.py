@@ -5,10 +5,10 @@ rules are whitespace, separators, and JSON's types. Arrays and objects are laid 
 brackets, with commas between.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from json.encoder import encode_basestring
 
 from kbnf_core import ir
 from kbnf_core.automata.codepoints import (
@@ -185,12 +185,9 @@ _SEVERAL = frozenset(
 )
 
 
-_ENCODE = json.JSONEncoder(ensure_ascii=False).encode
-
-
 def spell_text(value: str) -> str:
     """Return a string's canonical JSON text."""
-    return _ENCODE(value)
+    return encode_basestring(value)
 
 
 Member = tuple[ir.Node, bool]
