@@ -8,11 +8,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 
-from kbnf_core.automata.alphabet import class_count, separate
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import Dfa, SymbolDfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import Dfa, SymbolDfa, class_count, separate
 from kbnf_core.automata.explore import explore
+from kbnf_core.automata.nfa import from_symbols
+from kbnf_core.text.errors import LimitError
 
 LESS, EQUAL, GREATER = 1, 2, 4
 """How a number compares with a bound; add them up."""

@@ -16,7 +16,7 @@ the caller to write them out where they are called.
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kbnf_core.automata.alphabet import first_bytes
+from kbnf_core.automata.dfa import first_bytes
 from kbnf_core.diff.machine import Machine
 from kbnf_core.text.budget import Budget
 

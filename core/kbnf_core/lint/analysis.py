@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from kbnf_core.automata.alphabet import join, legible_bytes, separate
+from kbnf_core.automata.dfa import join, legible_bytes, separate
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Literal, Node, Regular, postorder
 from kbnf_core.kbnf.tree import Document, Pattern, PatternKind

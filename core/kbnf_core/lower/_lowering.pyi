@@ -1,6 +1,6 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from kbnf_core.automata.alphabet import ByteClasses
+from kbnf_core.automata.dfa import ByteClasses
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import Node, TokenTerminal
 from kbnf_core.kbnf.tree import Expression, Leaf

@@ -8,8 +8,7 @@ from operator import add
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import join, separate
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import join, separate
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import NEVER, Grammar, Regular
 from kbnf_core.lower.chosen_kernel import lowering
@@ -19,6 +18,7 @@ from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.nfa import Alphabet, NfaBuilder, TooManyStatesError, edge_columns
 from kbnf_core.lower.tables import NO_LOOPS, Ids, Loops, Tables
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import Limits
 
 

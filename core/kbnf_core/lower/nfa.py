@@ -3,7 +3,7 @@
 Symbols are small integers: byte classes first, then nonterminals, then token terminals (see
 ``Alphabet``). The construction is top-down with a work list, so that depth costs no stack. Edges
 are kept in columns, so that whole automata are copied, and epsilon edges removed
-(``lower.compact``), by array operations; ``automata.build`` is the same construction over lists.
+(``lower.compact``), by array operations; ``automata.nfa`` is the same construction over lists.
 """
 
 from collections.abc import Mapping, MutableMapping
@@ -14,8 +14,7 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import first_bytes
-from kbnf_core.automata.dfa import Dfa
+from kbnf_core.automata.dfa import Dfa, first_bytes
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import (
     Call,

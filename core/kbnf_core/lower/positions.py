@@ -26,8 +26,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import join, separate
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.dfa import DEAD, Dfa, join, separate
 from kbnf_core.ir import (
     NEVER,
     Call,

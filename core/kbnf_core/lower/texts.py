@@ -10,9 +10,9 @@ written, so that findings, coverage and explanations name the one that is meant.
 from collections.abc import Sequence as Several
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Choice, Literal, Node, Regular
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Span
 

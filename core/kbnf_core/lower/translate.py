@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import Compiled, compile_regex
+from kbnf_core.automata.regex.compile import Compiled, compile_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import as_read
@@ -20,6 +19,7 @@ from kbnf_core.lower.excepted import ExcludedWords
 from kbnf_core.lower.texts import choice_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions, listed

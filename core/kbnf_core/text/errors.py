@@ -132,6 +132,15 @@ class WorkLimitError(KbnfError, RuntimeError):
         )
 
 
+class LimitError(KbnfError, ValueError):
+    """A construction that passed its bound; ``what`` is counted, ``limit`` is the bound."""
+
+    def __init__(self, what: str, limit: int) -> None:
+        self.what = what
+        self.limit = limit
+        super().__init__(f"more than {limit} {what}")
+
+
 class InternalError(KbnfError, RuntimeError):
     """A bug in this library: an exception that nothing here means to raise, as a value.
 

@@ -17,8 +17,16 @@ from typing import NamedTuple, TypeAlias
 from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.reader import TOO_LARGE, UNSUPPORTED, RegexProblem
-from kbnf_core.automata.regex.syntax import Assertion, Characters, Lazy, Named, Node
+from kbnf_core.automata.regex.syntax import (
+    TOO_LARGE,
+    UNSUPPORTED,
+    Assertion,
+    Characters,
+    Lazy,
+    Named,
+    Node,
+    RegexProblem,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
 

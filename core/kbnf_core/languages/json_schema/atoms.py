@@ -25,8 +25,8 @@ from zlib import decompress
 from kbnf_core.automata import operations
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.remembered import remembered
 

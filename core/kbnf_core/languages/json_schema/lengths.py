@@ -13,19 +13,18 @@ from collections.abc import Container, Iterator, Sequence
 from functools import cached_property, lru_cache
 from operator import itemgetter
 
-from kbnf_core.automata.alphabet import class_count
-from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import CodePoints, from_ranges, partition
-from kbnf_core.automata.determinise import minimise
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, class_count
 from kbnf_core.automata.explore import explore
+from kbnf_core.automata.nfa import minimise
 from kbnf_core.automata.spell import letters_of, spell
+from kbnf_core.automata.to_regex import CharacterDfa, Edge, to_characters
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.languages.json_schema.atoms import Length, compiled_pattern
 from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 
 Counted = tuple[int, int]
 """A state, and how many characters came."""

@@ -8,7 +8,6 @@ from functools import cached_property, lru_cache
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.languages.json_schema.atoms import compiled_pattern
 from kbnf_core.languages.json_schema.characters import ANY_CHARACTER, LETTERS, Spelling
@@ -23,6 +22,7 @@ from kbnf_core.languages.json_schema.options import (
 from kbnf_core.languages.json_schema.problems import unsupported
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE
 

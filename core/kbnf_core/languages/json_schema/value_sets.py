@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
 from kbnf_core.languages.json_schema.lengths import lengths_of
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 
 SMALL = 512
 """Pairs of states up to which what automata have in common is remembered."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import Text

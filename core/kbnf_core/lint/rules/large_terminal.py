@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Regular, postorder
 from kbnf_core.kbnf import tree

@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.automata.product import common_word
+from kbnf_core.automata.explore import common_word
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.languages.lark.lexer.lookahead import first_bytes
 from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON

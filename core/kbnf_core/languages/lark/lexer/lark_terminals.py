@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.conversion.automata import is_written
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.kbnf import tree
@@ -31,6 +30,7 @@ from kbnf_core.languages.lark.reader.report import (
     check_counts,
 )
 from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import Source, Span
 
 

@@ -12,7 +12,7 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.conversion.automata import only_text
 from kbnf_core.ir import Choice, Repeat

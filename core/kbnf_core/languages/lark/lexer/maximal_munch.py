@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, reduce
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.alphabet import class_count, legible_bytes
-from kbnf_core.automata.determinise import ending_in
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.explore import explore, words_to
-from kbnf_core.automata.product import Product, States, common_word
+from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
+from kbnf_core.automata.explore import Product, States, common_word, explore, words_to
+from kbnf_core.automata.nfa import ending_in
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.product import States
+from kbnf_core.automata.explore import States
 from kbnf_core.languages.lark.lexer.lookahead import (
     ANYTHING,
     NOTHING,
