@@ -185,7 +185,7 @@ def _begins(reading: Reading) -> Iterator[tuple[str, str]]:
     """Yield the nonterminals with the bytes that their texts can begin with."""
     if reading.grammar is None or reading.analysis is None or reading.is_endless:
         return
-    from kbnf_core.lower.first_follow import Firsts
+    from kbnf_core.lower.facts import Firsts
 
     firsts = Firsts(reading.grammar, reading.analysis)
     for name, body in reading.grammar.rules.items():

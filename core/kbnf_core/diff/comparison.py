@@ -317,7 +317,7 @@ class _Parts:
     def add(self, name: str) -> bool:
         """Make a nonterminal a part of its callers; tell whether that is possible and new.
 
-        What large rules were split into (``lower.split``) has no name of its own.
+        What large rules were split into (``lower.inline``) has no name of its own.
         """
         known = self._inlined | self._absorbed | {self._grammar.start}
         if name in known or name not in self._calls:

@@ -40,12 +40,11 @@ from kbnf_core.ir import (
     TokenTerminal,
 )
 from kbnf_core.ir import Sequence as Concatenation
-from kbnf_core.lower.assemble import assemble
+from kbnf_core.lower.build import assemble
 from kbnf_core.lower.chosen_kernel import lowering
-from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.facts import Analysis, analyse
-from kbnf_core.lower.nfa import Alphabet, TooManyStatesError
-from kbnf_core.lower.split import split_large
+from kbnf_core.lower.inline import split_large
+from kbnf_core.lower.nfa import Alphabet, Piece, TooManyStatesError
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
