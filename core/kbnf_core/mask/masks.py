@@ -1,12 +1,18 @@
-"""Masks: the tokens viable in a state, assembled from memoised trie walks.
+"""Masks: the tokens viable in a state, assembled from memoised walks of the trie.
+
+A *walk* gives the tokens that are viable from an item set. Starting in a state whose only stack
+node is ``BOTTOM``, the token trie and the transition table are followed side by side; dead branches
+are pruned. A walk results in the tokens that stay alive, and the *completions*: trie nodes at which
+a nonterminal completed into BOTTOM, so that what follows there belongs to its callers; where no
+token goes on, nothing follows, and they are left out. The loop itself is in ``kernel/walk.pxi``.
 
 The tokens of a state are those of its item sets' walks and, for every completion, those of a walk
 over the residual tokens from the item set that resumes; that can complete again, and so on down the
-stack. Walks depend on an item set and a set of trie nodes only, so a text of any length needs few
-of them.
+stack (``kernel/state_masks.pxi``). Walks depend on an item set and a set of trie nodes only, so a
+text of any length needs few of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from math import inf
 from sys import getsizeof
@@ -15,15 +21,49 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Walker
+from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Pool, Walker
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.walks import EMPTY_ROW, ROOT_SET, Found, Nodes, Walk, nothing_found
 from kbnf_core.recognise.states import StateTable, blocks_of_positions
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+Nodes = npt.NDArray[np.int32]
+
+
+ROOT_SET = 0
+"""The number of the set that contains just the trie's root."""
+
+EMPTY_ROW = 0
+"""The number of the mask in which nothing is allowed."""
+
+
+class Walk(NamedTuple):
+    """``row``: number of the mask of tokens reached. ``completions``: (nonterminal, node set)."""
+
+    row: int
+    completions: tuple[tuple[int, int], ...]
+
+
+class Found(NamedTuple):
+    """What walks speak of by number: sets of trie nodes, and masks."""
+
+    node_sets: "Pool[np.int32]"
+    rows: "Pool[np.uint32]"
+
+
+def nothing_found(vocabulary: Vocabulary) -> Found:
+    """Return the numbers that stand for themselves: the root alone, and the empty mask."""
+    empty = np.zeros(word_count(vocabulary.size), np.uint32)
+    return found_before([np.zeros(1, np.int32)], [empty], vocabulary)
+
+
+def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
+    """Return what was found earlier, under the numbers that it had."""
+    return Found(Pool(node_sets, numbers=of.trie.node_count), Pool(rows, parts_of(of)))
+
 
 LEAST_STATES = 1_000
 """States that may always be known: a fresh table must contain what an engine takes along."""

@@ -1,6 +1,7 @@
-"""What is remembered for later calls, within a bound of bytes: the least recently used goes first.
+"""Memos within a bound: of entries (``LruDict``), or of bytes (``Remembered``, ``remembered``).
 
-A number of values is no bound where they differ in size by a factor of thousands, as automata do.
+The least recently used goes first, approximately in an ``LruDict``, whose hit costs that of a dict.
+Where values differ in size by a factor of thousands, as automata do, their number is no bound.
 """
 
 from collections import OrderedDict
