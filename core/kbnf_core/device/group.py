@@ -22,7 +22,7 @@ from kbnf_core import kernel
 from kbnf_core.device.need_torch import torch
 from kbnf_core.device.table import DEAD, FlatTable, TokenTable
 from kbnf_core.mask.bits import Bitmask, word_count
-from kbnf_core.mask.cache import LruDict
+from kbnf_core.text.remembered import LruDict
 
 KEPT_BYTES = 2**25
 """Size of the rows that are kept."""

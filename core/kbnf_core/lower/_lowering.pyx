@@ -18,7 +18,7 @@ from libcpp.utility cimport pair
 from libcpp.vector cimport vector
 
 from kbnf_core.ir import (NEVER, Call, Choice, Counted, Literal, Regular, Repeat, Sequence, Token)
-from kbnf_core.lower.translate import choice_of
+from kbnf_core.ir.build import choice_of
 from kbnf_core.kbnf import tree
 
 cdef extern from *:

@@ -7,25 +7,17 @@ checked. Everything that is wrong is reported; a rule is translated as far as it
 are names, brackets, and symbols side by side, whose texts are joined. The expansion of names is
 memoised for all that a document excludes, and its work is bounded: a few alternatives side by side
 have many texts.
-
-Many alternatives that are texts are one terminal. The tokens of a vocabulary and the words of a
-dictionary are classes: nobody reads about them alternative by alternative, and a node for each
-makes every pass a walk over all of them. Their minimal automaton is built at once, from the trie of
-the sorted texts, and it is one node with one span, as a regular expression is. The language is the
-same. Fewer alternatives stay as they were written, so that findings, coverage and explanations name
-the one that is meant.
 """
 
 import re
 from collections.abc import Callable, Generator, Iterable, Set
-from collections.abc import Sequence as Several
 from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.regex.compile import Compiled, compile_regex
 from kbnf_core.automata.traversal import fold, resolve
-from kbnf_core.ir import Choice, Literal, Node, Regular
+from kbnf_core.ir.build import choice_of
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import (
@@ -171,25 +163,6 @@ class ExcludedWords:
             labels=(Label(empty.span, "this is empty"),),
             notes=("every text contains the empty one, so nothing would be left",),
         )
-
-
-FEW_TEXTS = 1_000
-"""Alternatives up to this many are kept one by one."""
-
-MOST_STATES = DEFAULT_LIMITS.regex_states
-"""States of an automaton of texts; where it has more they are kept one by one."""
-
-
-def choice_of(branches: Several[Node], span: Span, budget: Budget) -> Node:
-    """Return any one of ``branches``: one terminal where they are many texts; bytes are steps."""
-    if len(branches) <= FEW_TEXTS or not all(isinstance(each, Literal) for each in branches):
-        return Choice(tuple(branches), span)
-    words = {each.data for each in branches if isinstance(each, Literal)}
-    budget.spend(sum(map(len, words)))
-    try:
-        return Regular(operations.literals(words, MOST_STATES), span)
-    except LimitError:
-        return Choice(tuple(branches), span)
 
 
 _SUBSTRING_WORK = 16

@@ -23,11 +23,11 @@ import numpy.typing as npt
 
 from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Pool, Walker
 from kbnf_core.mask.bits import Bitmask, pack, word_count
-from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.mask.terminals import TokenTerminals
 from kbnf_core.recognise.states import StateTable, blocks_of_positions
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Nodes = npt.NDArray[np.int32]

@@ -20,12 +20,12 @@ import numpy as np
 from kbnf_core.kernel import NEVER, EndCosts, Ends, EndWalker, TokenGroups
 from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
-from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import FinishPolicy
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import parts_of
 from kbnf_core.recognise.closing import is_prefix_free
 from kbnf_core.text.collecting import weakly
+from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 MOST_VISITED = 20_000_000

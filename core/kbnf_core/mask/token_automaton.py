@@ -26,13 +26,13 @@ from kbnf_core.config import Finish
 from kbnf_core.kernel import Forced, StateMasks, Texts, TokenSteps
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
-from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import STATE, Masks, StoredMasks
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError, VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -191,8 +191,6 @@ class TokenAutomaton:
     @cached_property
     def forced(self) -> Forced:
         """The finder of forced bytes and tokens, with what it remembers."""
-        from kbnf_core.mask.token_automaton import texts_of
-
         return Forced(self, texts_of(self.masks.vocabulary))
 
     def _find_after(self, key: int) -> int:
