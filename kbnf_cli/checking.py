@@ -21,7 +21,7 @@ from kbnf_cli.inputs import (
 from kbnf_cli.models import is_class, of_model, schema_of_model
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.kernel import has_engine
-from kbnf_core.targets.names import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
+from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.formats import Survey
 from kbnf_core.text.errors import GrammarError, SourceError
@@ -331,7 +331,7 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
     if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
         return ()
     # For grammars there is a table, too (E502): engines that are not installed are not missed.
-    from kbnf_core.targets.grammars import reads_grammars
+    from kbnf_core.targets.exam import reads_grammars
     from kbnf_core.targets.process import installed
 
     there = tuple(name for name in installed() if reads_grammars(name))

@@ -46,7 +46,7 @@ from kbnf_core.languages import (
     named,
 )
 from kbnf_core.languages.tools.options import CALLS
-from kbnf_core.targets.names import ENGINE_NAMES
+from kbnf_core.targets import ENGINE_NAMES
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.imports import ANYWHERE
 from kbnf_core.text.source import Source

@@ -30,7 +30,7 @@ from kbnf_core.languages import (
     detect,
 )
 from kbnf_core.lint import TARGETS
-from kbnf_core.targets.names import ENGINE_NAMES, HOST_NAMES, HOSTS, engines_of
+from kbnf_core.targets import ENGINE_NAMES, HOST_NAMES, HOSTS, engines_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of

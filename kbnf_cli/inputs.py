@@ -448,7 +448,7 @@ def vocabulary_file(name: str) -> Path:
     path = Path(name)
     if os.path.lexists(path):
         return path
-    from kbnf_core.vocab.hub import cached_vocabulary, hub_folder
+    from kbnf_core.vocab.files import cached_vocabulary, hub_folder
 
     found = cached_vocabulary(name)
     if found is not None:
@@ -461,7 +461,7 @@ def vocabulary_file(name: str) -> Path:
 def _similar_vocabulary(path: Path) -> str | None:
     """Return the name that a misspelt one resembles: a model's, a file's beside it, or `bytes`."""
     from kbnf_core.text.suggest import Suggestions
-    from kbnf_core.vocab.hub import cached_models
+    from kbnf_core.vocab.files import cached_models
 
     names = {BUILT_IN: BUILT_IN}
     with suppress(OSError):

@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from kbnf_cli.console import Colour, Console, Verbosity
-from kbnf_core.targets.names import SERVICE_NAMES
+from kbnf_core.targets import SERVICE_NAMES
 from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:

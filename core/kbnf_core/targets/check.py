@@ -20,11 +20,10 @@ from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
 from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
+from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
-from kbnf_core.targets.grammars import examine_grammar
+from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine, examine_grammar
 from kbnf_core.targets.judges import Json, pointer_to, shown
-from kbnf_core.targets.names import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.process import Asked, NotInstalledError, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError

@@ -223,7 +223,7 @@ class OurReading:
 
     def __init__(self, grammar: str) -> None:
         from kbnf_core.grammar import Grammar
-        from kbnf_core.targets.ours import Texts
+        from kbnf_core.targets.judges import Texts
 
         self.read = Texts(Grammar.from_gbnf(grammar)).read
 

@@ -25,8 +25,7 @@ from kbnf_core.targets.judges import (
     replaced,
     strings,
 )
-from kbnf_core.targets.values import EXTRA, LONG, Values, items_of, members_of
-from kbnf_core.targets.visits import Visit, visits
+from kbnf_core.targets.values import EXTRA, LONG, Values, Visit, items_of, members_of, visits
 from kbnf_core.text.errors import KbnfError
 
 ASSERTIONS = (

@@ -25,10 +25,9 @@ from kbnf_core.vocab.validate import (
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.byte_pairs import BytePairs
-    from kbnf_core.vocab.cache import Entry
+    from kbnf_core.vocab.files import Entry
     from kbnf_core.vocab.formats import Encode
-    from kbnf_core.vocab.packed import Spellings
-    from kbnf_core.vocab.trie import TokenTrie
+    from kbnf_core.vocab.trie import Spellings, TokenTrie
 
 __all__ = ["Token", "Vocabulary"]
 
@@ -279,7 +278,7 @@ class Vocabulary:
 
     @cached_property
     def _own_bytes(self) -> int:
-        from kbnf_core.vocab.packed import PackedTokens
+        from kbnf_core.vocab.trie import PackedTokens
 
         tokens = self._tokens
         if isinstance(tokens, PackedTokens):
@@ -402,7 +401,7 @@ class Vocabulary:
     @cached_property
     def spellings(self) -> "Spellings":
         """The bytes of the ordinary tokens, by id, in two arrays; made at first use."""
-        from kbnf_core.vocab.packed import PackedTokens, pack_tokens, spell
+        from kbnf_core.vocab.trie import PackedTokens, pack_tokens, spell
 
         tokens = self._tokens
         return spell(tokens if isinstance(tokens, PackedTokens) else pack_tokens(tokens), self.size)

@@ -24,8 +24,7 @@ from typing import TYPE_CHECKING, Any
 from kbnf_core.automata.explore import common_word
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.languages.lark.lexer.lookahead import first_bytes
-from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON
-from kbnf_core.languages.lark.lexer.scanner import Scanner, is_string, scanner_of
+from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, Scanner, is_string, scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,

@@ -38,8 +38,13 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     touched,
     union,
 )
-from kbnf_core.languages.lark.lexer.maximal_munch import Class, Doubt, LexemeSplit, LexemeSplitter
-from kbnf_core.languages.lark.lexer.scanner import scanner_of
+from kbnf_core.languages.lark.lexer.maximal_munch import (
+    Class,
+    Doubt,
+    LexemeSplit,
+    LexemeSplitter,
+    scanner_of,
+)
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
     Lexeme,
