@@ -211,7 +211,7 @@ class FileCheck:
     def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep what was asked."""
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
-        from kbnf_core.text.imports import ANYWHERE
+        from kbnf_core.text.files import ANYWHERE
 
         if names not in self._panels:
             self._panels[names] = Panel(names)
@@ -234,7 +234,7 @@ class FileCheck:
     def _grammar(self, subject: "_Subject") -> "Grammar | None":
         """Return the grammar in a text, None where it has errors: they are findings already."""
         from kbnf_core import Grammar
-        from kbnf_core.text.imports import ANYWHERE
+        from kbnf_core.text.files import ANYWHERE
 
         try:
             return Grammar.read(
@@ -290,7 +290,7 @@ class FileCheck:
         self, subject: "_Subject", options: "LintOptions", recording: Recording
     ) -> Sequence[Diagnostic]:
         from kbnf_core.lint.check import check
-        from kbnf_core.text.imports import Imports
+        from kbnf_core.text.files import Imports
 
         text, name = subject.source.text, subject.source.name
         return check(

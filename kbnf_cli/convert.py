@@ -48,7 +48,7 @@ from kbnf_core.languages import (
 from kbnf_core.languages.tools.options import CALLS
 from kbnf_core.targets import ENGINE_NAMES
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import ANYWHERE
+from kbnf_core.text.files import ANYWHERE
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ class _Conversion:
     def convert_from(self, language: Language, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is known."""
         from kbnf_core.convert import convert
-        from kbnf_core.text.imports import ANYWHERE
+        from kbnf_core.text.files import ANYWHERE
 
         for option in self.own:
             if option not in language.options:

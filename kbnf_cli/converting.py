@@ -35,7 +35,7 @@ from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import ANYWHERE, load_text
+from kbnf_core.text.files import ANYWHERE, load_text
 from kbnf_core.text.source import Source
 
 MODEL = "model"

@@ -314,7 +314,7 @@ def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
 
 def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown: bool) -> Compared:
     from kbnf_core.diff import compare
-    from kbnf_core.diff.schemas import compare_schemas, compare_with_schema
+    from kbnf_core.diff.comparison import compare_schemas, compare_with_schema
 
     old, new = sides
     if old.grammar is None and new.grammar is None:

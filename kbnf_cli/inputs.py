@@ -163,7 +163,7 @@ def open_any_grammar(
     that cannot be read.
     """
     from kbnf_core import Grammar
-    from kbnf_core.text.imports import ANYWHERE
+    from kbnf_core.text.files import ANYWHERE
 
     if is_artifact(path):
         return _open_artifact(path, start, finish)
@@ -232,7 +232,7 @@ def read_whole(
     """
     from kbnf_core.frontend import read_grammar
     from kbnf_core.kbnf.parsed import Request
-    from kbnf_core.text.imports import ANYWHERE
+    from kbnf_core.text.files import ANYWHERE
 
     request = Request(start, imports=ANYWHERE, vocabulary=vocabulary, lossy=True)
     reading = read_grammar(found.source, found.language, request)

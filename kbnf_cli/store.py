@@ -187,7 +187,7 @@ def _recipes(
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
     from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
     from kbnf_core.store.keys import recipe_of
-    from kbnf_core.text.imports import ANYWHERE
+    from kbnf_core.text.files import ANYWHERE
 
     is_line = path.suffix == LINES
     language = detect(text, f"{name}.json" if is_line else name)

@@ -41,8 +41,7 @@ from kbnf_core.text.errors import (
     Status,
     WorkLimitError,
 )
-from kbnf_core.text.files import read_file
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports, read_file
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 

@@ -20,7 +20,7 @@ from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.check import findings_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.imports import Imports, load_text
+from kbnf_core.text.files import Imports, load_text
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 

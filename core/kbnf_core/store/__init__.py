@@ -34,8 +34,7 @@ from threading import Lock
 from typing import TypeVar
 
 from kbnf_core.container import ContainerError, digest, read_container, write_container
-from kbnf_core.store.backend import DAY, Backend, DirectoryStore, StoreError
-from kbnf_core.store.cache import LocalCache
+from kbnf_core.store.backend import DAY, Backend, DirectoryStore, LocalCache, StoreError
 from kbnf_core.store.keys import DIGITS, is_name
 from kbnf_core.store.shared_rows import LARGEST, DamagedError, Skeleton, packed, split, unpacked
 from kbnf_core.text.diagnostics.segments import visible

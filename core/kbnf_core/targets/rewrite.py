@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kbnf_core.diff.comparison import compare
-from kbnf_core.diff.result import Verdict
+from kbnf_core.diff.comparison import Verdict, compare
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard

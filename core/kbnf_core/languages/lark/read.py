@@ -45,7 +45,7 @@ from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateU
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import unreadable
 from kbnf_core.text.errors import ConfigError, LimitError, WorkLimitError
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import NoJsonError, as_number, end_of_json, refuse_halves
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span, pointers
