@@ -1,4 +1,4 @@
-"""The examples of a grammar, in its comments and in ``NAME.examples.toml``: reading, runs, coverage.
+"""The examples of a grammar, in comments and in ``NAME.examples.toml``: reading, runs, coverage.
 
 In comments, ``(* kbnf: accept "text" *)`` and ``(* kbnf: reject "text" why *)``; several texts may
 be in one comment, either quote may be used, and escapes are those of KBNF. In the file::
