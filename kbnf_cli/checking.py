@@ -14,11 +14,13 @@ from kbnf_cli.inputs import (
     Inputs,
     Readable,
     is_artifact,
+    is_class,
     language_for,
+    of_model,
     own_options,
     read_vocabulary,
+    schema_of_model,
 )
-from kbnf_cli.models import is_class, of_model, schema_of_model
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.kernel import has_engine
 from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of

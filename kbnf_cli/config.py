@@ -21,9 +21,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 import click
 
-from kbnf_cli.commands import CONFIGURATION, NAMES
-from kbnf_cli.options import CallFormat, common_options, from_option, options_in, schema_options
-from kbnf_cli.patterns import Patterns
+from kbnf_cli.files import Patterns
+from kbnf_cli.options import (
+    CONFIGURATION,
+    NAMES,
+    CallFormat,
+    common_options,
+    from_option,
+    options_in,
+    schema_options,
+)
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.lint import TARGETS
 from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES

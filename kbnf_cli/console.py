@@ -313,7 +313,7 @@ def _explain(error: BaseException) -> tuple[str, ...]:
         case click.ClickException():
             return (_in_our_style(error.format_message()),)
         case SourceError():
-            from kbnf_cli.advice import hints_for
+            from kbnf_cli.files import hints_for
 
             return explain_error(error), *hints_for(error)
         case KbnfError() | OSError():

@@ -21,8 +21,14 @@ from kbnf_cli.converting import (
     listing,
     refuse_another,
 )
-from kbnf_cli.inputs import is_artifact, read_vocabulary
-from kbnf_cli.models import GRAMMAR_OR_CLASS, is_class, of_model, schema_of_model
+from kbnf_cli.inputs import (
+    GRAMMAR_OR_CLASS,
+    is_artifact,
+    is_class,
+    of_model,
+    read_vocabulary,
+    schema_of_model,
+)
 from kbnf_cli.options import (
     as_value,
     common_options,
