@@ -122,7 +122,7 @@ def play(
         files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
     elif replay is not None:
         # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
-        from kbnf_cli.play.recording import files_of, read_saved
+        from kbnf_cli.play.moving import files_of, read_saved
 
         files = files_of(read_saved(replay, world), replay.parent)
     else:
@@ -146,7 +146,7 @@ def _run_lines(
 ) -> int:
     """Replay, then run the commands; stdin only where neither was given."""
     if replay is not None:
-        from kbnf_cli.play.recording import play_again, read_saved
+        from kbnf_cli.play.moving import play_again, read_saved
 
         reply = play_again(session, read_saved(replay, world), world)
         console.data(reply.shown)
