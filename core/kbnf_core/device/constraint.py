@@ -27,14 +27,19 @@ import numpy.typing as npt
 
 from kbnf_core import kernel
 from kbnf_core.config import Config, Finish
-from kbnf_core.device.need_torch import torch
 from kbnf_core.device.table import DEAD, FlatTable, TokenTable
 from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
 from kbnf_core.mask.bits import Bitmask, word_count
 from kbnf_core.recognise.closing import MOST_STATES
+from kbnf_core.text.errors import MissingExtraError
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+try:
+    import torch
+except ImportError:
+    raise MissingExtraError("a constraint on the device", "torch") from None
 
 KEPT_BYTES = 2**25
 """Size of the rows that are kept."""

@@ -114,7 +114,7 @@ def _draw_all(
 
 def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes | None:
     """Return the text that the engine accepts of what was derived, up to where it finishes."""
-    from kbnf_core.mask.terminals import TokenTerminals
+    from kbnf_core.mask.masks import TokenTerminals
     from kbnf_core.vocab.trie import fewest_tokens
 
     vocabulary = engine.vocabulary

@@ -1,7 +1,7 @@
 """Ways to the end of a text: a shortest one, the shortest texts of a grammar, texts at random.
 
 A shortest way in bytes follows the lengths of ``recognise/closing.py``, one in tokens those of
-``nearest_end.py``.
+``finish.py``.
 
 The shortest texts come by best-first search over states (A*, Hart et al. 1968). The bound of a
 state, how far it is from the end, is exact, so no state is looked at in vain. Bytes that the

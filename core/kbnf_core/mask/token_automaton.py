@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kbnf_core import ir
-    from kbnf_core.mask.nearest_end import NearestEnd
+    from kbnf_core.mask.finish import NearestEnd
     from kbnf_core.recognise.closing import DistanceToEnd
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.source import Span
@@ -167,7 +167,7 @@ class TokenAutomaton:
     @cached_property
     def nearest_end(self) -> "NearestEnd":
         """How few tokens end the texts, and which tokens leave enough for that."""
-        from kbnf_core.mask.nearest_end import NearestEnd
+        from kbnf_core.mask.finish import NearestEnd
 
         return NearestEnd(self.masks, self.rule, weakly(self.step))
 

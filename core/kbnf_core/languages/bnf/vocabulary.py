@@ -31,7 +31,7 @@ from kbnf_core.kbnf.tree import (
     postorder,
     uses_in,
 )
-from kbnf_core.languages.bnf.build import ANY, EXCEPT, decode
+from kbnf_core.languages.bnf.parse import ANY, EXCEPT, decode
 from kbnf_core.lower.facts import analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.diagnostics import Diagnostic
