@@ -15,8 +15,7 @@ from kbnf_core.text.diagnostics.segments import visible
 from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
-    from kbnf_core.vocab.inspect import Inspection
-    from kbnf_core.vocab.vocabulary import Vocabulary
+    from kbnf_core.vocab.vocabulary import Inspection, Vocabulary
 
 
 @click.command(
@@ -38,7 +37,7 @@ def vocab(console: Console, file: str, format_: str, eos: tuple[int, ...]) -> in
 
     Shows its counts, special and stop tokens, duplicates, missing bytes and round trips.
     """
-    from kbnf_core.vocab.inspect import inspect
+    from kbnf_core.vocab.vocabulary import inspect
 
     vocabulary = read_vocabulary(console, file, eos)
     inspection = inspect(vocabulary)
