@@ -483,7 +483,7 @@ def schema_of_model(name: str, *, for_engines: bool = False) -> str:
     to other engines, with ``uniqueItems`` where we need not keep it. Raises
     ``ClickException`` where it cannot be imported, or its class has no schema.
     """
-    from kbnf_core.languages.json_schema.sources import schema_text
+    from kbnf_core.languages.json_schema.language import schema_text
 
     module, _, path = name.partition(":")
     if "" not in sys.path:

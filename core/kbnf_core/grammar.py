@@ -6,7 +6,7 @@ from dataclasses import is_dataclass
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
 
 from kbnf_core import ir
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
@@ -47,6 +47,7 @@ from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.kbnf.parsed import Marked
+    from kbnf_core.languages.json_schema.parse import SchemaReading
     from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
@@ -116,6 +117,7 @@ class Grammar:
 
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)
+        reading.parsed.release()
         self.__dict__["reading"] = reading
         self.source = reading.document.source
         self.language = reading.language
@@ -281,9 +283,7 @@ class Grammar:
         grammar = cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
         if isinstance(schema, Mapping):
             # A schema that a program writes is checked by nobody else.
-            from kbnf_core.languages.json_schema.lint import warn_of_misspelt
-
-            warn_of_misspelt(text)
+            cast("SchemaReading", grammar.reading.parsed).warn_of_misspelt()
         return grammar
 
     @classmethod

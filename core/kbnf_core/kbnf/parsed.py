@@ -200,6 +200,9 @@ class Parsed:
         """Return what the language itself finds suspicious, which only checks ask for."""
         return ()
 
+    def release(self) -> None:
+        """Forget what only checks need: a grammar keeps this for as long as it lives."""
+
     def marked(self) -> Marked | None:
         """Return what the values of a text are made of; None where they are one JSON value."""
         return None

@@ -3,7 +3,7 @@
 A schema is read into a document (``document``), its positions are named by expressions
 (``expressions``), these are brought into a normal form by type (``normal_form``, from ``schemas``),
 and that is written as rules of the IR (``writer``). A tree that people read is made of these rules
-(``readable``, ``notations``). Everything that a grammar cannot keep is a problem with
+(``readable``). Everything that a grammar cannot keep is a problem with
 the JSON Pointer of its keyword.
 
 Names are imported when they are first used: every command knows the language, few read a schema.
@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kbnf_core.languages.json_schema.language import schema_text
     from kbnf_core.languages.json_schema.options import (
         VALIDATOR,
         Digits,
@@ -28,12 +29,11 @@ if TYPE_CHECKING:
         schema_options,
     )
     from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_schema
-    from kbnf_core.languages.json_schema.sources import schema_text
 
 _HOMES = {
     "embed_json_schema": "parse",
     "parse_json_schema": "parse",
-    "schema_text": "sources",
+    "schema_text": "language",
 }
 """The modules of names; those of all others are in ``options``."""
 

@@ -38,7 +38,10 @@ from kbnf_core.languages.json_schema.keywords import (
     REFERENCES,
     TESTS,
     TYPE_ALONE,
+    TYPES,
     UNEVALUATED,
+    is_sound,
+    wanted,
 )
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.problems import (
@@ -50,7 +53,6 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     without_effect,
 )
-from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.text.json_text import Json, NoJsonError, as_number, parse_json
 from kbnf_core.text.source import Source
 
@@ -209,7 +211,11 @@ class Document:
         return at
 
     def inside(self, place: Place, *steps: str) -> Expression:
-        """Return the schema below ``place``: by keyword, and by index or name."""
+        """Return what the schema below ``place`` allows: by keyword, and by index or name."""
+        return self.at_place(place, *steps)
+
+    def at_place(self, place: Place, *steps: str) -> Expression:
+        """Return the schema below ``place`` itself, not one with the same contents."""
         value = place.contents
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
@@ -712,7 +718,7 @@ class SharedDocument(Document):
 
     def inside(self, place: Place, *steps: str) -> Expression:
         """Return the schema below ``place``, or one with the same contents that was met before."""
-        found = super().inside(place, *steps)
+        found = self.at_place(place, *steps)
         if not isinstance(found, Ref):
             return found
         first = self._first.get(found)

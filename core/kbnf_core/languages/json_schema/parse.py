@@ -6,6 +6,7 @@ which are those of the ``Standard``.
 """
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -21,9 +22,7 @@ from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
-from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.bundle import bundled
-from kbnf_core.languages.json_schema.characters import LETTERS
 from kbnf_core.languages.json_schema.document import (
     SharedDocument,
     check_schema,
@@ -43,6 +42,7 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     options_of,
 )
+from kbnf_core.languages.json_schema.prelude import LETTERS
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
@@ -53,7 +53,7 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
-from kbnf_core.languages.json_schema.value_sets import Restricted
+from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
@@ -304,6 +304,7 @@ class SchemaReading(Parsed):
         self._text = text
         self._errors: Sequence[Problem] = ()
         self._read: _Readable | None = None
+        self._writer: Writer | None = None
         try:
             outcome = self._to_read() if as_tree else self._to_run()
         except ProblemError as error:
@@ -321,15 +322,27 @@ class SchemaReading(Parsed):
         return self._read.outcome
 
     def _to_run(self) -> Outcome:
-        writer = _writer(self._text)
-        self.rules, outcome = _made(writer, writer.rules_for)
+        self._writer = _writer(self._text)
+        self.rules, outcome = _made(self._writer, self._writer.rules_for)
         self.document = tree.Document(self._text.source, (), ())
-        # What it holds refers back to it, and would wait for the collector of garbage.
-        vars(writer).clear()
         if outcome.losses and not self._text.options.lossy:
             # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
             return outcome._replace(losses=_read_for_people(self._text).outcome.losses)
         return outcome
+
+    def release(self) -> None:
+        """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
+        if self._writer is not None:
+            # What it holds refers back to it, and would wait for the collector of garbage.
+            vars(self._writer).clear()
+            self._writer = None
+
+    def _written(self) -> Writer:
+        """Return the writer of the rules that are run; it writes again after ``release``."""
+        if self._writer is None:
+            self._writer = _writer(self._text)
+            self._writer.rules_for(self._writer.schemas.document.root())
+        return self._writer
 
     @cached_property
     def is_large(self) -> bool:  # type: ignore[override] # worked out when it is asked for
@@ -365,14 +378,13 @@ class SchemaReading(Parsed):
         """Return where the schema of a rule is."""
         if self.rules is None or self._read is not None:
             return super().place(rule)
-        (pointer,) = self._pointers([rule], self.rules)
-        return self._text.source.locate(self._text.pointer(pointer))
+        return self._text.source.locate(self._text.pointer(self._pointers.get(rule, "")))
 
-    def _pointers(self, names: Iterable[str], rules: Mapping[str, ir.Node]) -> list[str]:
-        """Return the pointers of rules of the grammar, whose schemas are read again."""
-        writer = _writer(self._text)
-        writer.rules_for(writer.schemas.document.root())
-        return [writer.pointer_of(name, rules) for name in names]
+    @cached_property
+    def _pointers(self) -> Mapping[str, str]:
+        """The pointers of the rules that are run."""
+        rules = self.rules or {}
+        return self._written().pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -387,7 +399,15 @@ class SchemaReading(Parsed):
             return every_problem(text.value, text.options, problem)
         if problem is not None and problem != unsatisfiable(problem.pointer):
             return [problem]
-        return [contradiction(schemas_of(text.value, text.options)) or problem or unsatisfiable("")]
+        schemas = (self._read or self._writer or _writer(text)).schemas
+        return [contradiction(schemas) or problem or unsatisfiable("")]
+
+    def warn_of_misspelt(self) -> None:
+        """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
+        from kbnf_core.languages.json_schema.lint import misspelt
+
+        for each in misspelt(self._text.value):
+            warnings.warn(f"{each.pointer}: {each.message}; {each.help}", stacklevel=3)
 
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return what is likely a mistake, but what the errors report."""
@@ -395,7 +415,7 @@ class SchemaReading(Parsed):
 
         text, readable = self._text, self._read
         dead = self._dead() if readable is None else readable.dead
-        schemas = readable.schemas if readable else schemas_of(text.value, text.options)
+        schemas = readable.schemas if readable else self._written().schemas
         found = [*self._oddities(), *contradictions(schemas, dead)]
         why = self._why(None) if "" in dead else self._errors
         return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
@@ -416,7 +436,7 @@ class SchemaReading(Parsed):
             name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
             for name, body in dead.items()
         }
-        return set(self._pointers(last_components(graph), rules))
+        return {self._pointers[name] for name in last_components(graph)}
 
 
 class _Readable(NamedTuple):

@@ -20,7 +20,6 @@ from functools import cached_property
 from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.languages.json_schema import normal_form, type_keywords
-from kbnf_core.languages.json_schema.atoms import INTEGER, Literal, OneOf
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
 from kbnf_core.languages.json_schema.expressions import (
@@ -53,14 +52,16 @@ from kbnf_core.languages.json_schema.keywords import (
     STRINGS,
     UNEVALUATED,
 )
-from kbnf_core.languages.json_schema.nested import Arrays, Objects, checked
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
+    Arrays,
     NormalForm,
+    Objects,
     Part,
     Plain,
     Type,
+    checked,
     constant_shape,
     shape_of,
 )
@@ -84,7 +85,15 @@ from kbnf_core.languages.json_schema.type_keywords import (
     take_names,
     take_object,
 )
-from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
+from kbnf_core.languages.json_schema.value_sets import (
+    INTEGER,
+    STEPS,
+    Kind,
+    Literal,
+    OneOf,
+    Restricted,
+    restrict,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json

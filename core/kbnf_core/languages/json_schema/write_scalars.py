@@ -2,7 +2,7 @@
 
 From an automaton of strings its JSON texts follow without a regular expression between: its bytes
 are symbols, of which those that mean themselves are spelled so, the others after a backslash. A
-``Notation`` beside an automaton says what it was made of, for ``notations``, which writes it where
+``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
 somebody reads it.
 """
 
@@ -39,20 +39,8 @@ from kbnf_core.automata.spell import Letters, spell
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
-from kbnf_core.languages.json_schema.atoms import (
-    INTEGER,
-    Atom,
-    Compared,
-    Length,
-    Matching,
-    Multiple,
-    OneOf,
-)
-from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.expressions import number_text
 from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
-from kbnf_core.languages.json_schema.lengths import Lengths, counted, lengths_of
-from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import (
@@ -60,6 +48,7 @@ from kbnf_core.languages.json_schema.prelude import (
     WHOLE,
     WHOLE_DIGITS,
     Prelude,
+    Spelling,
     digits,
     integers,
     regex,
@@ -72,14 +61,30 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
+from kbnf_core.languages.json_schema.value_sets import (
+    INTEGER,
+    Atom,
+    Compared,
+    Kind,
+    Length,
+    Lengths,
+    Matching,
+    Multiple,
+    OneOf,
+    Restricted,
+    lengths_of,
+)
 from kbnf_core.languages.json_schema.write_counts import (
     MOST_BRANCHES,
+    Rules,
+    Step,
+    counted,
     is_implied,
     is_looped,
     may_repeat_much,
     print_items,
     write_large_counts,
+    write_linear,
     write_one_loop,
 )
 from kbnf_core.text.errors import LimitError
