@@ -84,7 +84,7 @@ def _rows(vocabulary: "Vocabulary", inspection: "Inspection") -> Iterator[tuple[
     yield "fingerprint", inspection.fingerprint
     yield "size", f"{inspection.size:,} (one more than the largest id)"
     yield "ordinary", count_of(inspection.ordinary, "token")
-    yield "special", _specials(inspection)
+    yield "special", _listed(f"{key} {visible(text)}" for key, text in inspection.special)
     yield "stop ids", _listed(map(str, inspection.stop_ids))
     yield "duplicates", _duplicates(vocabulary, inspection)
     yield "empty", _listed(map(str, inspection.empty))
@@ -94,10 +94,6 @@ def _rows(vocabulary: "Vocabulary", inspection: "Inspection") -> Iterator[tuple[
     yield "partial UTF-8", count_of(len(inspection.partial_utf8), "token")
     yield "single bytes", f"{_single_bytes(vocabulary)} of 256 byte values are tokens"
     yield "round trip", _round_trip_text(vocabulary)
-
-
-def _specials(inspection: "Inspection") -> str:
-    return _listed(f"{key} {visible(text)}" for key, text in inspection.special)
 
 
 def _duplicates(vocabulary: "Vocabulary", inspection: "Inspection") -> str:

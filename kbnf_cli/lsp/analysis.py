@@ -105,7 +105,9 @@ def analyse(request: Request) -> Iterator[Analysis]:
         known,
         findings=selected(findings_of(reading, LintOptions(targets=_tabled(settings)))),
         begins=tuple(_begins(reading)),
-        has_examples=language is KBNF and not reading.errors and _has_examples(reading),
+        has_examples=language is KBNF
+        and not reading.errors
+        and any("kbnf:" in comment.text for comment in reading.document.comments),
     )
 
 
@@ -175,10 +177,6 @@ def is_below(path: Path, folders: tuple[str, ...]) -> bool:
     """Return whether a path, links followed, is one of the folders or below one."""
     place = path.resolve()
     return any(place.is_relative_to(Path(folder).resolve()) for folder in folders)
-
-
-def _has_examples(reading: Reading) -> bool:
-    return any("kbnf:" in comment.text for comment in reading.document.comments)
 
 
 def _begins(reading: Reading) -> Iterator[tuple[str, str]]:

@@ -113,7 +113,7 @@ def play(
         return serve(console, wanted, grammar, also_vocab, host or LOOPBACK)
     if also_vocab or host is not None:
         raise click.UsageError("--also-vocab and --host go with --web")
-    is_terminal = not commands and replay is None and _on_terminal()
+    is_terminal = not commands and replay is None and sys.stdin.isatty() and sys.stdout.isatty()
     settings_for = inputs.settings_source()
     world = (TerminalWorld if is_terminal else World)(console, settings_for)
     if grammar is not None:
@@ -135,10 +135,6 @@ def play(
         return Exit.CLEAN
     console.diagnostics(session.losses)
     return _run_lines(console, session, commands, replay, world)
-
-
-def _on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _run_lines(

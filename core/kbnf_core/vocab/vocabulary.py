@@ -390,7 +390,7 @@ class Vocabulary:
         for part in (
             _pack_tokens(self._tokens),
             _pack_special(self._special),
-            _pack_ids(self._eos),
+            struct.pack(f"<{len(self._eos)}I", *sorted(self._eos)),
         ):
             digest.update(struct.pack("<Q", len(part)) + part)
         return digest.hexdigest()
@@ -474,10 +474,6 @@ def _pack_special(special: Mapping[str, int]) -> bytes:
         (token_id, name.encode("utf-8", "surrogatepass")) for name, token_id in special.items()
     )
     return b"".join(struct.pack("<II", token_id, len(name)) + name for token_id, name in names)
-
-
-def _pack_ids(ids: Collection[int]) -> bytes:
-    return struct.pack(f"<{len(ids)}I", *sorted(ids))
 
 
 def _find_oddities(tokens: Mapping[int, bytes]) -> list[tuple[int, str]]:
