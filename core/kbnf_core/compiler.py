@@ -310,7 +310,7 @@ class Compiler:
         """Return the same as a future; a refusal is its ``exception()``.
 
         ``kind``: a method of the compiler, or its name. ``deadline``: seconds of the wall after
-        which the exception is ``DeadlineError``; the work goes on for who asks again. Without
+        which the exception is ``DeadlineError``; the work goes on for later requests. Without
         workers it is done when this returns, and nothing is late.
         """
         found = self._submit(kind, source, options)

@@ -99,7 +99,7 @@ class _Comparison:
         return [None, ("-minus", 0, 0) if part == "start" else None, None, *after]
 
     def result(self, state: _Place) -> int:
-        """Return how the text so far compares, 0 where it is no number."""
+        """Return how the text so far compares, 0 where it is not a number."""
         name, count, known = state
         part = name.removeprefix("-")
         if part in {"start", "minus", "point"}:
@@ -149,7 +149,7 @@ class _Division:
         return [None, ("minus", 0, 0) if part == "start" else None, None, *whole]
 
     def result(self, state: _Place) -> int:
-        """Return EQUAL for a multiple, 0 for what is none, or no number."""
+        """Return EQUAL for a multiple, 0 for any other text."""
         part, count, remainder = state
         is_number = part in {"zero", "whole", "fraction"}
         return (

@@ -93,7 +93,7 @@ def check(
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
     """Return all findings about a grammar that was read, in order of position.
 
-    Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
+    Where there is no engine (``kernel.has_engine``), those that need it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
     found = [

@@ -207,7 +207,7 @@ class Subject:
         self._stops: dict[Stop, None] = {}
 
     def is_generated(self, found: Diagnostic) -> bool:
-        """Return whether a finding, which is no error, is about a part that nobody wrote."""
+        """Return whether a finding, not an error, is about a part that the author did not write."""
         return found.severity is not Severity.ERROR and found.span in self._generated
 
     def stop(self, code: str, why: str, span: Span) -> None:

@@ -45,7 +45,7 @@ FREE_TEXT = 32
 class Inlined(NamedTuple):
     """The nonterminals that callers include instead of calling them: ``names``.
 
-    Those of them that are held more than once are ``copied``, callees first.
+    Those of them with several callers are ``copied``, callees first.
     """
 
     names: frozenset[str] = frozenset()

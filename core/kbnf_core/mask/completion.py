@@ -248,7 +248,7 @@ def _other_name(
 ) -> tuple[bytes, int] | None:
     """Return the shortest rest of a name that ``names`` does not hold, and the position after it.
 
-    ``begun`` is the name so far; it is held as a whole then. None if there is none.
+    ``begun`` is the name so far, which an object contains as a whole. None if there is none.
     """
     states = automaton.masks.states
     classes = states.tables.classes

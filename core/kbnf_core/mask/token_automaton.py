@@ -363,7 +363,7 @@ def texts_of(vocabulary: Vocabulary) -> Texts:
 
 
 def encoded(vocabulary: Vocabulary) -> LruDict[bytes, tuple[int, ...]]:
-    """Return the tokens of texts; none for what is no text, or cannot be cut."""
+    """Return the tokens of texts; none for bytes that are not UTF-8, or cannot be cut."""
     # A reference would keep the vocabulary, by which this is found, for ever.
     weak = proxy(vocabulary)
 

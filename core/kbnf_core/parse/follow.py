@@ -79,7 +79,7 @@ class JsonReader:
     def feed(self, data: bytes, *, final: bool = False) -> None:
         """Read the next bytes; with ``final`` they are the last ones.
 
-        Raises ``ParseError`` for what is no JSON, with its offset in characters.
+        Raises ``ParseError`` for a text that is not JSON, with its offset in characters.
         """
         try:
             self._text = self._text[self._at :] + self._decoder.decode(data, final)

@@ -11,8 +11,8 @@ bytes.
 **Trust.** What is read is checked. An artifact is put together again from its rows, in no more
 bytes than were announced, compared with its digest and with the key that its manifest names, and
 validated when it is loaded; whatever is missing, exchanged or damaged is a miss and a note. Nothing
-is signed, though: who may write to a store may write an artifact whose tables are not those of the
-source that it names, and decides what grammars from this store allow.
+is signed, though: whoever may write to a store may write an artifact whose tables are not those of
+the source that it names, and decides what grammars from this store allow.
 
 Here artifacts are put and got by their keys, and a store is opened by its URL and managed.
 """

@@ -263,7 +263,7 @@ class LocalCache:
 
     @contextmanager
     def single_flight(self, key: str) -> Iterator[None]:
-        """Keep out everybody on this machine who works at the same key."""
+        """Keep out the other processes on this machine that work at the same key."""
         # A few locks for all keys: they need not be cleared away.
         with locked(self._folder / "locks" / key[:2]):
             yield

@@ -76,8 +76,8 @@ class Panel:
     """The targets of a run; engines are asked in one process each.
 
     ``names`` are those of engines, hosts and services, and ``all`` for the engines that are
-    installed. Raises ``NotInstalledError`` for an engine that is not, and where ``all`` are none;
-    of a host's engines those that are installed are enough. One that is
+    installed. Raises ``NotInstalledError`` for one that is not, and where ``all`` are missing; of a
+    host's engines those that are installed are enough. One that is
     installed and cannot be loaded is asked no more, and no target any longer: ``failures`` have the
     reasons.
     """
@@ -143,7 +143,7 @@ HAVE_SCHEMAS = (JSON_SCHEMA, TOOL_LIST)
 
 
 def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
-    """Ask the engines that are installed about a text in any language, and say who was asked.
+    """Ask the engines that are installed about a text in any language, and return which were asked.
 
     Where the text has errors, nothing is found here. Raises ``NotInstalledError`` where no engine
     is installed, or can be loaded.

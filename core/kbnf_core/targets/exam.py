@@ -2,7 +2,7 @@
 
 ``Exam`` contains what is asked about a schema, made once for all engines: its judges, documents
 that cover it, and witnesses. ``examine`` asks an engine. Every fault is asked again before it is
-returned, and judged by two (``judges``): one that cannot be replayed is none.
+returned, and judged by two (``judges``): one that cannot be replayed is dropped.
 
 A grammar in another language than the engine's is converted to it (``examine_grammar``). Its texts
 are the shortest ones and some at random; near misses are texts with a byte changed, left out or
@@ -153,7 +153,7 @@ class Exam:
     def spelling(self, asked: Asked, document: Json) -> str | None:
         """Return a text of a document that an engine takes, None where it takes none.
 
-        How it writes blanks and escapes is no fault, nor in which order it writes members.
+        Its spelling of blanks and escapes, and its order of members, do not count as faults.
         """
         found = next(filter(asked.accepts, spellings(document)), None)
         if found is not None:
@@ -189,7 +189,7 @@ class Exam:
 
 
 def _number(text: str) -> float | int:
-    """Return a number that is whole as an integer: how those are spelt is no fault."""
+    """Return a number that is whole as an integer: their spelling does not count."""
     value = float(text)
     return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
@@ -581,7 +581,7 @@ def reads_grammars(name: str) -> bool:
 def examine_grammar(grammar: Grammar, asked: Asked) -> Result | None:
     """Ask an engine about a grammar; None where that cannot be written in the engine's language.
 
-    Where generation ends is no question here: engines offer their end at every complete text.
+    The end of generation does not matter here: engines offer their end at every complete text.
     Raises ``NotInstalledError``.
     """
     name = ENGINES[asked.name].language

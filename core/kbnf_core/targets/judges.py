@@ -105,7 +105,7 @@ def shown(text: str) -> str:
 def spellings(value: Json) -> Iterator[str]:
     """Yield the texts of a value that say the same: without blanks and with, escaped where not.
 
-    Whether characters beyond ASCII are escaped is decided by engines, and is no fault.
+    Whether characters beyond ASCII are escaped is decided by engines, and does not count.
     """
     texts = [compact(value), json.dumps(value, ensure_ascii=False)]
     yield from texts
@@ -159,7 +159,7 @@ class Judges:
     def ours(self) -> Texts | None:
         """Our own reading of the schema, None where it cannot be kept as a whole.
 
-        It is as wide as that of a validator: what an engine writes in another way is no fault.
+        It is as wide as that of a validator: other spellings of an engine do not count.
         """
         try:
             options = as_mapping(VALIDATOR)

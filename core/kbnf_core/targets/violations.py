@@ -406,7 +406,7 @@ _LOOK_AROUND = re.compile(r"\(\?(?:<?[=!])")
 
 
 def _unlike_pattern(schema: dict[str, Any], pattern: str, value: str) -> Iterator[str]:
-    """Yield strings that a reader of patterns takes who does not read all of this one."""
+    """Yield strings that match for a reader which ignores a part of the pattern."""
     kept: dict[str, Any] = {
         key: schema[key] for key in ("minLength", "maxLength", "format") if key in schema
     }

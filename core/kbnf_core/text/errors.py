@@ -72,7 +72,7 @@ class SourceError(KbnfError, OSError):
 
 
 class VocabularyError(KbnfError, ValueError):
-    """A vocabulary that cannot be used, or a file that is none."""
+    """A vocabulary that cannot be used, or a file of another kind."""
 
 
 class MissingExtraError(KbnfError, ImportError):
@@ -216,7 +216,7 @@ class MessageError(KbnfError, ValueError):
 
 
 class NoValueError(ParseError):
-    """A text that fits a grammar which has no values, and is no JSON; ``offset`` is 0."""
+    """A text that fits a grammar without values, and is not JSON; ``offset`` is 0."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data, 0, ())

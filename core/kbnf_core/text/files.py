@@ -239,7 +239,7 @@ Load: TypeAlias = Callable[[str], str | None]
 
 
 def load_text(path: str) -> str | None:
-    """Return the text of a file on disk; None where it cannot be read or is no UTF-8."""
+    """Return the text of a file on disk; None where it cannot be read or is not UTF-8."""
     try:
         data = read_file(path, DEFAULT_LIMITS.source_bytes)
     except SourceError:

@@ -1,7 +1,7 @@
 """Memos within a bound: of entries (``LruDict``), or of bytes (``Remembered``, ``remembered``).
 
 The least recently used goes first, approximately in an ``LruDict``, whose hit costs that of a dict.
-Where values differ in size by a factor of thousands, as automata do, their number is no bound.
+Values that differ in size by a factor of thousands, as automata do, need a bound of bytes.
 """
 
 from collections import OrderedDict

@@ -416,7 +416,7 @@ def _take_posix(reader: Reader, level: _Level) -> bool:
 
 
 def _take_run(reader: Reader, level: _Level) -> bool:
-    """Read plain members and ranges of them; False where the next one is none, or wrong."""
+    """Read plain members and ranges of them; False where the next one is not plain, or wrong."""
     start, text = reader.index, reader.text
     if reader.flags.verbose or not reader.flags.unicode:
         return False

@@ -90,7 +90,7 @@ _PIECE = re.compile(
 
 
 class Piece(NamedTuple):
-    """A part of a text: its bytes, None for what is no escape, and its place."""
+    """A part of a text: its bytes, None for an invalid escape, and its place."""
 
     data: bytes | None
     span: Span
@@ -105,7 +105,7 @@ def pieces(text: str, start: int) -> Iterator[Piece]:
 
 
 def decode(text: str) -> bytes:
-    """Return the bytes that ``text`` spells; what is no escape counts as nothing."""
+    """Return the bytes that ``text`` spells; invalid escapes are left out."""
     return b"".join(piece.data or b"" for piece in pieces(text, 0))
 
 

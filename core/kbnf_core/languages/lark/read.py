@@ -181,7 +181,7 @@ class Member:
 def list_members(text: str) -> Iterator[tuple[object, Member | None]]:
     """Yield the name and the Lark of each member of a list of grammars.
 
-    Raises the exceptions of what is no such list.
+    Raises the exceptions of any other value.
     """
     grammars = json.loads(text, parse_int=as_number)["grammars"]
     places = dict(pointers(text))

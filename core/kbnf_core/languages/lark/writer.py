@@ -545,7 +545,7 @@ def print_definition(name: str, body: ir.Node, leaf: Leaf) -> str:
 
 
 def lay_out(name: str, branches: Iterable[str]) -> str:
-    """Return a definition of alternatives, on lines of their own if there is no room for all."""
+    """Return a definition of alternatives, on lines of their own if they do not fit on one."""
     texts = [*branches]
     line = f"{name}: {' | '.join(texts)}"
     return line if len(line) <= _WIDTH else f"{name}: " + "\n    | ".join(texts)

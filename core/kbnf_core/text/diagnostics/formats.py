@@ -99,7 +99,7 @@ def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _notes(diagnostic: Diagnostic) -> list[str]:
-    """Return everything that is said beside the message; further places lead with theirs."""
+    """Return everything that is reported beside the message; further places lead with theirs."""
     places = [
         f"{label.message} (line {line}, column {column})"
         for label in diagnostic.labels

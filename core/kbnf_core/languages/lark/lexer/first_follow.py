@@ -1,6 +1,6 @@
 """FIRST and FOLLOW of a grammar over lexemes, and the terminals that are expected together.
 
-A *site* is a use of a terminal, an embedded part or a call; a *leaf* is a site that is no call.
+A *site* is a use of a terminal, an embedded part or a call; a *leaf* is any site but a call.
 Which sites may occur next within a rule is Glushkov's construction (1961); FIRST and FOLLOW of
 rules are fixpoints over it. Sets of leaves are the bits of one number.
 

@@ -341,7 +341,7 @@ def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> No
 
 
 def _report_ignored(scanner: Scanner, ignored: Collection[Terminal], report: Report) -> None:
-    """Note where what is ignored, or not, depends on who finds it."""
+    """Note where it depends on the terminal found whether text is ignored."""
     for pattern, strings in scanner:
         for string in strings:
             if pattern not in ignored and string in ignored:

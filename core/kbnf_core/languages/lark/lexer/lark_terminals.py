@@ -99,7 +99,7 @@ class LarkTerminals(NamedTerminals[Pattern]):
 
 
 def _range(first: str, last: str) -> Pattern:
-    """Return the class that Lark writes with the ends as they are: ``"^".."z"`` is none of two."""
+    """Return the class as Lark writes it, ends unescaped: ``"^".."z"`` is not a class of two."""
     if len(unescape(first)) == len(unescape(last)) == 1 and unescape(first) <= unescape(last):
         return Pattern(f"[{first}-{last}]")
     raise RefusedError(INVALID, "the ends of a range are two characters in order")
