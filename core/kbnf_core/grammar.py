@@ -41,8 +41,7 @@ from kbnf_core.text.errors import (
     Status,
     WorkLimitError,
 )
-from kbnf_core.text.files import read_file
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports, read_file
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -203,7 +202,7 @@ class Grammar:
         """Return the grammar of the texts that a regular expression matches as a whole.
 
         The expression is one of KBNF's; the model ends the text. Raises ``GrammarError`` for one
-        that cannot be used, ``ConfigError`` for what is no text.
+        that cannot be used, ``ConfigError`` for a value that is not a text.
         """
         return cls.read(REGEX.text_of(pattern), REGEX, limits=limits)
 
@@ -212,7 +211,7 @@ class Grammar:
         """Return the grammar of some texts, one of which is written; the model ends it.
 
         Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none, and for
-        what is no list of texts.
+        a value that is not a list of texts.
         """
         return cls.read(CHOICE.text_of(choices), CHOICE, limits=limits)
 
@@ -612,7 +611,7 @@ class Grammar:
         text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
         text may be the beginning of one, and the value is what is certain of it: strings as far as
         they are known, numbers once they are over; None where nothing is. Raises ``ParseError`` for
-        a text that does not fit the grammar, or is no JSON.
+        a text that does not fit the grammar, or is not JSON.
         """
         data = _bytes_of(text)
         self.parser.check(data, partial=partial)

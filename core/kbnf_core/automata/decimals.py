@@ -8,11 +8,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 
-from kbnf_core.automata.alphabet import separate
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import Dfa, SymbolDfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import Dfa, SymbolDfa, separate
 from kbnf_core.automata.explore import explore
+from kbnf_core.automata.nfa import from_symbols
+from kbnf_core.text.errors import LimitError
 
 LESS, EQUAL, GREATER = 1, 2, 4
 """How a number compares with a bound; add them up."""
@@ -100,7 +99,7 @@ class _Comparison:
         return [None, ("-minus", 0, 0) if part == "start" else None, None, *after]
 
     def result(self, state: _Place) -> int:
-        """Return how the text so far compares, 0 where it is no number."""
+        """Return how the text so far compares, 0 where it is not a number."""
         name, count, known = state
         part = name.removeprefix("-")
         if part in {"start", "minus", "point"}:
@@ -150,7 +149,7 @@ class _Division:
         return [None, ("minus", 0, 0) if part == "start" else None, None, *whole]
 
     def result(self, state: _Place) -> int:
-        """Return EQUAL for a multiple, 0 for what is none, or no number."""
+        """Return EQUAL for a multiple, 0 for any other text."""
         part, count, remainder = state
         is_number = part in {"zero", "whole", "fraction"}
         return (

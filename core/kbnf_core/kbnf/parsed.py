@@ -16,7 +16,7 @@ from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Node
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 

@@ -14,7 +14,7 @@ from zlib import compress
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.options import (
     Digits,

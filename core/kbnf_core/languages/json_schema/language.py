@@ -15,7 +15,7 @@ from kbnf_core.frontend import Language
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.languages.json_schema.options import LIMITS, options_of
 from kbnf_core.text.errors import ConfigError
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar, Node
 from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
 from kbnf_core.languages.json_schema.expressions import Expression, Ref, constant
@@ -60,7 +59,7 @@ from kbnf_core.languages.json_schema.type_keywords import pointer_to
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.suggest import COMPARISONS, edits
 

@@ -14,10 +14,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from kbnf_core.automata.algebra import NOTHING
-from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY, difference, from_text
-from kbnf_core.automata.dfa import Dfa, rows_over
+from kbnf_core.automata.dfa import Dfa, join, rows_over, separate
 from kbnf_core.automata.expression import Builder, Expression, print_character, print_characters
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.kbnf.build import Form, alternation, call, regex, sequence, text

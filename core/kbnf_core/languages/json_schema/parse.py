@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
@@ -59,7 +58,7 @@ from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
-from kbnf_core.text.errors import GrammarError, WorkLimitError
+from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source, Span
 

@@ -19,7 +19,6 @@ from kbnf_core.automata.codepoints import (
     union,
 )
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import print_characters
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.languages.json_schema.options import (
@@ -34,6 +33,7 @@ from kbnf_core.languages.json_schema.problems import unsupported
 from kbnf_core.languages.json_schema.value_sets import compiled_pattern
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import NOWHERE, half_of_pair
 

@@ -18,10 +18,8 @@ from functools import cache, partial
 from itertools import chain
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
-from kbnf_core.automata.characters import CharacterDfa, to_characters
 from kbnf_core.automata.codepoints import from_text, intersect
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import (
     Builder,
     ShortTexts,
@@ -31,7 +29,7 @@ from kbnf_core.automata.expression import (
 )
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Call, Node, Regular
 from kbnf_core.ir import build as nodes
@@ -76,6 +74,7 @@ from kbnf_core.languages.json_schema.write_scalars import (
     format_name,
 )
 from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 

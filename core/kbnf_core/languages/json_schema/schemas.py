@@ -19,7 +19,6 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TypeAlias, TypeVar, cast
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema import normal_form, type_keywords
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
@@ -96,6 +95,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     restrict,
 )
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
 
 _FORMS_OF_TYPES: Mapping[str, NormalForm] = {

@@ -14,8 +14,7 @@ from kbnf_core.automata.decimals import (
     MOST_REMAINDERS,
     multiples,
 )
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.json_schema.document import Document, Place, escape
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
@@ -48,6 +47,7 @@ from kbnf_core.languages.json_schema.value_sets import (
     Restricted,
 )
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
 
 

@@ -32,16 +32,15 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 from zlib import decompress
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.alphabet import class_count
-from kbnf_core.automata.characters import CharacterDfa, Edge, to_characters
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
-from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import DEAD, Dfa, class_count
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
+from kbnf_core.automata.to_regex import CharacterDfa, Edge, to_characters
 from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.remembered import remembered
 

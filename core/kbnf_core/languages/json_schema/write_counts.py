@@ -23,9 +23,9 @@ from kbnf_core.automata import traversal
 from kbnf_core.automata.algebra import Choice, Repeat, children, fold
 from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.codepoints import CodePoints, from_ranges, partition
-from kbnf_core.automata.determinise import minimise
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.expression import Expression, Spell, print_expression
+from kbnf_core.automata.nfa import minimise
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.ir import Node

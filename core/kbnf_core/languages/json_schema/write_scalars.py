@@ -17,12 +17,21 @@ from itertools import chain
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.algebra import Sequence as Items
-from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import (
+    ACCEPT,
+    DEAD,
+    ByteClasses,
+    Dfa,
+    SymbolDfa,
+    class_count,
+    empty,
+    first_bytes,
+    join,
+    separate,
+)
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
@@ -77,6 +86,7 @@ from kbnf_core.languages.json_schema.write_counts import (
     write_linear,
     write_one_loop,
 )
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE
 
 _WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'

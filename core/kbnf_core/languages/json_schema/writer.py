@@ -14,7 +14,6 @@ from itertools import chain
 from typing import NoReturn, cast
 
 from kbnf_core import ir
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Node, calls
 from kbnf_core.ir.build import alternation, call, sequence, text
 from kbnf_core.languages.json_schema.document import Place
@@ -63,6 +62,7 @@ from kbnf_core.languages.json_schema.write_counts import Rules
 from kbnf_core.languages.json_schema.write_nested import write_array, write_object
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.collecting import weakly
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import NOWHERE
 

@@ -11,7 +11,7 @@ import pytest
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.automata import operations
 from kbnf_core.automata.expression import Builder, Expression
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import sequence, text
 from kbnf_core.languages.json_schema import patterns, write_counts

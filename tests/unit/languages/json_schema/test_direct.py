@@ -11,7 +11,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import is_equal
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options, parse, write_scalars

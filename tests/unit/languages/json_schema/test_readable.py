@@ -11,11 +11,10 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary, check
 from kbnf_core.automata import operations
-from kbnf_core.automata.characters import to_characters
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import difference, is_equal
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.to_regex import to_characters, to_expression
 from kbnf_core.convert import from_json_schema
 from kbnf_core.grammar import Grammar
 from kbnf_core.kbnf.build import EMPTY, call, sequence, text

@@ -23,8 +23,7 @@ from kbnf_core.languages.lark.reader.report import (
     RefusedError,
     Report,
 )
-from kbnf_core.lower.facts import analyse
-from kbnf_core.lower.first_follow import Firsts
+from kbnf_core.lower.facts import Firsts, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.json_text import as_number
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
