@@ -20,11 +20,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.characters import NotTextError
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, read_grammar
 from kbnf_core.kbnf import tree
@@ -60,6 +58,7 @@ from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.read import Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_restricted, report_problem
 from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 

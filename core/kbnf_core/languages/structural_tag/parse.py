@@ -37,9 +37,6 @@ class TagReading(Parsed):
     ) -> None:
         source = report.source
         rules = write_rules(nodes, report, request, options) if nodes else ()
-        if not request.as_tree:
-            # Lints come later, if at all, and this is much to keep.
-            report.written.clear()
         broken = frozenset((START,)) if report.errors else frozenset[str]()
         kept = () if report.errors else tuple(placed(each, at(each.span)) for each in rules)
         generated = frozenset(
@@ -58,6 +55,10 @@ class TagReading(Parsed):
         self._report = report
         self._request = request
         self._options = options
+
+    def release(self) -> None:
+        """Forget what was read of the schemas, which is much to keep."""
+        self._report.written.clear()
 
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return what is suspicious in the schemas of a tag."""

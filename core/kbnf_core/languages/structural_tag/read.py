@@ -21,7 +21,7 @@ from kbnf_core.languages.structural_tag.formats import (
     guessed,
 )
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import NoJsonError, parse_json
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.frontend import Language
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import (
@@ -42,6 +41,7 @@ from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
 from kbnf_core.languages.structural_tag.schemas import is_sound
 from kbnf_core.languages.structural_tag.xml import Arguments, NestedArguments
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 START = "start"

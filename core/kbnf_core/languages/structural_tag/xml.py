@@ -17,7 +17,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.kbnf.build import (
     EMPTY,
