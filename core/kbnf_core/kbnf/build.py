@@ -194,15 +194,10 @@ def of_ir(root: ir.Node, leaf: Callable[[ir.Regular | ir.Call], Form]) -> Form:
     Branches that are written alike are one. Counts may be of any size.
     """
 
-    def inner(at: tuple[ir.Node, Span]) -> list[tuple[ir.Node, Span]]:
-        node, span = at
-        return [(part, span if part.span is NOWHERE else part.span) for part in ir.children(node)]
-
-    def one(at: tuple[ir.Node, Span], parts: list[Form]) -> Form:
-        node, span = at
+    def one(node: ir.Node, parts: list[Form]) -> Form:
         match node:
             case ir.Literal(data):
-                return tree.Terminal(text_of(data.decode()), span) if data else EMPTY
+                found: Form = text(data.decode())
             case ir.Call() | ir.Regular():
                 found = leaf(node)
             case ir.Sequence():
@@ -213,6 +208,6 @@ def of_ir(root: ir.Node, leaf: Callable[[ir.Regular | ir.Call], Form]) -> Form:
                 found = within_counts(parts[0], low, high)
             case ir.Token():
                 raise TypeError("no author has asked for a token by its number")
-        return placed(found, span)
+        return placed(found, node.span)
 
-    return fold((root, root.span), inner, one)
+    return fold(root, ir.children, one)
