@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.convert import convert
 from kbnf_core.grammar import Grammar
 from kbnf_core.kbnf.read import parse_kbnf
@@ -20,12 +21,14 @@ from kbnf_core.languages import (
     TOOL_LIST,
     Language,
 )
+from kbnf_core.languages.gbnf import writer as gbnf_writer
 from kbnf_core.languages.json_schema import parse
 from kbnf_core.languages.json_schema.document import Document, check_schema, read_json
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.tools import parse as tools
 from kbnf_core.lint.check import check
 from kbnf_core.text.json_text import parse_json
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 SCHEMA = {
     "type": "object",
@@ -196,3 +199,31 @@ def test_the_count_sees_a_second_reading(counts: Counter[str]) -> None:
         vars(parse)["read_json"]("{}")
         vars(tools)["parse_json"](f"{number}")
     assert counts == {"read_json": 2, "parse_json": 4}
+
+
+def test_patterns_are_read_once_for_gbnf_and_names_not_at_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[str] = []
+    def noted(pattern: str, limits: Limits) -> Any:
+        read.append(pattern)
+        return parse_regex(pattern, limits)
+
+    monkeypatch.setattr(f"{gbnf_writer.__name__}.parse_regex", noted)
+    gbnf_writer._read.cache_clear()
+    found = convert(json.dumps(SCHEMA), JSON_SCHEMA, GBNF).text
+    assert 1 < len(read) == len(set(read))
+    assert '"lin" [^' in found
+    assert not any("lin" in pattern for pattern in read)
+    assert convert(json.dumps(SCHEMA), JSON_SCHEMA, GBNF).text == found
+
+
+def test_equal_alternatives_are_one_in_gbnf_whatever_was_read_before() -> None:
+    schema = {"items": {"anyOf": [{"multipleOf": 3, "minimum": 0}, {"pattern": "^[ab]x$"}]}}
+    texts = set()
+    for size in (0, 2):
+        gbnf_writer._read.cache_clear()
+        for number in range(200 * size):
+            gbnf_writer._read(f"a{number}", DEFAULT_LIMITS)
+        texts.add(convert(json.dumps(schema), JSON_SCHEMA, GBNF).text)
+    assert len(texts) == 1
