@@ -52,7 +52,7 @@ from kbnf_core.ir import Grammar
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.parsed import Conversion, Loss, Request
-from kbnf_core.kbnf.tree import Comment, Document
+from kbnf_core.kbnf.tree import Document
 from kbnf_core.languages.gbnf.expression import (
     JOINT,
     Call,
@@ -197,7 +197,8 @@ def print_gbnf(root: Node, names: Mapping[str, str]) -> str:
 def _pieces(node: Sequence[Node] | Choice[Node] | Repeat[Node]) -> list[str | Node]:
     match node:
         case Repeat():
-            return [*_operand(node.body), quantifier(node.low, node.high)]
+            operand = _grouped(node.body, (Choice, Sequence, Repeat))
+            return [*operand, quantifier(node.low, node.high)]
         case Choice():
             return [piece for item in node.branches for piece in (" | ", item)][1:]
         case _:
@@ -225,10 +226,6 @@ def _single(item: Characters) -> str | None:
     """Return the character that a set has, if it is just one."""
     low, high = item.points[0]
     return chr(low) if low == high and len(item.points) == 1 else None
-
-
-def _operand(item: Node) -> list[str | Node]:
-    return _grouped(item, (Choice, Sequence, Repeat))
 
 
 def _grouped(item: Node, looser: tuple[type, ...]) -> list[str | Node]:
@@ -396,7 +393,7 @@ class Unfolder:
             return repetition(Characters(ANY), 0, None)
 
     def _texts(self, dfa: Dfa, span: Span, word: str) -> Node:
-        anything = _any_text(self._limits)
+        anything = compile_regex("(?s:.)*", self._limits).dfa or operations.empty()
         if not operations.difference(dfa, anything, self._limits).is_empty:
             message = "this also accepts bytes that are not UTF-8, which GBNF cannot"
             self._lose("W401", message, span)
@@ -496,11 +493,6 @@ def _join_bytes(parts: list[_Value]) -> list[_Value]:
     return joined
 
 
-def _any_text(limits: Limits) -> Dfa:
-    compiled = compile_regex("(?s:.)*", limits).dfa
-    return operations.empty() if compiled is None else compiled
-
-
 def write_gbnf(reading: Reading, gbnf: Language, limits: Limits = DEFAULT_LIMITS) -> Conversion:
     """Return the GBNF for a reading, whose start becomes ``root``.
 
@@ -588,7 +580,9 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
         span, branches = places.get(name, (span, ()))
         found = _written(printed[name], rules[name], printed, span, branches)
         written.append(replace(found, remark=in_front.get(name)))
-    comments = [c for c in document.comments if not _is_setting(c)]
+    # A pragma, or a table of new names, is about the KBNF text only.
+    settings = ("kbnf:", TABLE_HEAD)
+    comments = [c for c in document.comments if not c.text.strip().startswith(settings)]
     return lay_out(document.source, written, comments, Style(_comment, "", bar_first=False))
 
 
@@ -618,11 +612,6 @@ def _written(
     if len(branches) != len(places):
         places = (Span(span.end, span.end),) * len(branches)
     return Written(name, tuple(print_gbnf(branch, names) for branch in branches), places, span)
-
-
-def _is_setting(comment: Comment) -> bool:
-    """Tell whether a comment speaks of the KBNF text only: a pragma, or a table of new names."""
-    return comment.text.strip().startswith(("kbnf:", TABLE_HEAD))
 
 
 def _comment(text: str) -> str:

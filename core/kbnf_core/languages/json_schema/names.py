@@ -3,10 +3,11 @@
 Rules are named after definitions and properties.
 
 The names of additional members are all strings but some, as an automaton and as an expression. For
-people they are one rule: a name that is none of those goes along their trie and leaves it, by a
-character that is written as itself or by an escape, or it ends where none of them ends. What ways
-off a trie there are takes a text as long as its depth for each; so words longer than ``CHUNK`` are
-cut, and what follows a beginning of that length is a rule of its own.
+people they are one rule: a name that is none of those goes along their trie and leaves it by a
+character that is written as itself; or it goes on with an escape, or ends, at a beginning that is
+none of them; or it is one of them and goes on with an escape. The ways off the trie, and these
+beginnings, are listed, so that each takes a text as long as its depth: words longer than ``CHUNK``
+are cut, and what follows a beginning of that length is a rule of its own.
 """
 
 import re
