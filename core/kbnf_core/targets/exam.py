@@ -118,10 +118,10 @@ class Exam:
     that they are made once.
     """
 
-    def __init__(self, schema: Json, text: str | None = None, *, closed: bool = False) -> None:
+    def __init__(self, schema: Json, *, closed: bool = False) -> None:
         self.schema = schema
         self.closed = closed
-        self.text = json.dumps(schema) if text is None else text
+        self.text = json.dumps(schema)
         self.judges = Judges(schema, self.text)
         self.lock = RLock()
         self._values = Values(self.judges)
