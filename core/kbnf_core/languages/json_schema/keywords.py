@@ -137,7 +137,7 @@ def is_sound(schema: Json) -> bool:
             return False
         for keyword, held in value.items():
             rule = _RULES.get(keyword)
-            if rule is not None and not rule(held, draft):
+            if rule is not None and not rule[0](held, draft):
                 return False
         pending.extend(_inside(value))
     return True
@@ -150,13 +150,13 @@ def may_hold(keyword: str, value: Json) -> bool:
     if keyword == "type":
         return isinstance(value, str | list)
     rule = _RULES.get(keyword)
-    return rule is None or any(rule(value, draft) for draft in (_MODERN, 4))
+    return rule is None or any(rule[0](value, draft) for draft in (_MODERN, 4))
 
 
 def wanted(keyword: str, value: Json) -> str | None:
     """Return what a keyword must be, in words; None where this value may be just that."""
-    words = _WORDS.get(_RULES.get(keyword, _unjudged))
-    return None if words is None or (may_hold(keyword, value) and keyword != "type") else words
+    _, words = _RULES.get(keyword, (None, ""))
+    return words if words and (keyword == "type" or not may_hold(keyword, value)) else None
 
 
 def _draft(schema: Json) -> int:
@@ -180,13 +180,16 @@ def _inside(schema: dict[str, Json]) -> Iterator[Json]:
             yield value
 
 
-def _by_name(value: Json, draft: int) -> bool:
-    del draft
-    return isinstance(value, dict)
+_Rule = Callable[[Json, int], bool]
+"""Whether a keyword may have a value, in a draft."""
 
 
-def _alternatives(value: Json, draft: int) -> bool:
-    del draft
+def _of(kind: type) -> _Rule:
+    return lambda value, _draft: isinstance(value, kind)
+
+
+def _filled(value: Json, _draft: int) -> bool:
+    # Up to draft 6 the values of `enum` differ by the meta-schema; one that repeats says nothing.
     return isinstance(value, list) and bool(value)
 
 
@@ -195,29 +198,16 @@ def _items(value: Json, draft: int) -> bool:
     return isinstance(value, dict | bool) or (draft < _MODERN and value != [])
 
 
-def _unjudged(value: Json, draft: int) -> bool:
+def _unjudged(_value: Json, _draft: int) -> bool:
     """Leave a rare keyword to jsonschema."""
-    del value, draft
     return False
 
 
-def _text(value: Json, draft: int) -> bool:
-    del draft
-    return isinstance(value, str)
-
-
-def _identifier(value: Json, draft: int) -> bool:
-    del draft
+def _identifier(value: Json, _draft: int) -> bool:
     return isinstance(value, str) and "#" not in value[:-1]
 
 
-def _flag(value: Json, draft: int) -> bool:
-    del draft
-    return isinstance(value, bool)
-
-
-def _number(value: Json, draft: int) -> bool:
-    del draft
+def _number(value: Json, _draft: int) -> bool:
     return isinstance(value, Decimal) and value.is_finite()
 
 
@@ -235,7 +225,7 @@ def _count(value: Json, draft: int) -> bool:
 
 
 def _names(value: Json, draft: int) -> bool:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+    if not isinstance(value, list) or not {str}.issuperset(map(type, value)):
         return False
     return len(set(value)) == len(value) and (bool(value) or draft > 4)
 
@@ -255,68 +245,45 @@ def _type(value: Json, draft: int) -> bool:
     return bool(names) and _names(names, draft) and TYPES.issuperset(names)
 
 
-def _values(value: Json, draft: int) -> bool:
-    # Up to draft 6 they differ by the meta-schema; that one comes twice changes nothing.
-    del draft
-    return isinstance(value, list) and bool(value)
-
-
-def _list(value: Json, draft: int) -> bool:
-    del draft
-    return isinstance(value, list)
-
-
-_RULES: dict[str, Callable[[Json, int], bool]] = {
-    **dict.fromkeys(SCHEMAS_BY_NAME, _by_name),
-    **dict.fromkeys(LISTS_OF_SCHEMAS, _alternatives),
+_RULES: dict[str, tuple[_Rule, str]] = {
+    **dict.fromkeys(SCHEMAS_BY_NAME, (_of(dict), "an object with a schema for each name")),
+    **dict.fromkeys(LISTS_OF_SCHEMAS, (_filled, "a list of schemas, and not an empty one")),
     **dict.fromkeys(
         (
             "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
             "$vocabulary",
         ),
-        _unjudged,
+        (_unjudged, ""),
     ),
-    "items": _items,
+    "items": (_items, ""),
     **dict.fromkeys(
         (
             "$comment", "$ref", "$schema", "contentEncoding", "contentMediaType", "description",
             "format", "id", "pattern", "title",
         ),
-        _text,
+        (_of(str), "a string"),
     ),
-    **dict.fromkeys(("deprecated", "readOnly", "uniqueItems", "writeOnly"), _flag),
-    **dict.fromkeys(("maximum", "minimum"), _number),
-    **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), _bound),
+    **dict.fromkeys(
+        ("deprecated", "readOnly", "uniqueItems", "writeOnly"), (_of(bool), "true or false")
+    ),
+    **dict.fromkeys(("maximum", "minimum"), (_number, "a number")),
+    **dict.fromkeys(("exclusiveMaximum", "exclusiveMinimum"), (_bound, "a number")),
     **dict.fromkeys(
         (
             "maxContains", "maxItems", "maxLength", "maxProperties", "minContains", "minItems",
             "minLength", "minProperties",
         ),
-        _count,
+        (_count, "a whole number, 0 or more"),
     ),
-    "$id": _identifier,
-    "dependencies": _dependencies,
-    "dependentRequired": _names_by_name,
-    "enum": _values,
-    "examples": _list,
-    "multipleOf": _positive,
-    "required": _names,
-    "type": _type,
+    "$id": (_identifier, "a URI without a fragment"),
+    "dependencies": (_dependencies, ""),
+    "dependentRequired": (
+        _names_by_name, "an object with a list of different strings for each name",
+    ),
+    "enum": (_filled, "a list of values, and not an empty one"),
+    "examples": (_of(list), "a list"),
+    "multipleOf": (_positive, "a number above 0"),
+    "required": (_names, "a list of strings, all different"),
+    "type": (_type, "one of the types, or a list of different ones"),
 }  # fmt: skip
-
-_WORDS: dict[Callable[[Json, int], bool], str] = {
-    _alternatives: "a list of schemas, and not an empty one",
-    _bound: "a number",
-    _by_name: "an object with a schema for each name",
-    _count: "a whole number, 0 or more",
-    _flag: "true or false",
-    _identifier: "a URI without a fragment",
-    _list: "a list",
-    _names: "a list of strings, all different",
-    _names_by_name: "an object with a list of different strings for each name",
-    _number: "a number",
-    _positive: "a number above 0",
-    _text: "a string",
-    _type: "one of the types, or a list of different ones",
-    _values: "a list of values, and not an empty one",
-}
+"""By keyword: its rule, and what it must be, in words."""

@@ -24,7 +24,6 @@ from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.bundle import bundled
 from kbnf_core.languages.json_schema.document import (
-    SharedDocument,
     check_schema,
     escape,
     read_json,
@@ -471,9 +470,7 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 
 
 def _writer(text: SchemaText) -> Writer:
-    options, closed = text.options, bool(text.options.closed)
-    document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
-    return Writer(Schemas(document, options), remembers=True)
+    return Writer(schemas_of(text.value, text.options, shares=True), remembers=True)
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
@@ -587,10 +584,6 @@ def _contents(schemas: Schemas, at: Ref) -> Mapping[str, Json]:
     return schemas.document.place(at).contents
 
 
-def _message(problem: Problem) -> str:
-    return f"{problem.pointer or 'the whole schema'}: {problem.message}"
-
-
 def helps_of(problem: Problem) -> tuple[str, ...]:
     """Return how to fix a problem."""
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
@@ -607,4 +600,5 @@ def diagnostic(problem: Problem, source: Source) -> Diagnostic:
     if problem.replacement:
         edit = Edit(span, json.dumps(problem.replacement, ensure_ascii=False))
         fixes = (Fix(f"write `{problem.replacement}`", (edit,), safe=False),)
-    return Diagnostic(problem.code, _message(problem), source, span, helps=helps, fixes=fixes)
+    message = f"{problem.pointer or 'the whole schema'}: {problem.message}"
+    return Diagnostic(problem.code, message, source, span, helps=helps, fixes=fixes)

@@ -311,7 +311,11 @@ _OPERATORS = frozenset("\\.^$|?*+()[]{}")
 
 
 class Shared:
-    """The shared rules by name, with their calls; a process keeps those of a few options."""
+    """The shared rules by name, with their calls; a process keeps those of a few options.
+
+    ``punctuation`` are the meanings of a gap, a comma and a colon, ``punctuating`` the rules that
+    these call; ``said`` are the options, as a text.
+    """
 
     def __init__(self, options: Options, prefix: str, has_whole_fractions: bool) -> None:
         self.are_bounded = options.digits is not Digits.ANY
@@ -337,7 +341,15 @@ class Shared:
         after_name = optional(text(" ")) if is_printed else self.gap
         self.comma = comma if is_compact else self.calls["comma"]
         self.colon = colon if is_compact else self.calls["colon"]
-        character = self._any_character(options.escapes)
+        self.punctuation = self.gap, self.comma, self.colon
+        self.punctuating = frozenset(
+            call.nonterminal for each in self.punctuation for call in ir.calls(each)
+        )
+        character = self.spelling.character
+        if options.escapes is Escapes.ANY:
+            character = ANY_CHARACTER
+        elif options.escapes is Escapes.UNICODE:
+            character = self.spelling.unicode_character
         values = ("object", "array", "string", "number", "boolean")
         self._patterns = {
             "ws": gap,
@@ -367,25 +379,6 @@ class Shared:
         if name not in self._rules:
             self._rules[name] = _regex(self._patterns[name])
         return self._rules[name]
-
-    @cached_property
-    def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
-        """The meanings of a gap, a comma and a colon."""
-        return self.gap, self.comma, self.colon
-
-    @cached_property
-    def punctuating(self) -> frozenset[str]:
-        """The rules that gaps, commas and colons call."""
-        return frozenset(call.nonterminal for each in self.punctuation for call in ir.calls(each))
-
-    def _any_character(self, escapes: Escapes | None) -> str:
-        match escapes:
-            case Escapes.ANY:
-                return ANY_CHARACTER
-            case Escapes.UNICODE:
-                return self.spelling.unicode_character
-            case _:
-                return self.spelling.character
 
     def _any(self, name: str) -> ir.Node:
         return listed(self.calls[name], self.comma, 0, None)
@@ -436,6 +429,8 @@ class Prelude:
 
     def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
         self._shared = _shared(options, prefix, has_whole_fractions)
+        self.said = self._shared.said
+        self.punctuation, self.punctuating = self._shared.punctuation, self._shared.punctuating
         self.whole_fraction = self._shared.whole_fraction
         self.has_bounded_digits = self._shared.are_bounded
         self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
@@ -449,21 +444,6 @@ class Prelude:
             for each in shared.needed(name):
                 self.rules.setdefault(each, shared.rule(each))
         return self._shared.calls[name]
-
-    @property
-    def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
-        """The meanings of a gap, a comma and a colon, whose rules need not be in use."""
-        return self._shared.punctuation
-
-    @property
-    def punctuating(self) -> frozenset[str]:
-        """The rules that gaps, commas and colons call."""
-        return self._shared.punctuating
-
-    @property
-    def said(self) -> str:
-        """The options, as a text."""
-        return self._shared.said
 
     def bodies(self) -> dict[str, ir.Node]:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""

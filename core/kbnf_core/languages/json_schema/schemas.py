@@ -133,10 +133,10 @@ _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 """By a first member, what it holds, and what it holds together with the next ones, by these."""
 
 
-def schemas_of(schema: Json, options: Options) -> "Schemas":
-    """Return the schemas of a document, each place in it being another one."""
-    closed = bool(options.closed)
-    return Schemas(Document(schema, options.limits, options.standard, closed=closed), options)
+def schemas_of(schema: Json, options: Options, *, shares: bool = False) -> "Schemas":
+    """Return the schemas of a document; those of equal contents are one where it ``shares``."""
+    limits, standard, closed = options.limits, options.standard, bool(options.closed)
+    return Schemas(Document(schema, limits, standard, closed=closed, shares=shares), options)
 
 
 class Schemas:

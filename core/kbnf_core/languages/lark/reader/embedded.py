@@ -135,8 +135,9 @@ class Embedding:
 
     def _json(self, node: lark.Foreign, place: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
-        from kbnf_core.languages.json_schema import Options, Standard, embed_json_schema
+        from kbnf_core.languages.json_schema import Options, Standard
         from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.parse import embed_json_schema
         from kbnf_core.languages.json_schema.problems import ProblemError
 
         schema = json.loads(node.text, parse_int=as_number)
