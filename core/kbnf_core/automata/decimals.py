@@ -6,7 +6,6 @@ A text is ``-?(0|[1-9][0-9]*)(\.[0-9]+)?``. All texts of a number are treated al
 
 from collections.abc import Callable
 from decimal import Decimal
-from functools import lru_cache
 
 from kbnf_core.automata.dfa import Dfa, SymbolDfa, separate
 from kbnf_core.automata.explore import explore
@@ -26,7 +25,6 @@ _CLASSES = separate(b"-.0123456789")
 """Numbered in the order of the bytes, any other byte first."""
 
 
-@lru_cache(maxsize=512)
 def compared(bound: Decimal, wanted: int) -> Dfa:
     """Return the numbers that compare with ``bound`` as ``wanted`` says, of LESS, EQUAL, GREATER.
 
@@ -36,7 +34,6 @@ def compared(bound: Decimal, wanted: int) -> Dfa:
     return _automaton(comparison.step, comparison.result, wanted)
 
 
-@lru_cache(maxsize=512)
 def multiples(divisor: Decimal) -> Dfa:
     """Return the multiples of a positive number; of 1, the integers.
 
