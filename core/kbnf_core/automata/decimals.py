@@ -28,6 +28,9 @@ _CLASSES = separate(b"-.0123456789")
 def compared(bound: Decimal, wanted: int) -> Dfa:
     """Return the numbers that compare with ``bound`` as ``wanted`` says, of LESS, EQUAL, GREATER.
 
+    A process keeps 512 of these and as many of ``multiples``, for those of 0 and 1 come again: 6 %
+    of the time of schemas with bounded integers.
+
     Raises LimitError for a bound with more than MOST_DIGITS digits.
     """
     comparison = _Comparison(bound)
