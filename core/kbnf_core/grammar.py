@@ -118,7 +118,7 @@ class Grammar:
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)
         self.__dict__["reading"] = reading
-        self.source = reading.document.source
+        self.source = reading.parsed.source
         self.language = reading.language
         self.start = reading.start
         self.finish = reading.finish
@@ -472,7 +472,7 @@ class Grammar:
         """The rules with the places of the text; None where it has no rules of its own."""
         if self._stored is not None:
             return self._stored.reading.rules
-        return None if self.reading.parsed.rules is not None else self.rules
+        return self.reading.explained if self.reading.parsed.is_written else None
 
     @property
     def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:

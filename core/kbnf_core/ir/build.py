@@ -4,11 +4,22 @@ A span says where the author has asked for a part; what is inside it without a s
 there, too. Parts without a span anywhere around them were asked for nowhere.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from kbnf_core.automata.traversal import fold
-from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token, children
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    Token,
+    children,
+    rebuild,
+)
 from kbnf_core.text.source import NOWHERE, Span
 
 EMPTY: Node = Sequence((), NOWHERE)
@@ -97,6 +108,18 @@ def placed(root: Node, span: Span) -> Node:
     if root is EMPTY or not (root.span is NOWHERE or isinstance(root, Call)):
         return root
     return replace(root, span=span)
+
+
+def moved(root: Node, names: Mapping[str, str]) -> Node:
+    """Return an expression without places, of another grammar in which names are others."""
+
+    def one(node: Node, parts: list[Node]) -> Node:
+        if isinstance(node, Call):
+            return Call(names.get(node.nonterminal, node.nonterminal), NOWHERE)
+        node = rebuild(node, parts)
+        return node if node.span is NOWHERE else replace(node, span=NOWHERE)
+
+    return fold(root, children, one)
 
 
 def _inner(whole: Node, parts: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -300,6 +300,8 @@ class SchemaReading(Parsed):
     the same contents are not one, with rules of the same texts.
     """
 
+    is_written = False
+
     def __init__(self, text: SchemaText, *, as_tree: bool) -> None:
         super().__init__(broken(text.source), (), START)
         self._text = text
@@ -318,18 +320,12 @@ class SchemaReading(Parsed):
 
     def _to_read(self) -> Outcome:
         self._read = _read_for_people(self._text)
-        self.document, self.rules = self._read.document, self._read.meaning
+        self._document, self.rules = self._read.document, self._read.meaning
         return self._read.outcome
 
     def _to_run(self) -> Outcome:
-        writer = _writer(self._text)
-        self.rules, outcome = _made(writer, writer.rules_for)
-        self.document = tree.Document(self._text.source, (), ())
-        # What it holds refers back to it, and would wait for the collector of garbage.
-        vars(writer).clear()
-        if outcome.losses and not self._text.options.lossy:
-            # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-            return outcome._replace(losses=_read_for_people(self._text).outcome.losses)
+        self.rules, outcome = rules_to_run(self._text)
+        self._document = tree.Document(self._text.source, (), ())
         return outcome
 
     @cached_property
@@ -451,10 +447,22 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
             yield each
 
 
-def _writer(text: SchemaText) -> Writer:
+def rules_to_run(text: SchemaText, start: str = START) -> tuple[Mapping[str, ir.Node], Outcome]:
+    """Return the rules of a schema, the first one called ``start``. Raises ProblemError."""
+    writer = _writer(text, start)
+    rules, outcome = _made(writer, writer.rules_for)
+    # What it holds refers back to it, and would wait for the collector of garbage.
+    vars(writer).clear()
+    if outcome.losses and not text.options.lossy:
+        # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
+        outcome = outcome._replace(losses=_read_for_people(text).outcome.losses)
+    return rules, outcome
+
+
+def _writer(text: SchemaText, start: str = START) -> Writer:
     options, closed = text.options, bool(text.options.closed)
     document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
-    return Writer(Schemas(document, options), remembers=True)
+    return Writer(Schemas(document, options), start=start, remembers=True)
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:

@@ -5,6 +5,7 @@ it stands for.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -65,6 +66,12 @@ class Report:
         self.errors: list[Diagnostic] = []
         self.losses: list[Diagnostic] = []
         self.notes: list[Diagnostic] = []
+
+    def again(self) -> "Report":
+        """Return a report about the same text without what was found."""
+        found = copy(self)
+        found.errors, found.losses, found.notes, found.written = [], [], [], {}
+        return found
 
     def span(self, pointer: str) -> Span:
         """Return the place of a pointer, or of the nearest one around it."""

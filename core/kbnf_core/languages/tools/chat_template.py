@@ -39,7 +39,7 @@ from kbnf_core.languages.structural_tag.call_texts import (
     Thoughts,
     format_of,
 )
-from kbnf_core.languages.structural_tag.literals import NOTATIONS, literal
+from kbnf_core.languages.structural_tag.nested import NOTATIONS, literal
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 from kbnf_core.languages.tools import rendering
 from kbnf_core.languages.tools.language import TOOL_LIST
