@@ -664,7 +664,7 @@ class Grammar:
     @property
     def values_as_text(self) -> str | None:
         """What values are made of, for an artifact; None where that is JSON."""
-        from kbnf_core.languages.structural_tag.stored import dump
+        from kbnf_core.languages.structural_tag.marks import dump
 
         if self._values is not None:
             return self._values()
@@ -674,7 +674,7 @@ class Grammar:
     @cached_property
     def _marked(self) -> "Marked | None":
         """What values are made of; None where that is JSON."""
-        from kbnf_core.languages.structural_tag.stored import load
+        from kbnf_core.languages.structural_tag.marks import load
 
         if self._values is None:
             return self.reading.parsed.marked()

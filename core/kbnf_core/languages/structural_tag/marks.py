@@ -13,6 +13,8 @@ The tool is that of the format, as tags made of a list of tools have it (``tool`
 is the one that the beginning around the arguments names: as the formats of ``models`` have it,
 after ``name`` or ``to=functions.``, after the last ``=`` in angle brackets, or as the only word;
 else there is none. Text is reasoning where the tag around it says so.
+
+Artifacts and pickled grammars carry marked rules as text: KBNF, and the marks as JSON.
 """
 
 import json
@@ -24,13 +26,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core import ir
+from kbnf_core.conversion.to_kbnf import print_kbnf
 from kbnf_core.ir.build import alternation, optional, repeated, sequence
 from kbnf_core.kbnf.build import Form
-from kbnf_core.kbnf.parsed import Mark, Request, Shape
+from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
+from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
-from kbnf_core.languages.structural_tag.call_texts import NAME
 from kbnf_core.languages.structural_tag.contents import (
     Schemas,
     Trees,
@@ -38,11 +41,18 @@ from kbnf_core.languages.structural_tag.contents import (
     is_restricted,
     options_in,
 )
-from kbnf_core.languages.structural_tag.formats import Token
-from kbnf_core.languages.structural_tag.models import filled, table
+from kbnf_core.languages.structural_tag.models import NAME, table
 from kbnf_core.languages.structural_tag.nested import NOTATIONS
-from kbnf_core.languages.structural_tag.read import Node, Report, read_value
-from kbnf_core.languages.structural_tag.write import OF_JSON, OF_SCHEMAS, Call, TokenForms, Writer
+from kbnf_core.languages.structural_tag.presets import filled
+from kbnf_core.languages.structural_tag.read import Node, Report, Token, read_value
+from kbnf_core.languages.structural_tag.write import (
+    OF_JSON,
+    OF_SCHEMAS,
+    START,
+    Call,
+    TokenForms,
+    Writer,
+)
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
@@ -348,3 +358,44 @@ def _type(schema: Any) -> str | None:
 def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
     """Return what the arguments of a tool may be, those of all of them first."""
     return tuple(_Shapes(schema, style, options).all())
+
+
+# Marked rules as text
+
+
+def dump(marked: Marked) -> str:
+    """Return marked rules as a text of JSON."""
+    rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
+    marks = {
+        name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
+        for name, mark in marked.marks.items()
+    }
+    found = {"rules": rules, "marks": marks, "messages": marked.messages}
+    return json.dumps(found, ensure_ascii=False, sort_keys=True)
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    return {**shape._asdict(), "members": dict(shape.members)}
+
+
+def load(text: str, limits: Limits) -> Marked:
+    """Return the marked rules of such a text. Raises ``ValueError`` for what is none."""
+    try:
+        found = json.loads(text)
+        marks = {
+            name: Mark(
+                mark["kind"],
+                mark["name"],
+                mark["style"],
+                tuple(
+                    Shape(**{**each, "kinds": tuple(each["kinds"]), "first": tuple(each["first"])})
+                    for each in mark["shapes"]
+                ),
+                mark["trigger"],
+            )
+            for name, mark in found["marks"].items()
+        }
+        parsed = parse_kbnf(Source(found["rules"]), limits)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(str(error)) from None
+    return Marked(parsed.document, marks, found.get("messages", ""))

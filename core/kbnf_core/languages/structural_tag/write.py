@@ -28,7 +28,6 @@ from kbnf_core.languages.structural_tag.contents import (
     options_in,
     up_to,
 )
-from kbnf_core.languages.structural_tag.formats import Token
 from kbnf_core.languages.structural_tag.nested import (
     NOTATIONS,
     CohereArguments,
@@ -36,7 +35,7 @@ from kbnf_core.languages.structural_tag.nested import (
     MiniMaxM3Arguments,
     NestedArguments,
 )
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report, Token
 from kbnf_core.languages.structural_tag.xml import Arguments
 from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
