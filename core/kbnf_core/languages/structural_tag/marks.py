@@ -23,7 +23,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kbnf_core import ir
 from kbnf_core.conversion.to_kbnf import print_kbnf
@@ -50,15 +50,11 @@ from kbnf_core.languages.structural_tag.write import (
     OF_SCHEMAS,
     START,
     Call,
-    TokenForms,
     Writer,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
-
-if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
 
 _TEXT, _REASONING = Mark("text"), Mark("reasoning")
 
@@ -73,7 +69,6 @@ class MarkedWriter(Writer[Form]):
     ) -> None:
         # Whoever reads takes the members of an object in any order, XML as JSON.
         super().__init__(Trees, nodes, report, request, replace(options, order=Order.ANY))
-        self._tokens = _MarkedTokens(self, report, request.limits, request.vocabulary)
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
@@ -143,6 +138,11 @@ class MarkedWriter(Writer[Form]):
         form = super()._up_to(node, trigger, words)
         return self.mark(form, self._free._replace(trigger=trigger))
 
+    def _other_token(
+        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+    ) -> ir.Node:
+        return self.mark(super()._other_token(node, excluded, around=around))
+
     def _dispatched(
         self, node: Node, calls: Sequence[Call], words: tuple[str, ...], first: ir.Node
     ) -> ir.Node:
@@ -154,23 +154,6 @@ class MarkedWriter(Writer[Form]):
             return sequence(free, optional(called))
         body = sequence(free, repeated(sequence(called, free), 0, None))
         return sequence(first, body) if node.fields.get("at_least_one") else body
-
-
-class _MarkedTokens(TokenForms):
-    """Marks the tokens that are free text, each by itself."""
-
-    def __init__(
-        self,
-        writer: MarkedWriter,
-        report: Report,
-        limits: Limits,
-        vocabulary: "Vocabulary | None",
-    ) -> None:
-        super().__init__(report, limits, vocabulary)
-        self._writer = writer
-
-    def other(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> ir.Node:
-        return self._writer.mark(super().other(node, excluded, around=around))
 
 
 # Names of tools, and reasoning

@@ -8,7 +8,7 @@ where it names them by their texts.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from kbnf_core import ir
 from kbnf_core.automata.errors import LimitError
@@ -41,12 +41,20 @@ from kbnf_core.text.errors import WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
-if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
-
 B = TypeVar("B")
 
+_MOST_TOKENS = 2**32 - 1
+
 START = "start"
+_COMPOSED: dict[str, Callable[[Sequence[ir.Node]], ir.Node]] = {
+    "sequence": lambda parts: sequence(*parts),
+    "or": alternation,
+    "optional": lambda parts: optional(*parts),
+    "plus": lambda parts: repeated(*parts, 1, None),
+    "star": lambda parts: repeated(*parts, 0, None),
+}
+"""The formats whose expressions are those of their parts alone."""
+
 _NESTED: dict[str, type[NestedArguments]] = {
     "cohere_xml": CohereArguments,
     "minimax_m3_xml": MiniMaxM3Arguments,
@@ -90,7 +98,6 @@ class Writer(Generic[B]):
         self._report = report
         self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        self._tokens = TokenForms(report, self._limits, self._vocabulary)
         names = Names("", frozenset({START}))
         self._hints = _hints(nodes, names)
         self._contents = make(names, report, request.limits)
@@ -122,9 +129,12 @@ class Writer(Generic[B]):
 
     def _write(self, node: Node) -> None:
         """Make the expression of a node; those inside have theirs."""
-        kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
-        write = getattr(self, f"_{kind}")
-        self._forms[id(node)] = write(node, *(self._forms[id(part)] for part in node.parts))
+        parts = [self._forms[id(part)] for part in node.parts]
+        if node.kind in _COMPOSED:
+            self._forms[id(node)] = _COMPOSED[node.kind](parts)
+        else:
+            kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
+            self._forms[id(node)] = getattr(self, f"_{kind}")(node, *parts)
 
     # Texts
 
@@ -204,26 +214,6 @@ class Writer(Generic[B]):
 
     # Compositions
 
-    def _sequence(self, node: Node, *parts: ir.Node) -> ir.Node:
-        del node
-        return sequence(*parts)
-
-    def _or(self, node: Node, *parts: ir.Node) -> ir.Node:
-        del node
-        return alternation(parts)
-
-    def _optional(self, node: Node, part: ir.Node) -> ir.Node:
-        del node
-        return optional(part)
-
-    def _plus(self, node: Node, part: ir.Node) -> ir.Node:
-        del node
-        return repeated(part, 1, None)
-
-    def _star(self, node: Node, part: ir.Node) -> ir.Node:
-        del node
-        return repeated(part, 0, None)
-
     def _repeat(self, node: Node, part: ir.Node) -> ir.Node:
         low, high = node.fields["min"], node.fields["max"]
         if high is not None and high < low:
@@ -244,13 +234,13 @@ class Writer(Generic[B]):
     def _begin(self, node: Node, skipped: int = 0) -> ir.Node:
         begin = node.fields["begin"]
         if isinstance(begin, Token):
-            return self._tokens.one(begin, f"{node.pointer}/begin/token")
+            return self._one_token(begin, f"{node.pointer}/begin/token")
         return text(begin[skipped:])
 
     def _end(self, node: Node) -> ir.Node:
         end = node.fields["end"]
         if isinstance(end, Token):
-            return self._tokens.one(end, f"{node.pointer}/end/token")
+            return self._one_token(end, f"{node.pointer}/end/token")
         return alternation(map(text, dict.fromkeys(end)))
 
     def _tags_with_separator(self, node: Node, *tags: ir.Node) -> ir.Node:
@@ -349,19 +339,96 @@ class Writer(Generic[B]):
     # Tokens
 
     def _token(self, node: Node) -> ir.Node:
-        return self._tokens.one(node.fields["token"], f"{node.pointer}/token")
+        return self._one_token(node.fields["token"], f"{node.pointer}/token")
 
     def _exclude_token(self, node: Node) -> ir.Node:
-        return self._tokens.other(node, node.fields["exclude_tokens"])
+        return self._other_token(node, node.fields["exclude_tokens"])
 
     def _any_tokens(self, node: Node) -> ir.Node:
-        return self._tokens.any_others(node)
+        most = node.fields["max_tokens"]
+        highest = self._limits.repetition
+        if most is not None and most > highest:
+            where = f"{node.pointer}/max_tokens"
+            self._report.loss(where, f"at most {highest:,} tokens can be counted")
+            most = highest
+        return repeated(self._other_token(node, node.fields["exclude_tokens"]), 0, most)
 
     def _token_triggered_tags(self, node: Node, *tags: ir.Node) -> ir.Node:
-        return self._tokens.triggered_tags(node, tags)
+        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
+        for tag in node.parts:
+            begin = tag.fields["begin"]
+            where = f"{tag.pointer}/begin"
+            if not isinstance(begin, Token):
+                self._report.error(where, "a tag that a token triggers begins with a token")
+                return EMPTY
+            if triggers.count(self._resolved(begin)) != 1:
+                self._report.error(where, "a tag begins with just one of the trigger tokens")
+                return EMPTY
+        one = alternation(tags)
+        fields = node.fields
+        if fields["at_least_one"] and fields["stop_after_first"]:
+            return one
+        excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
+        other = self._other_token(node, excluded)
+        if fields["stop_after_first"]:
+            return sequence(repeated(other, 0, None), optional(one))
+        rest = repeated(alternation([one, other]), 0, None)
+        return sequence(one, rest) if fields["at_least_one"] else rest
 
     def _token_dispatch(self, node: Node, *parts: ir.Node) -> ir.Node:
-        return self._tokens.dispatch(node, parts)
+        triggers = node.fields["rules"]
+        other = self._other_token(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
+        calls = alternation(
+            sequence(self._one_token(each, f"{node.pointer}/rules/{index}/0"), part)
+            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
+        )
+        if node.fields["loop"]:
+            return repeated(alternation([calls, other]), 0, None)
+        return sequence(repeated(other, 0, None), optional(calls))
+
+    def _resolved(self, token: Token) -> Token:
+        """Return a token by its id, if the vocabulary tells it."""
+        if isinstance(token.name, int) or self._vocabulary is None:
+            return token
+        special = self._vocabulary.special_tokens.get(token.name)
+        if special is not None:
+            return Token(special)
+        ids = self._vocabulary.token_ids(token.name.encode())
+        return Token(min(ids)) if ids else token
+
+    def _one_token(self, token: Token, pointer: str) -> ir.Node:
+        """Return a token, by its id where that is known."""
+        name = self._resolved(token).name
+        if isinstance(name, int):
+            return _token(((name, name),))
+        if self._vocabulary is not None:
+            self._report.error(pointer, f"the vocabulary has no token {name!r}")
+        return ir.Token(ir.TokenTerminal(name), NOWHERE)
+
+    def _other_token(
+        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+    ) -> ir.Node:
+        """Return any token but some, and but the one that ends the tag around it."""
+        tokens = [*excluded]
+        if around and isinstance(node.ends, Token):
+            tokens.append(node.ends)
+        ids = set[int]()
+        for token in tokens:
+            name = self._resolved(token).name
+            if isinstance(name, int):
+                ids.add(name)
+            elif self._vocabulary is not None:
+                self._report.error(node.pointer, f"the vocabulary has no token {name!r}")
+            else:
+                self._report.loss(
+                    node.pointer,
+                    f"the token {name!r} is excluded by its text, which needs the vocabulary",
+                    "give the vocabulary, or the token's id",
+                    code="W402",
+                )
+        if not ids:
+            return _token(((0, _MOST_TOKENS),))
+        return _token(tuple((each, each) for each in sorted(ids)), negated=True)
 
 
 class Call(NamedTuple):
@@ -391,107 +458,6 @@ def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
         elif node.kind in _WISHES and id(node) not in found:
             found[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
     return found
-
-
-# Tokens
-
-_MOST_TOKENS = 2**32 - 1
-
-
-class TokenForms:
-    """Writes tokens, and what is made of them."""
-
-    def __init__(self, report: Report, limits: Limits, vocabulary: "Vocabulary | None") -> None:
-        self._report = report
-        self._limits = limits
-        self._vocabulary = vocabulary
-
-    def one(self, token: Token, pointer: str) -> ir.Node:
-        """Return a token, by its id where that is known."""
-        name = self._resolved(token).name
-        if isinstance(name, int):
-            return _token(((name, name),))
-        if self._vocabulary is not None:
-            self._report.error(pointer, f"the vocabulary has no token {name!r}")
-        return ir.Token(ir.TokenTerminal(name), NOWHERE)
-
-    def other(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> ir.Node:
-        """Return any token but some, and but the one that ends the tag around it."""
-        tokens = [*excluded]
-        if around and isinstance(node.ends, Token):
-            tokens.append(node.ends)
-        ids = set[int]()
-        for token in tokens:
-            name = self._resolved(token).name
-            if isinstance(name, int):
-                ids.add(name)
-            elif self._vocabulary is not None:
-                self._report.error(node.pointer, f"the vocabulary has no token {name!r}")
-            else:
-                self._report.loss(
-                    node.pointer,
-                    f"the token {name!r} is excluded by its text, which needs the vocabulary",
-                    "give the vocabulary, or the token's id",
-                    code="W402",
-                )
-        if not ids:
-            return _token(((0, _MOST_TOKENS),))
-        return _token(tuple((each, each) for each in sorted(ids)), negated=True)
-
-    def any_others(self, node: Node) -> ir.Node:
-        """Return the tokens of ``any_tokens``, as many as it says."""
-        most = node.fields["max_tokens"]
-        highest = self._limits.repetition
-        if most is not None and most > highest:
-            where = f"{node.pointer}/max_tokens"
-            self._report.loss(where, f"at most {highest:,} tokens can be counted")
-            most = highest
-        return repeated(self.other(node, node.fields["exclude_tokens"]), 0, most)
-
-    def triggered_tags(self, node: Node, tags: Sequence[ir.Node]) -> ir.Node:
-        """Return tokens, and the tags that some of them begin."""
-        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
-        for tag in node.parts:
-            begin = tag.fields["begin"]
-            where = f"{tag.pointer}/begin"
-            if not isinstance(begin, Token):
-                self._report.error(where, "a tag that a token triggers begins with a token")
-                return EMPTY
-            if triggers.count(self._resolved(begin)) != 1:
-                self._report.error(where, "a tag begins with just one of the trigger tokens")
-                return EMPTY
-        one = alternation(tags)
-        fields = node.fields
-        if fields["at_least_one"] and fields["stop_after_first"]:
-            return one
-        excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
-        other = self.other(node, excluded)
-        if fields["stop_after_first"]:
-            return sequence(repeated(other, 0, None), optional(one))
-        rest = repeated(alternation([one, other]), 0, None)
-        return sequence(one, rest) if fields["at_least_one"] else rest
-
-    def dispatch(self, node: Node, parts: Sequence[ir.Node]) -> ir.Node:
-        """Return tokens, and the parts that some of them lead to."""
-        triggers = node.fields["rules"]
-        other = self.other(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
-        calls = alternation(
-            sequence(self.one(each, f"{node.pointer}/rules/{index}/0"), part)
-            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
-        )
-        if node.fields["loop"]:
-            return repeated(alternation([calls, other]), 0, None)
-        return sequence(repeated(other, 0, None), optional(calls))
-
-    def _resolved(self, token: Token) -> Token:
-        """Return a token by its id, if the vocabulary tells it."""
-        if isinstance(token.name, int) or self._vocabulary is None:
-            return token
-        special = self._vocabulary.special_tokens.get(token.name)
-        if special is not None:
-            return Token(special)
-        ids = self._vocabulary.token_ids(token.name.encode())
-        return Token(min(ids)) if ids else token
 
 
 def _token(ranges: tuple[tuple[int, int], ...], *, negated: bool = False) -> ir.Node:
