@@ -16,7 +16,7 @@ from statistics import median
 from kbnf_cli.jobs import default_jobs
 from kbnf_core import check
 from kbnf_core.automata.avoid import avoid_regex
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages import EXTENSIONS
 
 

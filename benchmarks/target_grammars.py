@@ -20,9 +20,8 @@ import click
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.targets.exam import Fault
-from kbnf_core.targets.grammars import examine_grammar, near_misses
-from kbnf_core.targets.ours import Texts
+from kbnf_core.targets.exam import Fault, examine_grammar, near_misses
+from kbnf_core.targets.judges import Texts
 from kbnf_core.targets.process import Asked, installed, version_of
 from kbnf_core.text.errors import KbnfError
 

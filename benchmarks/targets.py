@@ -25,8 +25,7 @@ from kbnf_core.targets.engines import ENGINES
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
 from kbnf_core.targets.judges import Json, at, compact, pointer_to
 from kbnf_core.targets.process import Asked, installed, version_of
-from kbnf_core.targets.values import resolve
-from kbnf_core.targets.visits import visits
+from kbnf_core.targets.values import resolve, visits
 
 LENGTHS = (8, 24, 60, 120)
 

@@ -63,7 +63,7 @@ COUNTED = {
 """Grammars unlike those that schemas give: with counts in regexes, many optional parts in a row.
 
 Without the equal item sets of ``recognise.states`` a step of the first takes 40 times as long, and
-without ``lower.split`` the last has a square of edges.
+without ``lower.inline`` the last has a square of edges.
 """
 
 SLOW = 2

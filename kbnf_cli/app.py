@@ -4,9 +4,8 @@ from importlib import import_module
 
 import click
 
-from kbnf_cli.commands import GROUPS, RENAMED, may_be_configured
 from kbnf_cli.console import Console
-from kbnf_cli.options import common_options, examples
+from kbnf_cli.options import GROUPS, RENAMED, common_options, examples, may_be_configured
 
 _COMMANDS = {
     "check": "kbnf_cli.check:check",

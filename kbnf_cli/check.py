@@ -14,9 +14,8 @@ from kbnf_cli.checking import SEVERITIES, CheckOptions, FileCheck, Report
 from kbnf_cli.config import TARGET_NAMES
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import CHECKED, STDIN, find_grammars, read_bytes, write_text
-from kbnf_cli.inputs import GRAMMAR
+from kbnf_cli.inputs import GRAMMAR, is_class
 from kbnf_cli.jobs import jobs_option, run_jobs
-from kbnf_cli.models import is_class
 from kbnf_cli.options import (
     SharedOption,
     as_value,

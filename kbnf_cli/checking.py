@@ -14,14 +14,16 @@ from kbnf_cli.inputs import (
     Inputs,
     Readable,
     is_artifact,
+    is_class,
     language_for,
+    of_model,
     own_options,
     read_vocabulary,
+    schema_of_model,
 )
-from kbnf_cli.models import is_class, of_model, schema_of_model
 from kbnf_cli.results import Entry, Recording, Results, open_results
 from kbnf_core.kernel import has_engine
-from kbnf_core.targets.names import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
+from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.formats import Survey
 from kbnf_core.text.errors import GrammarError, SourceError
@@ -211,7 +213,7 @@ class FileCheck:
     def _ask(self, subject: "_Subject", names: tuple[str, ...]) -> "tuple[Diagnostic, ...]":
         """Return the findings of engines and services about a text, and keep what was asked."""
         from kbnf_core.targets.check import Checked, Panel, check_grammar, check_targets
-        from kbnf_core.text.imports import ANYWHERE
+        from kbnf_core.text.files import ANYWHERE
 
         if names not in self._panels:
             self._panels[names] = Panel(names)
@@ -234,7 +236,7 @@ class FileCheck:
     def _grammar(self, subject: "_Subject") -> "Grammar | None":
         """Return the grammar in a text, None where it has errors: they are findings already."""
         from kbnf_core import Grammar
-        from kbnf_core.text.imports import ANYWHERE
+        from kbnf_core.text.files import ANYWHERE
 
         try:
             return Grammar.read(
@@ -290,7 +292,7 @@ class FileCheck:
         self, subject: "_Subject", options: "LintOptions", recording: Recording
     ) -> Sequence[Diagnostic]:
         from kbnf_core.lint.check import check
-        from kbnf_core.text.imports import Imports
+        from kbnf_core.text.files import Imports
 
         text, name = subject.source.text, subject.source.name
         return check(
@@ -331,7 +333,7 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
     if not set(names) & {*ENGINE_NAMES, ALL} or not has_engine():
         return ()
     # For grammars there is a table, too (E502): engines that are not installed are not missed.
-    from kbnf_core.targets.grammars import reads_grammars
+    from kbnf_core.targets.exam import reads_grammars
     from kbnf_core.targets.process import installed
 
     there = tuple(name for name in installed() if reads_grammars(name))

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.describing import artifact_text, table_text
 from kbnf_cli.files import STDIN, find_grammars
 from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs, read_vocabulary
 from kbnf_cli.jobs import jobs_option, run_jobs
@@ -21,7 +20,7 @@ from kbnf_cli.options import (
     grammar_options,
     schema_options,
 )
-from kbnf_cli.store import Filling, fill
+from kbnf_cli.store import Filling, artifact_text, fill, table_text
 from kbnf_core.languages import EXTENSIONS
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, KbnfError

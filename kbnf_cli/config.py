@@ -21,12 +21,19 @@ from typing import Any, NamedTuple, TypeAlias
 
 import click
 
-from kbnf_cli.commands import CONFIGURATION, NAMES
-from kbnf_cli.options import CallFormat, common_options, from_option, options_in, schema_options
-from kbnf_cli.patterns import Patterns
+from kbnf_cli.files import Patterns
+from kbnf_cli.options import (
+    CONFIGURATION,
+    NAMES,
+    CallFormat,
+    common_options,
+    from_option,
+    options_in,
+    schema_options,
+)
 from kbnf_core.config import Defaults, Finish
 from kbnf_core.lint import TARGETS
-from kbnf_core.targets.names import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES
+from kbnf_core.targets import ALL, ENGINE_NAMES, HOST_NAMES, SERVICE_NAMES
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.diagnostics.catalogue import Selection, normalise_selector
 from kbnf_core.text.errors import ConfigError, KbnfError
@@ -366,7 +373,7 @@ def _vocabulary(value: Any, directory: Path) -> str:
         raise ValueError("`bytes` or the path of a file is needed")
     if value == "bytes" or os.path.lexists(directory / value):
         return value if value == "bytes" else str(directory / value)
-    from kbnf_core.vocab.hub import cached_vocabulary
+    from kbnf_core.vocab.files import cached_vocabulary
 
     return str(directory / value if cached_vocabulary(value) is None else value)
 

@@ -313,7 +313,7 @@ def _explain(error: BaseException) -> tuple[str, ...]:
         case click.ClickException():
             return (_in_our_style(error.format_message()),)
         case SourceError():
-            from kbnf_cli.advice import hints_for
+            from kbnf_cli.files import hints_for
 
             return explain_error(error), *hints_for(error)
         case KbnfError() | OSError():
@@ -323,7 +323,11 @@ def _explain(error: BaseException) -> tuple[str, ...]:
         case RecursionError():
             return "the input is nested too deeply", "write it with less nesting"
         case _:
-            return _explain_bug(error)
+            return (
+                f"internal failure: {type(error).__name__}: {error}",
+                "this is a bug in kbnf; please report it with the command and the files it read",
+                f"{DEBUG_VARIABLE}=1 shows where it happened",
+            )
 
 
 def _in_our_style(message: str) -> str:
@@ -335,11 +339,3 @@ def _usage_hint(error: click.UsageError) -> tuple[str, ...]:
     if error.ctx is None:
         return ()
     return (f"`{error.ctx.command_path} --help` lists what is possible",)
-
-
-def _explain_bug(error: BaseException) -> tuple[str, ...]:
-    return (
-        f"internal failure: {type(error).__name__}: {error}",
-        "this is a bug in kbnf; please report it with the command and the files it read",
-        f"{DEBUG_VARIABLE}=1 shows where it happened",
-    )

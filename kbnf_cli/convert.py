@@ -21,8 +21,14 @@ from kbnf_cli.converting import (
     listing,
     refuse_another,
 )
-from kbnf_cli.inputs import is_artifact, read_vocabulary
-from kbnf_cli.models import GRAMMAR_OR_CLASS, is_class, of_model, schema_of_model
+from kbnf_cli.inputs import (
+    GRAMMAR_OR_CLASS,
+    is_artifact,
+    is_class,
+    of_model,
+    read_vocabulary,
+    schema_of_model,
+)
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -46,9 +52,9 @@ from kbnf_core.languages import (
     named,
 )
 from kbnf_core.languages.tools.options import CALLS
-from kbnf_core.targets.names import ENGINE_NAMES
+from kbnf_core.targets import ENGINE_NAMES
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import ANYWHERE
+from kbnf_core.text.files import ANYWHERE
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -219,7 +225,7 @@ class _Conversion:
     def convert_from(self, language: Language, text: str, name: str) -> "Conversion":
         """Return the converted text, whose language is known."""
         from kbnf_core.convert import convert
-        from kbnf_core.text.imports import ANYWHERE
+        from kbnf_core.text.files import ANYWHERE
 
         for option in self.own:
             if option not in language.options:

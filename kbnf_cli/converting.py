@@ -30,12 +30,12 @@ from kbnf_core.languages import (
     detect,
 )
 from kbnf_core.lint import TARGETS
-from kbnf_core.targets.names import ENGINE_NAMES, HOST_NAMES, HOSTS, engines_of
+from kbnf_core.targets import ENGINE_NAMES, HOST_NAMES, HOSTS, engines_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import ANYWHERE, load_text
+from kbnf_core.text.files import ANYWHERE, load_text
 from kbnf_core.text.source import Source
 
 MODEL = "model"

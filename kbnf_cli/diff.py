@@ -12,17 +12,19 @@ from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, read_text
 from kbnf_cli.inputs import (
     BUILT_IN,
+    GRAMMAR_OR_CLASS,
     Inputs,
     Readable,
     is_artifact,
     language_for,
     note_vocabulary,
+    of_model,
     own_options,
     read_vocabulary,
     read_whole,
     refuse_schema_options,
+    schema_of_model,
 )
-from kbnf_cli.models import GRAMMAR_OR_CLASS, of_model, schema_of_model
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -314,7 +316,7 @@ def _open(console: Console, inputs: Inputs, path: str | Path) -> _Side:
 
 def _compare(sides: list[_Side], mode: str, breaking: str | None, allow_unknown: bool) -> Compared:
     from kbnf_core.diff import compare
-    from kbnf_core.diff.schemas import compare_schemas, compare_with_schema
+    from kbnf_core.diff.comparison import compare_schemas, compare_with_schema
 
     old, new = sides
     if old.grammar is None and new.grammar is None:

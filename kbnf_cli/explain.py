@@ -331,7 +331,7 @@ def _shortest(
 
 def _borders(reading: "Reading", name: str) -> tuple[Ranges, Ranges, bool]:
     """Return what texts of a rule begin with, what can follow, and whether that may be nothing."""
-    from kbnf_core.lower.first_follow import END, Firsts, follow_sets
+    from kbnf_core.lower.facts import END, Firsts, follow_sets
 
     rules, analysis = reading.grammar, reading.analysis
     if rules is None or analysis is None or name not in rules.rules:

@@ -1,19 +1,26 @@
 """Grammar files: finding them, reading them, and writing results.
 
 Directories are walked for grammars by their extensions, leaving out hidden entries and whatever git
-ignores; ``exclude`` and ``include`` say more. A file that is named is taken whatever it is called.
+ignores; ``exclude`` and ``include`` say more. A file that is named is read whatever it is called.
+
+Beginners pass a pattern, a rule, a schema or the text itself where a file is expected. Each kind
+has one hint with a command that works as it is printed (``hints_for``); a test runs every one of
+them.
 """
 
+import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from errno import EBADF
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from kbnf_cli.patterns import Patterns
 from kbnf_core.languages import EXTENSIONS, KBNF
 from kbnf_core.text.diagnostics import decode
 from kbnf_core.text.diagnostics.text import count_of
@@ -22,8 +29,39 @@ from kbnf_core.text.files import read_file, read_up_to, write_file
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
+    import pathspec
+
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.source import Source
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """Patterns as in a ``.gitignore`` in the directory ``base``, which is resolved."""
+
+    base: Path
+    lines: tuple[str, ...]
+
+    def match(self, path: Path, suffix: str) -> bool:
+        """Return whether a resolved path matches; ``suffix`` is ``/`` for directories."""
+        return self.verdict(path, suffix) is True
+
+    def verdict(self, path: Path, suffix: str) -> bool | None:
+        """Return what the last pattern says that matches, None if there is none."""
+        if path == self.base or not path.is_relative_to(self.base):
+            return None
+        inner = path.relative_to(self.base).as_posix()
+        return self._spec.check_file(inner + suffix).include
+
+    def compile(self) -> None:
+        """Raise ``ValueError`` for a line that is no pattern."""
+        _ = self._spec
+
+    @cached_property
+    def _spec(self) -> "pathspec.GitIgnoreSpec":
+        import pathspec
+
+        return pathspec.GitIgnoreSpec.from_lines(self.lines)
 
 
 _MODEL = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*")
@@ -301,3 +339,74 @@ def _walk(top: Path, choice: FileChoice, others: list[Path]) -> Iterator[Path]:
                     yield entry
                 else:
                     others.append(entry)
+
+
+_NO_FILE = ("no such file", "file name too long")
+
+_PATTERN = re.compile(r"[\[\](){}*+?|^$\\]")
+"""Characters of regular expressions that names of files hardly have."""
+
+
+def hints_for(error: SourceError) -> tuple[str, ...]:
+    """Return how to pass what was named in place of a file; nothing for other failures."""
+    if not error.reason.lower().startswith(_NO_FILE) or ";" in error.reason:
+        return ()
+    return tuple(_hints(error.path))
+
+
+def _hints(name: str) -> Iterator[str]:
+    if Path(name).suffix in _extensions():
+        near = _similar(name)
+        if near is not None:
+            yield f"did you mean `{near}`?"
+    elif is_model_name(name):
+        yield f"`kbnf convert {name}` imports a class, as do check and diff"
+    elif "::=" in name:
+        yield f"`-` reads a grammar from stdin: `printf %s {shlex.quote(name)} | kbnf explain -`"
+    elif _is_object(name):
+        piped = f"printf %s {shlex.quote(name)}"
+        yield f"a JSON Schema is read from a file or stdin: `{piped} | kbnf convert -`"
+        yield "--text of the commands match and mask gives a text directly"
+    elif _PATTERN.search(name):
+        from kbnf_core.kbnf.printer import spell_regex
+
+        with suppress(ValueError):
+            grammar = shlex.quote(f"start ::= {spell_regex(name)};")
+            yield (
+                f"a regular expression is part of a grammar: `printf %s {grammar} | kbnf explain -`"
+            )
+            piped = f"printf %s {shlex.quote(name)}"
+            yield f"or it is converted from stdin: `{piped} | kbnf convert --from regex -`"
+    else:
+        near = _similar(name)
+        if near is not None:
+            yield f"did you mean `{near}`?"
+        elif not Path(name).suffix:
+            yield "`kbnf help grammars` lists the grammars that are included, by name"
+
+
+def _extensions() -> tuple[str, ...]:
+    from kbnf_core.artifact import SUFFIX
+    from kbnf_core.languages import EXTENSIONS
+
+    return (*EXTENSIONS, SUFFIX, ".json")
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict | bool)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _similar(name: str) -> str | None:
+    """Return the included grammar, or the file in the same folder, that a name resembles."""
+    from kbnf_core.shipped import grammar_names
+    from kbnf_core.text.suggest import Suggestions
+
+    path = Path(name)
+    names = {each: each for each in grammar_names()} if path.parent == Path() else {}
+    with suppress(OSError):
+        names |= {each.name: str(path.parent / each.name) for each in path.parent.iterdir()}
+    near = Suggestions(names).closest(path.name)
+    return None if near is None else names[near]

@@ -1,27 +1,31 @@
 """The inputs of commands: the grammar, vocabulary and settings that shared options name.
 
-A grammar is a text in any language, an artifact, or the name of one that is included.
+A grammar is a text in any language, an artifact, the name of one that is included, or a class of
+Python, ``module:Class``, as its JSON Schema. The last imports, and so runs, the module.
 """
 
+import json
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import click
 from click.shell_completion import CompletionItem
 
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.files import STDIN, FileChoice, read_text
-from kbnf_cli.patterns import Patterns
+from kbnf_cli.files import STDIN, FileChoice, Patterns, is_model_name, read_text
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.kbnf.parsed import NO_OPTIONS
+from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.shipped import PREFIX, grammar_file, grammar_names, shown_path
-from kbnf_core.text.errors import ConfigError, GrammarError, SourceError
+from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError, SourceError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
@@ -163,7 +167,7 @@ def open_any_grammar(
     that cannot be read.
     """
     from kbnf_core import Grammar
-    from kbnf_core.text.imports import ANYWHERE
+    from kbnf_core.text.files import ANYWHERE
 
     if is_artifact(path):
         return _open_artifact(path, start, finish)
@@ -232,7 +236,7 @@ def read_whole(
     """
     from kbnf_core.frontend import read_grammar
     from kbnf_core.kbnf.parsed import Request
-    from kbnf_core.text.imports import ANYWHERE
+    from kbnf_core.text.files import ANYWHERE
 
     request = Request(start, imports=ANYWHERE, vocabulary=vocabulary, lossy=True, as_tree=True)
     reading = read_grammar(found.source, found.language, request)
@@ -448,7 +452,7 @@ def vocabulary_file(name: str) -> Path:
     path = Path(name)
     if os.path.lexists(path):
         return path
-    from kbnf_core.vocab.hub import cached_vocabulary, hub_folder
+    from kbnf_core.vocab.files import cached_vocabulary, hub_folder
 
     found = cached_vocabulary(name)
     if found is not None:
@@ -461,7 +465,7 @@ def vocabulary_file(name: str) -> Path:
 def _similar_vocabulary(path: Path) -> str | None:
     """Return the name that a misspelt one resembles: a model's, a file's beside it, or `bytes`."""
     from kbnf_core.text.suggest import Suggestions
-    from kbnf_core.vocab.hub import cached_models
+    from kbnf_core.vocab.files import cached_models
 
     names = {BUILT_IN: BUILT_IN}
     with suppress(OSError):
@@ -470,3 +474,74 @@ def _similar_vocabulary(path: Path) -> str | None:
         names |= {model: model, model.rpartition("/")[2]: model}
     near = Suggestions(names).closest(str(path))
     return None if near is None else names[near]
+
+
+def schema_of_model(name: str, *, for_engines: bool = False) -> str:
+    """Return the JSON Schema, as text, of a class named ``module:Class``.
+
+    The module is looked for in the current directory, too. ``for_engines``: as pydantic gives it
+    to other engines, with ``uniqueItems`` where we need not keep it. Raises
+    ``ClickException`` where it cannot be imported, or its class has no schema.
+    """
+    from kbnf_core.languages.json_schema.language import schema_text
+
+    module, _, path = name.partition(":")
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        with _printing_to_stderr():
+            found: Any = import_module(module)
+            for part in path.split("."):
+                found = getattr(found, part)
+    except (Exception, SystemExit) as error:
+        # Whatever the module does wrong is the answer to the one who named it.
+        is_file = module.endswith(".py")
+        right = f"name the module, not its file: `{module.removesuffix('.py')}:{path}`"
+        why = right if is_file else _sentence(error)
+        raise click.ClickException(f"cannot import {name}: {why}") from error
+    try:
+        with _printing_to_stderr():
+            text = schema_text(found, lossless=not for_engines)
+        return json.dumps(json.loads(text), indent=2) + "\n"
+    except (KbnfError, ValueError) as error:
+        raise click.ClickException(f"{name}: {error}") from error
+
+
+def of_model(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of JSON Schemas for the one of a class, which were given or not."""
+    return JSON_SCHEMA.options_of(object, schema)
+
+
+@contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """Keep stdout for the result: what a module prints is for whoever runs it.
+
+    Nor does it end this process at once, with a status of its own.
+    """
+    leave = os._exit
+    os._exit = _end
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os._exit = leave
+
+
+def _end(status: int) -> NoReturn:
+    raise SystemExit(status)
+
+
+def is_class(text: str) -> bool:
+    """Return whether a text names a class, and no file."""
+    is_file = text.startswith("builtin:") or Path(text).exists()
+    return is_model_name(text) and not is_file
+
+
+GRAMMAR_OR_CLASS = GrammarOr("FILE", is_class)
+"""A path, the name of a shipped grammar, or ``module:Class``."""
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"it ends the process with the status {error.code}"
+    return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kbnf_core.text.diagnostics.stored import from_stored, to_stored
-from kbnf_core.text.files import cache_folder, make_room
-from kbnf_core.text.imports import load_text
+from kbnf_core.text.files import cache_folder, load_text, make_room
 from kbnf_core.text.source import Source
 from kbnf_core.version import __version__
 

@@ -1,30 +1,181 @@
-"""``kbnf store`` and ``kbnf compile --store``: stores of artifacts managed, and filled."""
+"""``kbnf store`` and ``kbnf compile --store``: stores of artifacts managed, and filled.
+
+Tasks of ``compile --store`` run in processes here, or on a cluster of Dask or Ray.
+"""
 
 import json
-from contextlib import ExitStack
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 from click.core import ParameterSource
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.describing import artifact_text
-from kbnf_cli.executors import open_workers
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
 from kbnf_cli.inputs import Inputs, own_options, read_vocabulary
 from kbnf_cli.options import common_options, examples
 from kbnf_core.languages import EXTENSIONS
+from kbnf_core.processes import Pool, ProcessError
 from kbnf_core.text.diagnostics.segments import visible
-from kbnf_core.text.errors import GrammarError, KbnfError
+from kbnf_core.text.errors import GrammarError, KbnfError, MissingExtraError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
+    from kbnf_core.artifact.read import Description
+    from kbnf_core.device import TokenTable
     from kbnf_core.farm import Outcome, Task
     from kbnf_core.store import ArtifactStore
     from kbnf_core.store.keys import Recipe
+
+
+T = TypeVar("T")
+
+PROCESSES = "processes"
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """An executor, the errors that say that a worker of it has ended, and how many it has."""
+
+    executor: Executor
+    lost: tuple[type[BaseException], ...]
+    count: int
+
+
+@contextmanager
+def open_workers(place: str, count: int) -> Iterator[Workers]:
+    """Open ``processes``, ``dask://HOST:PORT`` or ``ray://HOST:PORT``; ``count``: of processes."""
+    scheme, _, address = place.partition("://")
+    if place == PROCESSES:
+        opened = _open_processes(count)
+    elif scheme == "dask" and address:
+        opened = _open_dask(address)
+    elif scheme == "ray" and address:
+        opened = _open_ray(address)
+    else:
+        raise click.UsageError(
+            f"--executor is {PROCESSES}, dask://HOST:PORT or ray://HOST:PORT, not {place!r}"
+        )
+    with opened as workers:
+        yield workers
+
+
+@contextmanager
+def _open_processes(count: int) -> Iterator[Workers]:
+    # As for this process: nothing here uses the threads of NumPy's linear algebra.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    executor = Pool(count)
+    try:
+        yield Workers(executor, (ProcessError,), count)
+    finally:
+        executor.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _open_dask(address: str) -> Iterator[Workers]:
+    try:
+        from distributed import Client
+        from distributed.scheduler import KilledWorker
+    except ImportError:
+        raise MissingExtraError("--executor dask://", "dask") from None
+    try:
+        client = Client(f"tcp://{address}", timeout=10)
+    except (OSError, ValueError) as error:
+        raise KbnfError(f"dask://{address} cannot be reached: {error}") from None
+    with client:
+        count = sum(client.nthreads().values()) or 1
+        yield Workers(client.get_executor(pure=False), (KilledWorker,), count)
+
+
+@contextmanager
+def _open_ray(address: str) -> Iterator[Workers]:
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("--executor ray://", "ray") from None
+    try:
+        ray.init(address=f"ray://{address}", log_to_driver=False)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise KbnfError(f"ray://{address} cannot be reached: {error}") from None
+    try:
+        yield ray_workers(ray)
+    finally:
+        ray.shutdown()
+
+
+def ray_workers(ray: Any) -> Workers:
+    """Return the workers of the cluster to which this process is connected."""
+    count = int(ray.cluster_resources().get("CPU", 1))
+    return Workers(_RayExecutor(ray), (ray.exceptions.WorkerCrashedError,), count)
+
+
+class _RayExecutor(Executor):
+    """Ray's tasks as futures."""
+
+    def __init__(self, ray: Any) -> None:
+        # As Dask does: a worker that ends while it starts is no fault of a call's.
+        self._remote = ray.remote(max_retries=3)(_call)
+
+    def submit(  # type: ignore[override] # no call here has keywords
+        self, function: Callable[..., T], /, *arguments: Any
+    ) -> Future[T]:
+        """Queue a call."""
+        future: Future[T] = self._remote.remote(function, *arguments).future()
+        return future
+
+
+def _call(function: Callable[..., T], *arguments: Any) -> T:
+    return function(*arguments)
+
+
+def table_text(table: "TokenTable") -> str:
+    """Return the lines that describe a device table."""
+    states, classes = table.transitions.shape
+    awaited = int(table.waiting.sum())
+    return _laid_out(
+        {
+            "finish": table.finish.value,
+            "vocabulary": f"{len(table.token_class):,} ids, {table.fingerprint}",
+            "states": f"{states - 1:,}",
+            "token classes": f"{classes:,}",
+            "table": f"{table.transitions.nbytes:,} bytes",
+            "class map": f"{table.token_class.nbytes:,} bytes",
+            "whole": "no, a part" if table.is_partial else "yes",
+            **({"begins": f"after a text of {awaited} bytes"} if awaited else {}),
+        }
+    )
+
+
+def artifact_text(description: "Description") -> str:
+    """Return the lines that describe an artifact."""
+    manifest = description.manifest
+    vocabulary = manifest.vocabulary
+    over = "none"
+    if vocabulary is not None:
+        name = vocabulary.name or "(unnamed)"
+        over = f"{name}, {vocabulary.size:,} ids, {vocabulary.fingerprint}"
+    return _laid_out(
+        {
+            "grammar": manifest.source_path or "(a text)",
+            "source hash": manifest.source_hash,
+            "start": manifest.start,
+            "finish": manifest.finish.value,
+            "written by": f"kbnf {manifest.tool}, Unicode tables of regex {manifest.unicode}",
+            "vocabulary": over,
+            **{name: f"{count:,}" for name, count in description.counts.items()},
+            "size": f"{description.size:,} bytes",
+        }
+    )
+
+
+def _laid_out(lines: dict[str, str]) -> str:
+    width = max(map(len, lines)) + 2
+    shown = {name: visible(value).replace("\n", " ") for name, value in lines.items()}
+    return "".join(f"{name + ':':<{width}}{value}\n" for name, value in shown.items())
 
 
 LINES = ".jsonl"
@@ -187,7 +338,7 @@ def _recipes(
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
     from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
     from kbnf_core.store.keys import recipe_of
-    from kbnf_core.text.imports import ANYWHERE
+    from kbnf_core.text.files import ANYWHERE
 
     is_line = path.suffix == LINES
     language = detect(text, f"{name}.json" if is_line else name)

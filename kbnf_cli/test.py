@@ -39,8 +39,7 @@ from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core import Grammar, Vocabulary
-    from kbnf_core.examples.cases import Example, Expectation, Outcome
-    from kbnf_core.examples.coverage import Coverage
+    from kbnf_core.examples.cases import Coverage, Example, Expectation, Outcome
 
 
 PLAY_SUFFIX = ".play.jsonl"
@@ -145,8 +144,7 @@ def _case(outcome: "Outcome") -> Case:
 
 
 def _cover(grammar: "Grammar", outcomes: "list[Outcome]") -> Covered | None:
-    from kbnf_core.examples.cases import Example, Status
-    from kbnf_core.examples.coverage import cover
+    from kbnf_core.examples.cases import Example, Status, cover
 
     passed = [each.example for each in outcomes if each.status is Status.PASSED]
     texts = [each.data for each in passed if isinstance(each, Example) and each.accepted]

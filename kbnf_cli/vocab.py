@@ -15,8 +15,7 @@ from kbnf_core.text.diagnostics.segments import visible
 from kbnf_core.text.diagnostics.text import count_of
 
 if TYPE_CHECKING:
-    from kbnf_core.vocab.inspect import Inspection
-    from kbnf_core.vocab.vocabulary import Vocabulary
+    from kbnf_core.vocab.vocabulary import Inspection, Vocabulary
 
 
 @click.command(
@@ -38,7 +37,7 @@ def vocab(console: Console, file: str, format_: str, eos: tuple[int, ...]) -> in
 
     Shows its counts, special and stop tokens, duplicates, missing bytes and round trips.
     """
-    from kbnf_core.vocab.inspect import inspect
+    from kbnf_core.vocab.vocabulary import inspect
 
     vocabulary = read_vocabulary(console, file, eos)
     inspection = inspect(vocabulary)
@@ -85,7 +84,7 @@ def _rows(vocabulary: "Vocabulary", inspection: "Inspection") -> Iterator[tuple[
     yield "fingerprint", inspection.fingerprint
     yield "size", f"{inspection.size:,} (one more than the largest id)"
     yield "ordinary", count_of(inspection.ordinary, "token")
-    yield "special", _specials(inspection)
+    yield "special", _listed(f"{key} {visible(text)}" for key, text in inspection.special)
     yield "stop ids", _listed(map(str, inspection.stop_ids))
     yield "duplicates", _duplicates(vocabulary, inspection)
     yield "empty", _listed(map(str, inspection.empty))
@@ -95,10 +94,6 @@ def _rows(vocabulary: "Vocabulary", inspection: "Inspection") -> Iterator[tuple[
     yield "partial UTF-8", count_of(len(inspection.partial_utf8), "token")
     yield "single bytes", f"{_single_bytes(vocabulary)} of 256 byte values are tokens"
     yield "round trip", _round_trip_text(vocabulary)
-
-
-def _specials(inspection: "Inspection") -> str:
-    return _listed(f"{key} {visible(text)}" for key, text in inspection.special)
 
 
 def _duplicates(vocabulary: "Vocabulary", inspection: "Inspection") -> str:

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from kbnf_cli.commands import CONFIGURATION
 from kbnf_cli.console import Console, Exit, explain_error
 from kbnf_cli.files import STDIN, FileChoice, find_grammars
+from kbnf_cli.options import CONFIGURATION
 from kbnf_core.text.errors import KbnfError, SourceError
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -22,7 +22,7 @@ from kbnf_core.languages import (
     STRUCTURAL_TAG,
     is_structural_tag,
 )
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 

@@ -19,7 +19,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.collecting import without_collecting
 from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.files import Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -60,7 +60,7 @@ class Language(ABC):
 
     @abstractmethod
     def read(self, source: Source, request: Request) -> Parsed:
-        """Parse a readable text; raises nothing but ``ConfigError`` for options that are none."""
+        """Parse a readable text; raises nothing but ``ConfigError`` for invalid options."""
 
     def write(self, reading: "Reading", limits: Limits) -> Conversion:
         """Return a reading in this language. Raises ``GrammarError`` where it cannot be written."""
@@ -72,7 +72,7 @@ class Language(ABC):
         return document
 
     def text_of(self, source: Any) -> str:
-        """Return what a program gives as a text. Raises ``ConfigError`` for what is none."""
+        """Return what a program gives as a text. Raises ``ConfigError`` for any other value."""
         if not isinstance(source, str):
             raise ConfigError(f"{self.name} is read from a text, not from {source!r}"[:200])
         return source
@@ -198,7 +198,7 @@ class Reading:
 
     @property
     def ends_with_its_text(self) -> bool:
-        """Whether generation ends where no end of texts is asked of who generates."""
+        """Whether generation ends without the end of sequence."""
         return self.finish is Finish.EOS or self.is_endless or self.parsed.ends_itself
 
     @property

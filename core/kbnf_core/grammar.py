@@ -6,7 +6,7 @@ from dataclasses import is_dataclass
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
 
 from kbnf_core import ir
 from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
@@ -41,13 +41,13 @@ from kbnf_core.text.errors import (
     Status,
     WorkLimitError,
 )
-from kbnf_core.text.files import read_file
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports, read_file
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.kbnf.parsed import Marked
+    from kbnf_core.languages.json_schema.parse import SchemaReading
     from kbnf_core.lower.facts import Analysis
     from kbnf_core.lower.inline import Inlined
     from kbnf_core.lower.tables import Tables
@@ -117,6 +117,7 @@ class Grammar:
 
     def _hold(self, reading: Reading, limits: Limits) -> None:
         _usable(reading)
+        reading.parsed.release()
         self.__dict__["reading"] = reading
         self.source = reading.parsed.source
         self.language = reading.language
@@ -201,7 +202,7 @@ class Grammar:
         """Return the grammar of the texts that a regular expression matches as a whole.
 
         The expression is one of KBNF's; the model ends the text. Raises ``GrammarError`` for one
-        that cannot be used, ``ConfigError`` for what is no text.
+        that cannot be used, ``ConfigError`` for a value that is not a text.
         """
         return cls.read(REGEX.text_of(pattern), REGEX, limits=limits)
 
@@ -210,7 +211,7 @@ class Grammar:
         """Return the grammar of some texts, one of which is written; the model ends it.
 
         Raises ``GrammarError`` for texts that cannot be used, ``ConfigError`` for none, and for
-        what is no list of texts.
+        a value that is not a list of texts.
         """
         return cls.read(CHOICE.text_of(choices), CHOICE, limits=limits)
 
@@ -282,9 +283,7 @@ class Grammar:
         grammar = cls.read(text, JSON_SCHEMA, lossy=lossy, options=wanted)
         if isinstance(schema, Mapping):
             # A schema that a program writes is checked by nobody else.
-            from kbnf_core.languages.json_schema.lint import warn_of_misspelt
-
-            warn_of_misspelt(text)
+            cast("SchemaReading", grammar.reading.parsed).warn_of_misspelt()
         return grammar
 
     @classmethod
@@ -612,7 +611,7 @@ class Grammar:
         text (strings), ``{"reasoning": text}`` and ``{"name", "arguments"}``. With ``partial`` the
         text may be the beginning of one, and the value is what is certain of it: strings as far as
         they are known, numbers once they are over; None where nothing is. Raises ``ParseError`` for
-        a text that does not fit the grammar, or is no JSON.
+        a text that does not fit the grammar, or is not JSON.
         """
         data = _bytes_of(text)
         self.parser.check(data, partial=partial)

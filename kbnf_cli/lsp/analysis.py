@@ -20,7 +20,7 @@ from kbnf_core.lint import TARGETS, LintOptions
 from kbnf_core.lint.check import findings_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.imports import Imports, load_text
+from kbnf_core.text.files import Imports, load_text
 from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.source import Source
 
@@ -105,7 +105,9 @@ def analyse(request: Request) -> Iterator[Analysis]:
         known,
         findings=selected(findings_of(reading, LintOptions(targets=_tabled(settings)))),
         begins=tuple(_begins(reading)),
-        has_examples=language is KBNF and not reading.errors and _has_examples(reading),
+        has_examples=language is KBNF
+        and not reading.errors
+        and any("kbnf:" in comment.text for comment in reading.document.comments),
     )
 
 
@@ -177,15 +179,11 @@ def is_below(path: Path, folders: tuple[str, ...]) -> bool:
     return any(place.is_relative_to(Path(folder).resolve()) for folder in folders)
 
 
-def _has_examples(reading: Reading) -> bool:
-    return any("kbnf:" in comment.text for comment in reading.document.comments)
-
-
 def _begins(reading: Reading) -> Iterator[tuple[str, str]]:
     """Yield the nonterminals with the bytes that their texts can begin with."""
     if reading.grammar is None or reading.analysis is None or reading.is_endless:
         return
-    from kbnf_core.lower.first_follow import Firsts
+    from kbnf_core.lower.facts import Firsts
 
     firsts = Firsts(reading.grammar, reading.analysis)
     for name, body in reading.grammar.rules.items():

@@ -113,7 +113,7 @@ def play(
         return serve(console, wanted, grammar, also_vocab, host or LOOPBACK)
     if also_vocab or host is not None:
         raise click.UsageError("--also-vocab and --host go with --web")
-    is_terminal = not commands and replay is None and _on_terminal()
+    is_terminal = not commands and replay is None and sys.stdin.isatty() and sys.stdout.isatty()
     settings_for = inputs.settings_source()
     world = (TerminalWorld if is_terminal else World)(console, settings_for)
     if grammar is not None:
@@ -122,7 +122,7 @@ def play(
         files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
     elif replay is not None:
         # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
-        from kbnf_cli.play.recording import files_of, read_saved
+        from kbnf_cli.play.moving import files_of, read_saved
 
         files = files_of(read_saved(replay, world), replay.parent)
     else:
@@ -137,16 +137,12 @@ def play(
     return _run_lines(console, session, commands, replay, world)
 
 
-def _on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
 def _run_lines(
     console: Console, session: Session, commands: tuple[str, ...], replay: Path | None, world: World
 ) -> int:
     """Replay, then run the commands; stdin only where neither was given."""
     if replay is not None:
-        from kbnf_cli.play.recording import play_again, read_saved
+        from kbnf_cli.play.moving import play_again, read_saved
 
         reply = play_again(session, read_saved(replay, world), world)
         console.data(reply.shown)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from kbnf_cli.escaped import TypingError, escaped, read_typed
 from kbnf_cli.mask_table import is_pattern, matching, spelled
-from kbnf_cli.play.explain import explanation, stack_rows
 from kbnf_cli.play.render import (
     allowed_count,
     allowed_ids,
+    explanation,
     grouped_lines,
     listed,
     note,
@@ -18,6 +18,7 @@ from kbnf_cli.play.render import (
     position,
     readable,
     row,
+    stack_rows,
     token_lines,
     tokens_line,
 )

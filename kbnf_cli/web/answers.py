@@ -24,7 +24,7 @@ from kbnf_core.languages import KBNF, LANGUAGES, Language, detect, named
 from kbnf_core.shipped import grammar_file, grammar_names
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, KbnfError
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.files import Imports
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 

@@ -255,8 +255,8 @@ def _places(places: "Iterable[LivePlace]", source: Source) -> Iterator[dict[str,
 
 def _targets(question: Question, reading: "Reading") -> dict[str, Any]:
     """Return what the installed engines make of the grammar or schema."""
+    from kbnf_core.targets import ALL
     from kbnf_core.targets.check import Panel, check_grammar, check_targets
-    from kbnf_core.targets.names import ALL
 
     del question
     panel = Panel([ALL])

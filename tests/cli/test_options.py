@@ -4,9 +4,8 @@ import click
 import pytest
 
 from kbnf_cli.app import app
-from kbnf_cli.commands import RENAMED
 from kbnf_cli.config import KEYS, key_of, keys_of
-from kbnf_cli.options import TOPICS, SharedOption
+from kbnf_cli.options import RENAMED, TOPICS, SharedOption
 from kbnf_testing.command import Kbnf
 
 CONTEXT = click.Context(app, info_name="kbnf")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kbnf_core.vocab.hub import cached_models, cached_vocabulary, hub_folder
+from kbnf_core.vocab.files import cached_models, cached_vocabulary, hub_folder
 from kbnf_testing.command import Kbnf, Write
 
 VARIABLES = ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE", "HF_HOME", "XDG_CACHE_HOME")

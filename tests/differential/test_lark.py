@@ -10,7 +10,7 @@ from kbnf_core.languages.lark.lexer.lark_terminals import LarkTerminals, names_o
 from kbnf_core.languages.lark.reader.modules import LARK_LIBRARIES, gather
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import Report
-from kbnf_core.text.imports import BELOW
+from kbnf_core.text.files import BELOW
 from kbnf_core.text.source import Source
 from kbnf_testing.lark_peers import (
     Accepts,

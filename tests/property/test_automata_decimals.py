@@ -16,7 +16,7 @@ from kbnf_core.automata.decimals import (
     compared,
     multiples,
 )
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.text.errors import LimitError
 
 TEXTS = st.from_regex(r"\A-?(0|[1-9][0-9]{0,4})(\.[0-9]{1,4})?\Z")
 NUMBERS = st.builds(lambda whole, places: Decimal(whole).scaleb(-places),

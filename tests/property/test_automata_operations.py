@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kbnf_core.automata import operations as op
 from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.substrings import substrings
 
 ALPHABET = (b"a", b"b", b"\xff")

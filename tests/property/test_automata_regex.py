@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kbnf_core.automata import operations as op
 from kbnf_core.automata.avoid import avoid_regex
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_testing.samples import examples
 
 ALPHABET = "aBé\n"

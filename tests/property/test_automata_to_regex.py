@@ -5,10 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.characters import NotTextError, to_characters
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.to_regex import NotTextError, to_characters, to_regex
 from kbnf_testing.samples import examples
 
 ATOMS = ["a", "b", "[ab]", "é", "[à-ɏ]", "😀", ".", "(?s:.)", "\\.", "-", "]", "\\\\"]

@@ -25,7 +25,7 @@ def masks() -> ClassMasks:
     return ClassMasks(real_vocabulary())
 
 
-@pytest.mark.parametrize("chunk", seeds(2500, ordinary=3, ci=9))
+@pytest.mark.parametrize("chunk", seeds(400, ordinary=3, ci=9))
 def test_masks_are_what_can_be_accepted(masks: ClassMasks, chunk: int) -> None:
     random = Random(chunk)
     before = masks.compared
@@ -34,7 +34,7 @@ def test_masks_are_what_can_be_accepted(masks: ClassMasks, chunk: int) -> None:
     assert masks.compared > before + 4 * GRAMMARS_A_CHUNK
 
 
-@pytest.mark.parametrize("chunk", seeds(1000, ordinary=3, ci=10))
+@pytest.mark.parametrize("chunk", seeds(200, ordinary=3, ci=10))
 def test_what_is_made_ahead_is_what_can_be_accepted(
     masks: ClassMasks, chunk: int, tmp_path: Path
 ) -> None:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from kbnf_core.automata.operations import intersect, shortest_word
 from kbnf_core.frontend import EFFORT, read_grammar
 from kbnf_core.ir import Choice
-from kbnf_core.lint.analysis import spelling_bytes
 from kbnf_core.lint.rules.overlaps import CommonTexts
+from kbnf_core.lint.subject import spelling_bytes
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS

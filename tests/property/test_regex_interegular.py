@@ -7,7 +7,7 @@ no notion of (order, look-behind, edges, Unicode classes) is not drawn here.
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_testing.lark_peers import all_texts
 from kbnf_testing.samples import examples

@@ -120,7 +120,7 @@ def test_caches_on_a_disk_that_cannot_be_written(
     grammar.write_text('start ::= "a" b;\n')
     words.write_bytes(tokenizer_files.trained("byte level"))
     os.utime(words, (1, 1))
-    monkeypatch.setattr("kbnf_core.vocab.cache.SMALLEST_FILE", 1)
+    monkeypatch.setattr("kbnf_core.vocab.files.SMALLEST_FILE", 1)
     assert load_vocabulary(words).fingerprint == load_vocabulary(words, cached=False).fingerprint
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -173,7 +173,7 @@ def test_writers_that_are_killed_leave_nothing_torn(
 ) -> None:
     """Of one store, one local cache and one cache of vocabularies, while files of both go away."""
     monkeypatch.setenv(VARIABLE, str(tmp_path / "cache"))
-    monkeypatch.setattr("kbnf_core.vocab.cache.SMALLEST_FILE", 1)
+    monkeypatch.setattr("kbnf_core.vocab.files.SMALLEST_FILE", 1)
     store, words = tmp_path / "store", tmp_path / "tokenizer.json"
     words.write_bytes(tokenizer_files.trained("byte level"))
     os.utime(words, (1, 1))

@@ -22,8 +22,7 @@ from kbnf_core import Engine, Grammar, Limits, Vocabulary, check
 from kbnf_core.container import read_container
 from kbnf_core.convert import from_lark
 from kbnf_core.text.errors import SourceError
-from kbnf_core.text.files import read_file, write_file
-from kbnf_core.text.imports import ANYWHERE, BELOW
+from kbnf_core.text.files import ANYWHERE, BELOW, read_file, write_file
 from kbnf_core.vocab.read import load_encoder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes, links and signals of POSIX")

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from kbnf_core import AcceptTokenResult, Engine, RejectedError, Vocabulary, check
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.convert import from_bnf
 from kbnf_core.frontend import read_grammar
 from kbnf_core.lint import LintOptions

@@ -16,8 +16,16 @@ import pytest
 
 import kbnf_core.processes
 from kbnf_core import Compiler, Engine, Grammar, GrammarError, KbnfError, Limits, Vocabulary
-from kbnf_core.compiler import STRIKES, QuarantinedError, WorkerError, _compiled, _Counts
-from kbnf_core.compiler.jobs import Compiled, Job, compile_job
+from kbnf_core.compiler import (
+    STRIKES,
+    Compiled,
+    Job,
+    QuarantinedError,
+    WorkerError,
+    _compiled,
+    _Counts,
+    compile_job,
+)
 from kbnf_core.processes import Pool, Process, _raised, pack, unpack
 from kbnf_core.text.errors import ConfigError, InternalError
 

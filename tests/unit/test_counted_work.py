@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.mask import masks as masks_module

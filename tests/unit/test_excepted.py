@@ -5,8 +5,8 @@ import pytest
 from kbnf_core import Grammar, check
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.lower.excepted import MAX_EXPANDED, MAX_WORK
 from kbnf_core.lower.regular import Regulars
+from kbnf_core.lower.translate import MAX_EXPANDED, MAX_WORK
 
 
 def _language(text: str) -> Dfa:

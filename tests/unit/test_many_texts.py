@@ -8,13 +8,12 @@ import pytest
 from kbnf_core import Config, Engine, EngineError, Vocabulary, check
 from kbnf_core.convert import from_bnf
 from kbnf_core.frontend import read_grammar
-from kbnf_core.ir import Choice, Literal, Regular
+from kbnf_core.ir import Choice, Literal, Regular, build
 from kbnf_core.lint import LintOptions
-from kbnf_core.lower import texts
 from kbnf_core.text.source import Source
 from kbnf_testing.counted import growth
 
-WORDS = [f"w{number * 7919 % 99_991}" for number in range(texts.FEW_TEXTS + 1)]
+WORDS = [f"w{number * 7919 % 99_991}" for number in range(build.FEW_TEXTS + 1)]
 
 
 def body_of(text: str) -> object:
@@ -49,7 +48,7 @@ def test_what_is_no_text_stays_beside_the_others() -> None:
 
 
 def test_an_automaton_beyond_the_bound_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(texts, "MOST_STATES", 20)
+    monkeypatch.setattr(build, "MOST_STATES", 20)
     assert isinstance(body_of(f"start ::= {alternatives(WORDS)};"), Choice)
 
 
@@ -64,7 +63,7 @@ def test_twice_as_many_texts_are_about_twice_the_calls() -> None:
         return f"start ::= {alternatives([f'w{number:x}' for number in range(count)])} ';';"
 
     read = partial(check, options=LintOptions(vocabulary=Vocabulary.bytes()))
-    assert growth(read, family, 2 * texts.FEW_TEXTS) < 2.2
+    assert growth(read, family, 2 * build.FEW_TEXTS) < 2.2
 
 
 BNF = {
@@ -109,7 +108,7 @@ def test_tokens_as_one_terminal_have_the_masks_of_each(
     text = from_bnf(BNF[family], vocabulary=TOKENS).text
     config = Config(finish=finish)
     each = Engine(text, TOKENS, config)
-    monkeypatch.setattr(texts, "FEW_TEXTS", 1)
+    monkeypatch.setattr(build, "FEW_TEXTS", 1)
     one = Engine(text, TOKENS, config)
     assert any(isinstance(body, Regular) for body in one.grammar.rules.rules.values())
     random = Random(family + finish)

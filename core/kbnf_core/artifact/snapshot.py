@@ -14,8 +14,7 @@ import numpy.typing as npt
 
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import word_count
-from kbnf_core.mask.masks import Masks, Viable
-from kbnf_core.mask.walks import Walk, found_before
+from kbnf_core.mask.masks import Masks, Viable, Walk, found_before
 from kbnf_core.recognise.states import DEAD, INITIAL, UNKNOWN, Contents, StateTable
 from kbnf_core.vocab.vocabulary import Vocabulary
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.artifact.snapshot import sparse_pairs
 from kbnf_core.mask.bits import word_count
-from kbnf_core.mask.walks import EMPTY_ROW
+from kbnf_core.mask.masks import EMPTY_ROW
 from kbnf_core.recognise.states import BOTTOM, DEAD, EMPTY, INITIAL, SELF, UNKNOWN
 
 Arrays = Mapping[str, npt.NDArray[Any]]

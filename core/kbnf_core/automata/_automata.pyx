@@ -480,5 +480,4 @@ cdef _bytes(const Ints& values):
     )
 
 
-include "blocks.pxi"
 include "products.pxi"

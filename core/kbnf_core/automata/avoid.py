@@ -20,18 +20,26 @@ from functools import lru_cache
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
-from kbnf_core.automata.alphabet import ONE_CLASS, class_count, first_bytes, join, separate
-from kbnf_core.automata.determinise import determinise, from_symbols, minimise
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty
-from kbnf_core.automata.errors import LimitError, states_within
-from kbnf_core.automata.nfa import Nfa
+from kbnf_core.automata.dfa import (
+    ACCEPT,
+    DEAD,
+    ONE_CLASS,
+    Dfa,
+    SymbolDfa,
+    class_count,
+    empty,
+    first_bytes,
+    join,
+    separate,
+)
+from kbnf_core.automata.nfa import Nfa, determinise, from_symbols, minimise, states_within
 from kbnf_core.automata.operations import intersect
-from kbnf_core.automata.regex.compile import Compiled, within
+from kbnf_core.automata.regex.compile import EDGE, Compiled, byte_kinds, to_symbols, within
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.symbols import EDGE, byte_kinds, to_symbols
 from kbnf_core.automata.regex.syntax import Node
-from kbnf_core.automata.utf8 import TaggedDfa, to_bytes
+from kbnf_core.automata.spell import TaggedDfa, to_bytes
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:

@@ -8,11 +8,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
 
-from kbnf_core.automata.alphabet import class_count, separate
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import Dfa, SymbolDfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import Dfa, SymbolDfa, separate
 from kbnf_core.automata.explore import explore
+from kbnf_core.automata.nfa import from_symbols
+from kbnf_core.text.errors import LimitError
 
 LESS, EQUAL, GREATER = 1, 2, 4
 """How a number compares with a bound; add them up."""
@@ -23,7 +22,8 @@ MOST_DIGITS = 400
 MOST_REMAINDERS = 10_000
 """The limit on distinct remainders of a divisor."""
 
-_BYTES = b"-.0123456789"
+_CLASSES = separate(b"-.0123456789")
+"""Numbered in the order of the bytes, any other byte first."""
 
 
 @lru_cache(maxsize=512)
@@ -33,7 +33,7 @@ def compared(bound: Decimal, wanted: int) -> Dfa:
     Raises LimitError for a bound with more than MOST_DIGITS digits.
     """
     comparison = _Comparison(bound)
-    return _automaton(comparison.step, lambda state: bool(comparison.result(state) & wanted))
+    return _automaton(comparison.step, comparison.result, wanted)
 
 
 @lru_cache(maxsize=512)
@@ -46,24 +46,18 @@ def multiples(divisor: Decimal) -> Dfa:
     if whole * (places + 1) > MOST_REMAINDERS:
         raise LimitError("remainders", MOST_REMAINDERS)
     division = _Division(whole, places)
-    return _automaton(division.step, division.accepts)
+    return _automaton(division.step, division.result, EQUAL)
 
 
 _Place = tuple[str, int, int]
 """Where in a number a text is, how many digits were read there, and what is known of them."""
 
+_Row = list[_Place | None]
+"""Where the symbols lead: any other byte, the minus, the point, the ten digits."""
 
-def _next_part(part: str, char: str) -> str | None:
-    """Return the part of a number that a character leads to: its grammar as an automaton."""
-    if char == "-":
-        return "minus" if part == "start" else None
-    if char == ".":
-        return "point" if part in {"zero", "whole"} else None
-    if part in {"start", "minus"}:
-        return "zero" if char == "0" else "whole"
-    if part in {"point", "fraction"}:
-        return "fraction"
-    return "whole" if part == "whole" else None
+_NO_DIGITS = [None] * 10
+_ORDERS = [[(each > digit) - (each < digit) for each in range(10)] for digit in range(10)]
+"""How the ten digits compare with each digit."""
 
 
 class _Comparison:
@@ -81,31 +75,31 @@ class _Comparison:
         if len(self._whole) + len(self._fraction) > MOST_DIGITS:
             raise LimitError("digits of a bound", MOST_DIGITS)
 
-    def step(self, state: _Place, char: str) -> _Place | None:
+    def step(self, state: _Place) -> _Row:
+        """Return where the symbols lead."""
         name, count, known = state
         sign, part = ("-", name[1:]) if name.startswith("-") else ("", name)
-        after = _next_part(part, char)
-        if after is None:
-            return None
-        if after == "minus":
-            return ("-minus", 0, 0)
-        if after == "point":
-            return (sign + after, 0, _order(count - len(self._whole)) or known)
-        if after == "fraction":
-            return self._read_fraction(sign, count, known, char)
-        if count < len(self._whole):
-            known = known or _order(int(char) - int(self._whole[count]))
-        return (sign + after, min(count + 1, len(self._whole) + 1), known)
-
-    def _read_fraction(self, sign: str, count: int, known: int, char: str) -> _Place:
-        if known:
-            return (sign + "fraction", 0, known)
-        digit = int(self._fraction[count]) if count < len(self._fraction) else 0
-        known = _order(int(char) - digit)
-        return (sign + "fraction", 0 if known else min(count + 1, len(self._fraction)), known)
+        digits = self._fraction if part in {"point", "fraction"} else self._whole
+        digit = int(digits[count]) if count < len(digits) else 0
+        if part in {"point", "fraction"}:
+            orders = [known] * 10 if known else _ORDERS[digit]
+            count = min(count + 1, len(digits))
+            after = [(f"{sign}fraction", 0 if order else count, order) for order in orders]
+            return [None, None, None, *after]
+        size = (count > len(digits)) - (count < len(digits)) or known
+        point = (f"{sign}point", 0, size)
+        if part == "zero":
+            return [None, None, point, *_NO_DIGITS]
+        orders = [known] * 10 if known or count >= len(digits) else _ORDERS[digit]
+        count = min(count + 1, len(digits) + 1)
+        after = [(f"{sign}whole", count, order) for order in orders]
+        if part == "whole":
+            return [None, None, point, *after]
+        after[0] = (f"{sign}zero", count, orders[0])
+        return [None, ("-minus", 0, 0) if part == "start" else None, None, *after]
 
     def result(self, state: _Place) -> int:
-        """Return how the text so far compares, 0 where it is no number."""
+        """Return how the text so far compares, 0 where it is not a number."""
         name, count, known = state
         part = name.removeprefix("-")
         if part in {"start", "minus", "point"}:
@@ -113,18 +107,14 @@ class _Comparison:
         if part == "fraction":
             size = known or -(count < len(self._fraction))
         else:
-            size = _order(count - len(self._whole)) or known or -bool(self._fraction)
-        return {-1: LESS, 0: EQUAL, 1: GREATER}[self._signed(name.startswith("-"), size)]
-
-    def _signed(self, negative: bool, size: int) -> int:
-        """Return the comparison of a signed number from that of the sizes."""
-        if negative:
-            return -1 if self._sign > 0 else -size
-        return 1 if self._sign < 0 else size
-
-
-def _order(difference: int) -> int:
-    return (difference > 0) - (difference < 0)
+            whole = len(self._whole)
+            size = (count > whole) - (count < whole) or known or -bool(self._fraction)
+        # Of numbers with other signs than the bound the sizes do not matter.
+        if name.startswith("-"):
+            size = -1 if self._sign > 0 else -size
+        elif self._sign < 0:
+            size = 1
+        return LESS if size < 0 else GREATER if size else EQUAL
 
 
 def _split(divisor: Decimal) -> tuple[int, int]:
@@ -141,35 +131,34 @@ class _Division:
     def __init__(self, whole: int, places: int) -> None:
         self._whole, self._places = whole, places
 
-    def step(self, state: _Place, char: str) -> _Place | None:
+    def step(self, state: _Place) -> _Row:
+        """Return where the symbols lead."""
         part, count, remainder = state
-        after = _next_part(part, char)
-        if after is None or char in "-.":
-            return None if after is None else (after, 0, remainder)
-        if after != "fraction":
-            return (after, 0, (remainder * 10 + int(char)) % self._whole)
-        if count == self._places:
-            return None if char != "0" else (after, count, remainder)
-        return (after, count + 1, (remainder * 10 + int(char)) % self._whole)
+        after = [(remainder * 10 + digit) % self._whole for digit in range(10)]
+        if part in {"point", "fraction"}:
+            if count == self._places:
+                return [None, None, None, ("fraction", count, remainder), *_NO_DIGITS[1:]]
+            return [None, None, None, *[("fraction", count + 1, each) for each in after]]
+        point = ("point", 0, remainder)
+        if part == "zero":
+            return [None, None, point, *_NO_DIGITS]
+        whole: _Row = [("whole", 0, each) for each in after]
+        if part == "whole":
+            return [None, None, point, *whole]
+        whole[0] = ("zero", 0, after[0])
+        return [None, ("minus", 0, 0) if part == "start" else None, None, *whole]
 
-    def accepts(self, state: _Place) -> bool:
+    def result(self, state: _Place) -> int:
+        """Return EQUAL for a multiple, 0 for any other text."""
         part, count, remainder = state
-        missing = self._places - count
-        return part in {"zero", "whole", "fraction"} and (
-            remainder * 10**missing % self._whole == 0
+        is_number = part in {"zero", "whole", "fraction"}
+        return (
+            EQUAL if is_number and not remainder * 10 ** (self._places - count) % self._whole else 0
         )
 
 
-def _automaton(
-    step: Callable[[_Place, str], _Place | None], accepts: Callable[[_Place], bool]
-) -> Dfa:
-    """Return the automaton of the places that are met from the start of a number."""
-    classes = separate(_BYTES)
-    chars: list[str | None] = [None] * class_count(classes)
-    for byte in _BYTES:
-        chars[classes[byte]] = chr(byte)
-    places, rows = explore(
-        [("start", 0, 0)], lambda place: [step(place, char) if char else None for char in chars]
-    )
-    tags = [int(accepts(place)) for place in places]
-    return from_symbols(SymbolDfa(rows, tags, [0]), classes)
+def _automaton(step: Callable[[_Place], _Row], result: Callable[[_Place], int], wanted: int) -> Dfa:
+    """Return the automaton of the numbers that have a result that is ``wanted``."""
+    places, rows = explore([("start", 0, 0)], step)
+    tags = [int(result(place) & wanted > 0) for place in places]
+    return from_symbols(SymbolDfa(rows, tags, [0]), _CLASSES)

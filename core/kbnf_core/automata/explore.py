@@ -1,20 +1,26 @@
-"""States numbered as they are seen: the lazy half of every construction on automata.
+"""Lazy exploration: states numbered as they are seen, shortest words, and products of automata.
 
-Subsets, pairs, remainders, threads of a matcher: what a construction makes states of differs, the
-work list does not. ``explore`` follows a step function breadth first, gives each new state the next
-number, and writes the rows down. States are compared by value, so they must be hashable, and equal
-where they behave alike.
+Subsets, pairs, remainders, threads of a matcher: constructions differ in what their states are, but
+share the work list. ``explore`` follows a step function breadth first, gives each new state the
+next number, and writes the rows down. States are compared by value, so they must be hashable, and
+equal where they behave alike.
 
 Breadth first also means that a state is seen by a shortest word first. ``words_to`` reads those off
 the rows, and ``shortest_word_to`` stops at the first state that is wanted: the witness that
 shows why a language is not empty, or that two are not disjoint.
+
+A ``Product`` runs several automata over bytes side by side. Its state is a tuple with a state of
+each, ``DEAD`` for one that has died. Which tuples are worth following differs: an intersection ends
+where any has died, a difference where the left one has (Rabin & Scott 1959). Only tuples that are
+seen are made, so products cost what the automata have in common, not the product of their sizes.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from kbnf_core.automata.dfa import DEAD
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import DEAD, Dfa, class_count, join, legible_bytes, rows_over
+from kbnf_core.text.errors import LimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 S = TypeVar("S", bound=Hashable)
 
@@ -89,3 +95,63 @@ def shortest_word_to(
         if limit is not None and len(queue) > limit:
             raise LimitError(what, limit)
     return None
+
+
+States = tuple[int, ...]
+"""A state of each automaton, or DEAD."""
+
+
+class Product:
+    """Automata side by side; ``classes`` is their common alphabet."""
+
+    def __init__(self, *dfas: Dfa) -> None:
+        self.classes = join(dfa.classes for dfa in dfas)
+        # The row and the flag of DEAD, -1, are the last ones.
+        dead = [DEAD] * class_count(self.classes)
+        self._rows = [[*rows_over(dfa, self.classes), dead] for dfa in dfas]
+        self._accepting = [[*dfa.accepting, False] for dfa in dfas]
+        self.start: States = tuple(DEAD if dfa.is_empty else 0 for dfa in dfas)
+
+    def row(self, states: States) -> Iterator[States]:
+        """Yield the successor on each class."""
+        # Not strict: this is the inner loop, and all rows have the same length.
+        return zip(*[rows[at] for rows, at in zip(self._rows, states)])  # noqa: B905 - hot loop
+
+    def accepting(self, states: States) -> tuple[bool, ...]:
+        """Return for each automaton whether a word may end."""
+        return tuple([flags[at] for flags, at in zip(self._accepting, states, strict=True)])
+
+    def while_all(self, states: States) -> list[States | None]:
+        """Return the successor on each class, None where any automaton dies."""
+        return [each if DEAD not in each else None for each in self.row(states)]
+
+    def while_first(self, states: States) -> list[States | None]:
+        """Return the successor on each class, None where the first automaton dies."""
+        return [each if each[0] != DEAD else None for each in self.row(states)]
+
+
+def common_word(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> bytes | None:
+    """Return a shortest word of both, None if they have none in common.
+
+    Walks both at once, breadth first. Raises LimitError beyond ``limits.regex_states`` pairs.
+    """
+    if left.is_empty or right.is_empty:
+        return None
+    product = Product(left, right)
+    symbols = legible_bytes(product.classes)
+
+    def steps(states: States) -> Iterator[tuple[int, States]]:
+        return (
+            (byte, each)
+            for byte, each in zip(symbols, product.while_all(states), strict=True)
+            if each is not None
+        )
+
+    found = shortest_word_to(
+        product.start,
+        lambda states: all(product.accepting(states)),
+        steps,
+        limits.regex_states,
+        "pairs of states",
+    )
+    return found and found[0]

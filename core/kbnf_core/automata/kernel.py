@@ -173,4 +173,4 @@ class Automata(Protocol):
         """
 
     def join(self, parts: Sequence[bytes]) -> bytes:
-        """Return the coarsest classes that refine all the given ones; see ``alphabet.join``."""
+        """Return the coarsest classes that refine all the given ones; see ``dfa.join``."""

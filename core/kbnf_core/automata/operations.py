@@ -7,14 +7,22 @@ follows the number of classes, not 256. LimitError is raised where a result woul
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from kbnf_core.automata.alphabet import class_count, first_bytes, join, separate
-from kbnf_core.automata.build import Fragment, Thompson
 from kbnf_core.automata.chosen_kernel import AUTOMATA
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, empty, rows_over
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import (
+    DEAD,
+    Dfa,
+    SymbolDfa,
+    class_count,
+    empty,
+    first_bytes,
+    join,
+    rows_over,
+    separate,
+)
 from kbnf_core.automata.explore import shortest_word_to
+from kbnf_core.automata.nfa import Fragment, Thompson, from_symbols
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 __all__ = [

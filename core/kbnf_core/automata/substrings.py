@@ -11,10 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.alphabet import class_count, separate
-from kbnf_core.automata.determinise import determinise, from_symbols
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
-from kbnf_core.automata.nfa import EpsilonNfa
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, class_count, separate
+from kbnf_core.automata.nfa import EpsilonNfa, determinise, from_symbols
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 

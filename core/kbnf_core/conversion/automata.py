@@ -6,10 +6,10 @@ from itertools import groupby
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import alternation, call, regex, sequence, text, text_or_bytes
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import Span
 
 
@@ -21,8 +21,7 @@ def is_written(candidate: str, dfa: Dfa) -> bool:
 
 def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
     """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many."""
-    from kbnf_core.automata.characters import NotTextError
-    from kbnf_core.automata.to_regex import to_regex
+    from kbnf_core.automata.to_regex import NotTextError, to_regex
 
     word = _only_word(dfa)
     if word is not None:

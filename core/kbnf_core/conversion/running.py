@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import first_bytes, join
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import first_bytes, join
 from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.ir.analysis import fixpoint
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
+from kbnf_core.text.errors import LimitError
 
 Symbols = int
 """A set of symbols, as bits: the byte classes, and after those the token terminals."""

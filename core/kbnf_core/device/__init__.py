@@ -5,8 +5,8 @@ behave alike in every state are one class, some hundreds for a real vocabulary. 
 is a table of states by classes, some tens of kilobytes, and one class a token:
 
 - ``table.TokenTable`` builds, saves and loads it (NumPy only);
-- ``group.DeviceGrammars`` masks logits and advances states of a batch, by torch operations alone;
-- ``group.NearestEnds`` masks so that texts are over within a number of tokens;
+- ``constraint.DeviceGrammars`` masks logits and advances states of a batch, in torch operations;
+- ``constraint.NearestEnds`` masks so that texts are over within a number of tokens;
 - ``constraint.RowTable`` serves grammars that do not close: mask rows on the device, by number;
 - ``constraint.DeviceConstraint`` picks between the two for each sequence, after one loop.
 
@@ -18,8 +18,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kbnf_core.device.build import TableTooLargeError
-    from kbnf_core.device.constraint import DeviceBatch, DeviceConstraint, RowTable
-    from kbnf_core.device.group import DeviceGrammars, NearestEnds
+    from kbnf_core.device.constraint import (
+        DeviceBatch,
+        DeviceConstraint,
+        DeviceGrammars,
+        NearestEnds,
+        RowTable,
+    )
     from kbnf_core.device.table import TokenTable
 
 SUFFIX = ".kbnfd"
@@ -28,8 +33,8 @@ SUFFIX = ".kbnfd"
 _HOMES = {
     "DeviceBatch": "constraint",
     "DeviceConstraint": "constraint",
-    "DeviceGrammars": "group",
-    "NearestEnds": "group",
+    "DeviceGrammars": "constraint",
+    "NearestEnds": "constraint",
     "RowTable": "constraint",
     "TableTooLargeError": "build",
     "TokenTable": "table",

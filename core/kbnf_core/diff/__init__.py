@@ -1,6 +1,5 @@
 """Comparing grammars: equality, inclusion, and what breaks between two versions."""
 
-from kbnf_core.diff.comparison import WORK, compare
-from kbnf_core.diff.result import Answer, Comparison, Relation, Verdict
+from kbnf_core.diff.comparison import WORK, Answer, Comparison, Relation, Verdict, compare
 
 __all__ = ["WORK", "Answer", "Comparison", "Relation", "Verdict", "compare"]

@@ -10,26 +10,121 @@ bytes differs in symbols, so that nothing found means that there is nothing, and
 symbols is never longer than one over bytes. It may be no witness, though, when its bytes can be
 read in another way. Then the components in question are walked at the places that it passed, and
 the search begins again (abstraction refinement, Clarke et al. 2000).
+
+Two JSON Schemas, or a schema and a grammar, may also differ in the options alone with which they
+are read; ``compare_schemas`` and ``compare_with_schema`` find this.
 """
 
-from collections.abc import Iterator, Set
+import enum
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
+from typing import Any
 
 from kbnf_core.config import Finish
 from kbnf_core.diff.machine import Machine, absorb, merge, side_by_side, write_tables
 from kbnf_core.diff.nesting import VIEWS, View, cut
-from kbnf_core.diff.result import Answer, Comparison, Verdict
 from kbnf_core.diff.search import LEFT, RIGHT, Outcome, Search, ShortestTexts, Text, Witness
 from kbnf_core.grammar import Grammar
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.ir.analysis import cyclic_components
+from kbnf_core.kbnf.printer import quote
 from kbnf_core.lower.endless import viable_prefixes
 from kbnf_core.lower.inline import Inlined
 from kbnf_core.lower.tables import Tables
 from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.errors import GrammarError, WorkLimitError
+
+
+class Verdict(enum.Enum):
+    """What is known of the texts that one grammar has and the other lacks."""
+
+    NONE = "none"
+    """Proved: there are none."""
+    SOME = "some"
+    """There is a witness."""
+    UNKNOWN = "unknown"
+    """None was found, and the search was given up."""
+
+
+class Relation(enum.Enum):
+    """The relation of the language of OLD to that of NEW."""
+
+    EQUAL = "equal"
+    SUBSET = "subset"
+    SUPERSET = "superset"
+    DIFFERENT = "different"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The texts that one grammar has and the other lacks.
+
+    ``witness`` is a shortest one where there are ``SOME``; tokens that grammars name by id have no
+    bytes and are in it as themselves. Where it is ``UNKNOWN``, no text of ``searched`` bytes or
+    fewer is one.
+    """
+
+    verdict: Verdict
+    witness: tuple[bytes | TokenTerminal, ...] = ()
+    searched: int = 0
+
+    @property
+    def data(self) -> bytes | None:
+        """The bytes of the witness, if it has no tokens without bytes."""
+        if self.verdict is not Verdict.SOME:
+            return None
+        pieces = [piece for piece in self.witness if isinstance(piece, bytes)]
+        return b"".join(pieces) if len(pieces) == len(self.witness) else None
+
+    @property
+    def shown(self) -> str:
+        """The witness as a grammar would write it."""
+        return " ".join(map(_shown, self.witness)) or '""'
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two languages compared: what ``old_only`` has, and what ``new_only``.
+
+    ``steps`` counts the work; ``notes`` say what the difference is about where that is known.
+    ``of_prefixes`` says that no text of either ever ends: the languages are those of their viable
+    prefixes.
+    """
+
+    old_only: Answer
+    new_only: Answer
+    steps: int
+    notes: tuple[str, ...] = ()
+    of_prefixes: bool = False
+
+    @property
+    def relation(self) -> Relation:
+        """The relation of OLD to NEW."""
+        return _RELATIONS.get((self.old_only.verdict, self.new_only.verdict), Relation.UNKNOWN)
+
+
+_RELATIONS = {
+    (Verdict.NONE, Verdict.NONE): Relation.EQUAL,
+    (Verdict.NONE, Verdict.SOME): Relation.SUBSET,
+    (Verdict.SOME, Verdict.NONE): Relation.SUPERSET,
+    (Verdict.SOME, Verdict.SOME): Relation.DIFFERENT,
+}
+
+
+def _shown(piece: bytes | TokenTerminal) -> str:
+    if isinstance(piece, bytes):
+        try:
+            return quote(piece.decode())
+        except UnicodeDecodeError:
+            return '#b"' + "".join(f"\\x{byte:02x}" for byte in piece) + '"'
+    if piece.name is not None:
+        return f"#token{quote(piece.name)}"
+    ranges = ",".join(str(a) if a == b else f"{a}-{b}" for a, b in piece.ranges)
+    return f"#token[{'^' if piece.negated else ''}{ranges}]"
+
 
 WORK = 500_000
 """Steps that a comparison takes before it gives up: a few seconds."""
@@ -317,7 +412,7 @@ class _Parts:
     def add(self, name: str) -> bool:
         """Make a nonterminal a part of its callers; tell whether that is possible and new.
 
-        What large rules were split into (``lower.split``) has no name of its own.
+        What large rules were split into (``lower.inline``) has no name of its own.
         """
         known = self._inlined | self._absorbed | {self._grammar.start}
         if name in known or name not in self._calls:
@@ -336,3 +431,82 @@ class _Parts:
         """Return the components of those that call themselves; the first one is ``first``."""
         numbers = enumerate(tables.names, first)
         return frozenset(number for number, name in numbers if name in self._absorbed)
+
+
+_VIEWS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("whitespace", {"whitespace": "compact"}),
+    ("the order of members", {"order": "any"}),
+    ("whitespace and the order of members", {"whitespace": "compact", "order": "any"}),
+)
+
+BEFORE_0_3: Mapping[str, Any] = {
+    "integers": "fraction",
+    "digits": "any",
+    "formats": "rfc",
+    "closed": False,
+    "whitespace": "bounded",
+}
+"""Options that have the defaults of version 0.2."""
+
+
+def compare_schemas(
+    old: str,
+    new: str,
+    work: int = WORK,
+    old_options: Mapping[str, Any] | None = None,
+    new_options: Mapping[str, Any] | None = None,
+) -> Comparison:
+    """Return how the texts of two JSON Schemas differ, and note what that is about.
+
+    Where the same schemas without whitespace, or with members in any order, have the same texts,
+    they differ in that alone. Raises ``GrammarError`` for a schema that cannot be converted.
+    """
+    sides = (old, dict(old_options or {})), (new, dict(new_options or {}))
+    left, right = (Grammar.from_json_schema(text, **options) for text, options in sides)
+    found = compare(left, right, work)
+    if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
+        return found
+    for what, view in _VIEWS:
+        one, two = (_grammar(text, {**options, **view}) for text, options in sides)
+        if one and two and compare(one, two, work).relation is Relation.EQUAL:
+            return replace(found, notes=(f"they differ in {what} alone",))
+    return found
+
+
+def compare_with_schema(
+    schema: str, options: Mapping[str, Any], other: Grammar, found: Comparison, work: int = WORK
+) -> Comparison:
+    """Note with which options a schema has the texts of ``other``, where those of 0.2 are enough.
+
+    ``found`` is how the two differ.
+    """
+    if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
+        return found
+
+    def is_equal(wanted: Mapping[str, Any]) -> bool:
+        grammar = _grammar(schema, wanted)
+        return grammar is not None and compare(grammar, other, work).relation is Relation.EQUAL
+
+    wanted = {**BEFORE_0_3, **options}
+    if not is_equal(wanted):
+        return found
+    for name in BEFORE_0_3:
+        fewer = {each: value for each, value in wanted.items() if each != name}
+        if name not in options and is_equal(fewer):
+            wanted = fewer
+    flags = " ".join(_flags({name: wanted[name] for name in wanted if name not in options}))
+    return replace(
+        found, notes=(f"they differ in options alone: the schema with {flags} is equal",)
+    )
+
+
+def _flags(options: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in options.items():
+        yield "--open" if name == "closed" else f"--{name} {value}"
+
+
+def _grammar(schema: str, options: Mapping[str, Any]) -> Grammar | None:
+    try:
+        return Grammar.from_json_schema(schema, **options)
+    except GrammarError:
+        return None

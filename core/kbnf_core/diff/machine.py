@@ -15,8 +15,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.automata.dfa import ByteClasses, class_count, first_bytes, join, separate
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.lower.tables import Ids, Tables
 

@@ -2,13 +2,13 @@
 
 Where brackets can be reported by the text alone, the grammars are *visibly pushdown* (Alur &
 Madhusudan 2004): every grammar opens and closes them at the same places, and languages can be
-compared. In JSON a bracket inside a string is none; so a ``View`` says which bytes are brackets,
-and which bytes quote, and a small automaton that all texts share distinguishes quoted from
-unquoted.
+compared. In JSON a bracket inside a string does not count; so a ``View`` says which bytes are
+brackets, and which bytes quote, and a small automaton that all texts share distinguishes quoted
+from unquoted.
 
 ``cut`` gives each part of a component between matching brackets a component of its own, a nest, and
 the place where it is a call of it. This is a balanced grammar (Berstel & Boasson 2002): over
-bytes that are no brackets, and nests as symbols, its components are flat. That applies only where
+bytes other than brackets, and nests as symbols, its components are flat. That applies only where
 every component closes the brackets that it opens, within one way of quoting; others are named, for
 the caller to write them out where they are called.
 """
@@ -16,7 +16,7 @@ the caller to write them out where they are called.
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kbnf_core.automata.alphabet import first_bytes
+from kbnf_core.automata.dfa import first_bytes
 from kbnf_core.diff.machine import Machine
 from kbnf_core.text.budget import Budget
 

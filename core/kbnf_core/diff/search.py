@@ -21,7 +21,7 @@ from itertools import count
 from math import inf
 from typing import NamedTuple, TypeAlias
 
-from kbnf_core.automata.alphabet import legible_bytes
+from kbnf_core.automata.dfa import legible_bytes
 from kbnf_core.diff.machine import Machine, write_tables
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.lower.tables import Tables

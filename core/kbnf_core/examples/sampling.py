@@ -49,7 +49,7 @@ def sample_texts(
     out unless there are no others. None takes more tokens than the engine has left. Raises
     ``EngineError`` for a grammar whose texts are all longer than 65,536 bytes.
     """
-    from kbnf_core.mask.member_names import MemberNames
+    from kbnf_core.mask.completion import MemberNames
 
     if engine.grammar.is_endless:
         return Samples((), 0, 0)
@@ -114,7 +114,7 @@ def _draw_all(
 
 def _written(engine: "Engine", pieces: Sequence[Piece], random: Random) -> bytes | None:
     """Return the text that the engine accepts of what was derived, up to where it finishes."""
-    from kbnf_core.mask.terminals import TokenTerminals
+    from kbnf_core.mask.masks import TokenTerminals
     from kbnf_core.vocab.trie import fewest_tokens
 
     vocabulary = engine.vocabulary

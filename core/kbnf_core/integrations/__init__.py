@@ -16,7 +16,7 @@ VARIABLE = "KBNF_SCHEMA_OPTIONS"
 def schema_options() -> dict[str, Any]:
     """Return the options of JSON Schemas in the environment: an object of JSON, by their names.
 
-    ``{"integers": "fraction", "closed": true}`` for one. Raises ``ConfigError`` for what is none.
+    ``{"integers": "fraction", "closed": true}`` for one. ``ConfigError`` for any other value.
     """
     text = os.environ.get(VARIABLE) or "{}"
     try:

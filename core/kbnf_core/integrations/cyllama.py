@@ -129,7 +129,9 @@ class KbnfModel:
 
         log: list[dict[str, Any]] = []
         written: list[int] = []
-        parts = write(engine, tokens, forward, _as_int(choose), limit=limit, forced=forced)
+        parts = write(
+            engine, tokens, forward, lambda logits: int(choose(logits)), limit=limit, forced=forced
+        )
         for part in parts:
             written += part
             if top:
@@ -169,7 +171,3 @@ def _records(tokens: list[int], logits: Logits | None, top: int) -> list[dict[st
     ]
     chosen = {"token_id": tokens[0], "logprob": float(scores[tokens[0]]), "top_logprobs": likely}
     return [chosen, *forced[1:]]
-
-
-def _as_int(choose: Callable[[Any], Any]) -> Callable[[Logits], int]:
-    return lambda logits: int(choose(logits))

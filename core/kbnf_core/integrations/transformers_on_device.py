@@ -9,8 +9,9 @@ host, as free ones are.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import torch
+
 from kbnf_core.device import DeviceGrammars, NearestEnds, TableTooLargeError, TokenTable
-from kbnf_core.device.need_torch import torch
 from kbnf_core.grammar import Grammar
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.vocab.vocabulary import Vocabulary

@@ -16,7 +16,7 @@ from kbnf_core.config import NO_DEFAULTS, Defaults, Finish
 from kbnf_core.ir import Node
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 
@@ -212,6 +212,9 @@ class Parsed:
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return what the language itself finds suspicious, which only checks ask for."""
         return ()
+
+    def release(self) -> None:
+        """Forget what only checks need: a grammar keeps this for as long as it lives."""
 
     def marked(self) -> Marked | None:
         """Return what the values of a text are made of; None where they are one JSON value."""

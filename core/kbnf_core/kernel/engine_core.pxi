@@ -1,3 +1,199 @@
+# Where tokens lead by their bytes: the path of most accepted tokens.
+
+cdef enum:
+    # Steps that are remembered; of more, all are forgotten.
+    _MOST_STEPS = 65536
+
+
+cdef class TokenSteps:
+    """Steps by tokens that are nothing but their bytes, for one way to finish.
+
+    A byte of a token that nobody asked for leads on through item sets: states are made only where
+    something completes or is called, and behind the last byte. That one is remembered; in the table
+    the bytes between stay unknown.
+    """
+
+    cdef object masks
+    cdef MaskAssembler assembler
+    cdef LazyTable explorer
+    cdef Counting counting
+    cdef bint ends_at_bytes
+    cdef bint ends_at_tokens
+    # A mask alone does not need the tokens' bytes: they are loaded with the first token.
+    cdef bint knows_tokens
+    cdef const int32_t[::1] starts
+    cdef const int32_t[::1] ends
+    cdef const uint8_t[::1] blob
+    # By state and token: the state behind it, where the table does not say it.
+    cdef _Map behind
+
+    def __cinit__(self, masks, rule):
+        self.masks = masks
+        self.assembler = masks.assembler
+        self.explorer = masks.states.explorer
+        self.counting = masks.counting
+        self.ends_at_bytes, self.ends_at_tokens = rule.ends_at_bytes, rule.ends_at_tokens
+        self.behind = _Map()
+
+    @property
+    def bytes(self):
+        """The memory that remembered steps take."""
+        return self.behind.held()
+
+    cdef long long after(self, int64_t position, token_id) except? UNKNOWN:
+        """The position after a token, UNKNOWN where its bytes do not lead to one."""
+        cdef LazyTable explorer = self.explorer
+        cdef int overflow = 0
+        cdef long token = PyLong_AsLongAndOverflow(token_id, &overflow)
+        cdef int32_t state, after, i
+        if not self.knows_tokens:
+            self.starts, self.ends, self.blob = self.masks.plain_tokens
+            self.knows_tokens = True
+        if overflow or token < 0 or token >= self.ends.shape[0]:
+            return UNKNOWN
+        if self.starts[token] == self.ends[token]:
+            return UNKNOWN
+        # What is counted is above.
+        state = <int32_t> position
+        for i in range(self.starts[token], self.ends[token]):
+            if self.ends_at_bytes and i > self.starts[token] and explorer.completions[state]:
+                return UNKNOWN
+            after = explorer.row_of(state)[explorer.classes[self.blob[i]]]
+            if after == UNKNOWN:
+                state = self._find_behind(<int32_t> position, <int32_t> token, state, i)
+                if state == DEAD:
+                    return UNKNOWN
+                break
+            if after == DEAD:
+                return UNKNOWN
+            state = after
+        if self.ends_at_tokens and explorer.completions[state]:
+            return ~state
+        if not self.counting.is_needed:
+            return state
+        i = self.starts[token]
+        return self.counting.settle(position, state, &self.blob[i], self.ends[token] - i)
+
+    cdef int32_t _find_behind(
+        self, int32_t before, int32_t token, int32_t state, int32_t i
+    ) except -2:
+        """The state behind a token whose bytes up to the ``i``-th led to ``state``; or DEAD."""
+        cdef LazyTable explorer = self.explorer
+        cdef int32_t begin = self.starts[token], end = self.ends[token]
+        cdef uint64_t key = _key(before, token)
+        cdef int32_t found = self.behind.get(key)
+        if found != UNKNOWN:
+            return found
+        if self.assembler.holds_more_than(1):
+            return DEAD
+        explorer.acquire()
+        try:
+            explorer._wake()
+            while i < end and state != DEAD:
+                if self.ends_at_bytes and i > begin and explorer.completions[state]:
+                    return DEAD
+                i += explorer.run(&state, &self.blob[i], end - i)
+        finally:
+            explorer.release()
+        if self.behind.count >= _MOST_STEPS:
+            self.behind = _Map()
+        self.behind.put(key, state)
+        return state
+
+
+# Bitmasks: copied into a row, and applied to logits.
+
+cdef Py_ssize_t _checked_length(cnp.ndarray out, Py_ssize_t count) except -1:
+    """The words of a bitmask that has so many at least; the checks read the array's header only."""
+    if (
+        cnp.PyArray_TYPE(out) != cnp.NPY_INT32
+        or cnp.PyArray_NDIM(out) != 1
+        or not cnp.PyArray_ISCARRAY(out)
+    ):
+        raise ValueError("a bitmask is a contiguous one-dimensional int32 array")
+    if cnp.PyArray_DIM(out, 0) < count:
+        raise ValueError(f"a bitmask of {len(out)} words is too short for {count}")
+    return cnp.PyArray_DIM(out, 0)
+
+
+cdef int _copy(char* target, Py_ssize_t width, cnp.ndarray words) except -1:
+    """Copy words to the front of ``width`` bytes, and zeros to the rest."""
+    cdef Py_ssize_t length = cnp.PyArray_DIM(words, 0) * 4
+    memcpy(target, cnp.PyArray_DATA(words), length)
+    memset(target + length, 0, width - length)
+    return 0
+
+
+ctypedef fused real:
+    float
+    double
+
+
+cdef extern from *:
+    """
+    #include <math.h>
+    #include <stddef.h>
+    #include <stdint.h>
+
+    /* With wider registers, where the processor has them: the compiler makes both, and the loader
+       chooses. Elsewhere the plain loop has to do. */
+    #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
+    #define KBNF_CLONES __attribute__((target_clones("avx2", "default")))
+    #else
+    #define KBNF_CLONES
+    #endif
+
+    /* Whole words that are empty or full are most of a mask, and need no look at their bits. */
+    #define KBNF_APPLY(name, real)                                                          \
+        KBNF_CLONES static void name(const uint32_t *words, ptrdiff_t count, real *logits) { \
+            for (ptrdiff_t word = 0; word < count; ++word, logits += 32) {                  \
+                const uint32_t bits = words[word];                                          \
+                if (bits == 0xFFFFFFFFu) continue;                                          \
+                if (bits == 0) {                                                            \
+                    for (int i = 0; i < 32; ++i) logits[i] = (real)-INFINITY;               \
+                } else {                                                                    \
+                    for (int i = 0; i < 32; ++i)                                            \
+                        logits[i] = (bits >> i) & 1 ? logits[i] : (real)-INFINITY;          \
+                }                                                                           \
+            }                                                                               \
+        }
+
+    KBNF_APPLY(kbnf_apply_float, float)
+    KBNF_APPLY(kbnf_apply_double, double)
+    """
+    void kbnf_apply_float(const uint32_t* words, Py_ssize_t count, float* logits) noexcept nogil
+    void kbnf_apply_double(const uint32_t* words, Py_ssize_t count, double* logits) noexcept nogil
+
+
+cdef void _apply(
+    const uint32_t* words, Py_ssize_t size, real* logits, Py_ssize_t length
+) noexcept nogil:
+    cdef Py_ssize_t i
+    if real is float:
+        kbnf_apply_float(words, size // 32, logits)
+    else:
+        kbnf_apply_double(words, size // 32, logits)
+    for i in range(size // 32 * 32, size):
+        if not (words[i // 32] >> (i % 32)) & 1:
+            logits[i] = <real> -INFINITY
+    for i in range(size, length):
+        logits[i] = <real> -INFINITY
+
+
+def apply(const uint32_t[::1] words, Py_ssize_t size, real[::1] logits):
+    """Set logits whose bit is not set, and all from ``size`` on, to minus infinity, in place.
+
+    ``logits`` is contiguous, writable, one-dimensional float32 or float64, at least ``size``.
+    """
+    if size > words.shape[0] * 32 or size > logits.shape[0]:
+        raise ValueError("the mask and the logits are shorter than the vocabulary")
+    if logits.shape[0] == 0:
+        return
+    cdef const uint32_t* bits = &words[0] if words.shape[0] else NULL
+    with nogil:
+        _apply(bits, size, &logits[0], logits.shape[0])
+
+
 # The per-token path of an engine. What takes more than a lookup is left to methods of ``Engine``:
 # ``_position_after``, ``_mask_here``, ``_last_row``, ``_row_of``, and where tokens are numbered
 # ``_fits`` and ``_closing_mask_here``.

@@ -45,7 +45,7 @@ from kbnf_core.lint.rules import (
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule, Severity
 from kbnf_core.text.errors import WorkLimitError
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -93,7 +93,7 @@ def check(
 def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Diagnostic]:
     """Return all findings about a grammar that was read, in order of position.
 
-    Where there is no engine (``kernel.has_engine``), those that take it are left out: W307, E601,
+    Where there is no engine (``kernel.has_engine``), those that need it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
     reading = reading.linted

@@ -1,13 +1,12 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from kbnf_core.automata.alphabet import ByteClasses
+from kbnf_core.automata.dfa import ByteClasses
 from kbnf_core.automata.kernel import Column
 from kbnf_core.ir import Node, TokenTerminal
 from kbnf_core.kbnf.tree import Expression, Leaf
-from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.counts import Loop
 from kbnf_core.lower.facts import Facts
-from kbnf_core.lower.nfa import Bounds, Connected, NfaBuilder
+from kbnf_core.lower.nfa import Bounds, Connected, NfaBuilder, Piece
 from kbnf_core.text.budget import Budget
 
 Nodes = Mapping[str, list[Node]]

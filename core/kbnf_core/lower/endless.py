@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
+from kbnf_core.automata.nfa import from_symbols
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
     NEVER,

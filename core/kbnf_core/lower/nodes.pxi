@@ -200,7 +200,7 @@ def large_ones(names, nodes, facts, Py_ssize_t most, states, repeated):
 
     That is a run of more than ``most`` parts that can be empty or of as many copies, an automaton
     of more than ``states``, or copies which unroll to more than ``repeated``: nothing in a rule is
-    larger than the whole. See ``split``.
+    larger than the whole. See ``inline``.
     """
     cdef list found = [], parts
     for name in names:

@@ -26,8 +26,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.alphabet import join, separate
-from kbnf_core.automata.dfa import DEAD, Dfa
+from kbnf_core.automata.dfa import DEAD, Dfa, join, separate
 from kbnf_core.ir import (
     NEVER,
     Call,
@@ -41,12 +40,11 @@ from kbnf_core.ir import (
     TokenTerminal,
 )
 from kbnf_core.ir import Sequence as Concatenation
-from kbnf_core.lower.assemble import assemble
+from kbnf_core.lower.build import assemble
 from kbnf_core.lower.chosen_kernel import lowering
-from kbnf_core.lower.compact import Piece
 from kbnf_core.lower.facts import Analysis, analyse
-from kbnf_core.lower.nfa import Alphabet, TooManyStatesError
-from kbnf_core.lower.split import split_large
+from kbnf_core.lower.inline import split_large
+from kbnf_core.lower.nfa import Alphabet, Piece, TooManyStatesError
 from kbnf_core.lower.tables import Tables
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits

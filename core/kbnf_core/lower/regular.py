@@ -8,10 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 
-from kbnf_core.automata.alphabet import join, separate
-from kbnf_core.automata.build import Fragment, Thompson
-from kbnf_core.automata.dfa import Dfa, rows_over
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import Dfa, join, rows_over, separate
+from kbnf_core.automata.nfa import Fragment, Thompson
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import (
     Call,
@@ -27,6 +25,7 @@ from kbnf_core.ir import (
     postorder,
 )
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 
 _NFA_STATES = 4

@@ -1,28 +1,169 @@
-"""From the syntax tree of KBNF to the grammar IR: decide what every form means.
+"""From the syntax tree of KBNF to the grammar IR: the meaning of every form.
 
 Brackets, operators and forms become nodes, regular expressions become automata, and names are
 checked. Everything that is wrong is reported; a rule is translated as far as it can be.
+
+``except!`` excludes the words of a terminal, or of a nonterminal that expands to texts. Expanded
+are names, brackets, and symbols side by side, whose texts are joined. The expansion of names is
+memoised for all that a document excludes, and its work is bounded: a few alternatives side by side
+have many texts.
 """
 
 import re
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Generator, Iterable, Set
 from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import Compiled, compile_regex
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.regex.compile import Compiled, compile_regex
+from kbnf_core.automata.traversal import fold, resolve
+from kbnf_core.ir.build import choice_of
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.printer import as_read
+from kbnf_core.kbnf.tree import (
+    Alternation,
+    Bracket,
+    BracketKind,
+    Document,
+    Exception_,
+    Expression,
+    Name,
+    Reference,
+    Sequence,
+    Terminal,
+)
 from kbnf_core.lower.chosen_kernel import compiled
-from kbnf_core.lower.excepted import ExcludedWords
-from kbnf_core.lower.texts import choice_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions, listed
+
+MAX_EXPANDED = 20_000
+"""Bytes of the texts that symbols side by side may be joined to."""
+
+MAX_WORK = 1_000_000
+"""Texts that may be put together, for all that a document excludes."""
+
+Words = tuple[bytes, ...]
+
+
+class _RefusedError(Exception):
+    """A part that leaves no list of texts, and why."""
+
+    def __init__(self, part: Expression, why: str) -> None:
+        super().__init__(why)
+        self.part = part
+
+
+class ExcludedWords:
+    """The words that the ``except!`` of one document exclude."""
+
+    def __init__(self, document: Document) -> None:
+        self._source = document.source
+        self._branches: dict[str, list[Expression]] = {}
+        for definition in document.definitions:
+            self._branches.setdefault(definition.name.value, []).extend(definition.branches)
+        self._known: dict[str, Words] = {}
+        self._open: set[str] = set()
+        self._work = 0
+
+    def of(self, node: Exception_) -> tuple[Words, list[Diagnostic]]:
+        """Return the excluded byte strings, or findings (E103, E104) that say why there are none.
+
+        Names that are not defined stand for none.
+        """
+        excluded = node.excluded
+        branches: list[Expression]
+        if isinstance(excluded, Terminal):
+            words: Words = (excluded.text.value.encode(),)
+            branches = [excluded]
+        else:
+            try:
+                words = self._expanded(Reference(excluded, excluded.span))
+            except _RefusedError as error:
+                self._open.clear()
+                return (), [self._not_plain(excluded, error)]
+            branches = self._branches.get(excluded.value, [])
+        if b"" in words:
+            return (), [self._empty(node, branches)]
+        return words, []
+
+    def _expanded(self, root: Expression) -> Words:
+        return resolve(root, self._steps)
+
+    def _steps(self, node: Expression) -> Generator[Expression, Words, Words]:
+        """Expand a part; yields the parts that it needs."""
+        match node:
+            case Terminal(text):
+                return (text.value.encode(),)
+            case Reference(Name(name)):
+                if name in self._open:
+                    raise _RefusedError(node, "this leads back to itself")
+                if name not in self._known:
+                    self._open.add(name)
+                    self._known[name] = yield from self._any_of(self._branches.get(name, ()))
+                    self._open.remove(name)
+                return self._known[name]
+            case Bracket(BracketKind.GROUP, body):
+                return (yield body)
+            case Alternation(branches):
+                return (yield from self._any_of(branches))
+            case Sequence(items):
+                words: Words = (b"",)
+                for item in items:
+                    words = self._joined(words, (yield item), node)
+                return words
+            case _:
+                raise _RefusedError(node, "this is not a terminal")
+
+    def _any_of(
+        self, branches: "list[Expression] | tuple[Expression, ...]"
+    ) -> Generator[Expression, Words, Words]:
+        found: dict[bytes, None] = {}
+        for branch in branches:
+            words = yield branch
+            self._spend(len(words), branch)
+            found.update(dict.fromkeys(words))
+        return tuple(found)
+
+    def _joined(self, before: Words, after: Words, node: Expression) -> Words:
+        size = len(after) * sum(map(len, before)) + len(before) * sum(map(len, after))
+        if size > MAX_EXPANDED and len(before) * len(after) > 1:
+            raise _RefusedError(node, f"this has more than {MAX_EXPANDED:,} bytes of texts")
+        self._spend(len(before) * len(after), node)
+        return tuple(first + second for first in before for second in after)
+
+    def _spend(self, count: int, node: Expression) -> None:
+        self._work += count
+        if self._work > MAX_WORK:
+            raise _RefusedError(node, f"here are more than {MAX_WORK:,} texts to put together")
+
+    def _not_plain(self, name: Name, error: _RefusedError) -> Diagnostic:
+        return Diagnostic(
+            "E103",
+            f"`except!({name.value})`: `{name.value}` must be made of terminals only",
+            self._source,
+            name.span,
+            labels=(Label(error.part.span, str(error)),),
+            helps=(
+                "write its texts as alternatives, or exclude a regular expression with"
+                ' `#ex"..."` instead',
+            ),
+        )
+
+    def _empty(self, node: Exception_, branches: list[Expression]) -> Diagnostic:
+        empty = next(each for each in branches if b"" in self._expanded(each))
+        return Diagnostic(
+            "E104",
+            "`except!` cannot exclude the empty text",
+            self._source,
+            node.span,
+            labels=(Label(empty.span, "this is empty"),),
+            notes=("every text contains the empty one, so nothing would be left",),
+        )
+
 
 _SUBSTRING_WORK = 16
 """Steps for each byte of a text whose substrings are wanted: two states, made and minimised."""

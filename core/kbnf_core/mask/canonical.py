@@ -30,7 +30,7 @@ import numpy.typing as npt
 from kbnf_core.kernel import CanonicalRows, splits_of
 from kbnf_core.mask.bits import Bitmask, pack
 from kbnf_core.vocab.byte_pairs import BytePairs, Cut
-from kbnf_core.vocab.packed import pack_tokens
+from kbnf_core.vocab.trie import pack_tokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 MOST_BYTES = 64 * 2**20

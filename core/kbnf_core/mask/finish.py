@@ -1,13 +1,37 @@
-"""The three ways to finish: each decides how bytes are fed, what is masked, when a text is over.
+"""The end of generation: the three ways to finish, and the nearest end in tokens.
 
-See ``config.Finish``.
+A way to finish decides how bytes are fed, what is masked, and when a text is over.
+
+``NearestEnd`` returns in how few tokens a text can be over, and which tokens leave enough for that.
+What a state costs (``kernel/end_costs.pxi``, ``kernel/ends.pxi``) is the number of tokens of one
+way to the end, so it is an upper bound of the fewest. Some token always leads to a lower cost: a
+text that takes only tokens after which the cost is at most what is left to it never gets stuck, and
+is over in time. A token is refused where only a way of other tokens would have been short enough.
+
+No token of that way crosses a call or its return, so a vocabulary may spell texts although no state
+has a cost: a byte may occur in longer tokens only. There a search over tokens decides, within
+bounds.
 """
 
+import heapq
+from collections.abc import Callable, Iterable
+from math import inf
 from typing import Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
 
 from kbnf_core.config import Finish
+from kbnf_core.kernel import NEVER, EndCosts, Ends, EndWalker, TokenGroups
+from kbnf_core.lower.tables import Ids, Tables
+from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.masks import Masks, Rows
+from kbnf_core.mask.slices import parts_of
+from kbnf_core.recognise.closing import is_prefix_free
 from kbnf_core.recognise.states import StateTable
+from kbnf_core.text.collecting import weakly
+from kbnf_core.text.remembered import LruDict
+from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 class FinishPolicy(Protocol):
@@ -93,3 +117,244 @@ _RULES: dict[Finish, FinishPolicy] = {
 def finish_rule(finish: Finish) -> FinishPolicy:
     """Return what ``finish`` decides."""
     return _RULES[finish]
+
+
+MOST_VISITED = 20_000_000
+"""Trie nodes that one search looks at."""
+
+MOST_REACHED = 4_000
+"""States that it meets."""
+
+MOST_WITHOUT_COSTS = 64
+"""States of which the tokens are remembered that lead to states without costs."""
+
+_costs: WeakKeyDictionary[Tables, WeakKeyDictionary[Vocabulary, dict[int, EndCosts]]] = (
+    WeakKeyDictionary()
+)
+
+
+def _costs_of(masks: Masks, longest: int) -> EndCosts:
+    """Return what positions cost in tokens of at most ``longest`` bytes, found once."""
+    tables, vocabulary = masks.states.tables, masks.vocabulary
+    known = _costs.setdefault(tables, WeakKeyDictionary()).setdefault(vocabulary, {})
+    if longest not in known:
+        named = np.full(len(tables.token_terminals), NEVER, np.int64)
+        for terminal in range(len(masks.terminals)):
+            if masks.terminals.mask((terminal,)).any():
+                named[terminal] = 1
+        known[longest] = EndCosts(tables, parts_of(vocabulary), longest, named)
+    return known[longest]
+
+
+_prefix_free: WeakKeyDictionary[Tables, bool] = WeakKeyDictionary()
+
+
+def _is_prefix_free(tables: Tables) -> bool:
+    found = _prefix_free.get(tables)
+    return _prefix_free.setdefault(tables, is_prefix_free(tables)) if found is None else found
+
+
+_groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
+
+
+def _groups_of(vocabulary: Vocabulary) -> TokenGroups:
+    """Return the tokens of a vocabulary by their characters, found once."""
+    found = _groups.get(vocabulary)
+    return found or _groups.setdefault(vocabulary, TokenGroups(parts_of(vocabulary)))
+
+
+class NearestEnd:
+    """How few tokens end the texts of one token automaton, and which tokens leave enough of them.
+
+    Numbers of tokens count the one that ends the sequence, where there is one. ``step``: the
+    automaton's, without room made. A position may have a count beside its state; a state has not.
+    """
+
+    def __init__(self, masks: Masks, rule: FinishPolicy, step: Callable[[int, int], int]) -> None:
+        self._masks = masks
+        self._rule = rule
+        self._step = step
+        # Where a text is over with its first complete byte, no token may read on: where one could,
+        # only bytes count as tokens.
+        reads_on = rule.ends_at_bytes and not _is_prefix_free(masks.states.tables)
+        longest = 1 if reads_on else masks.vocabulary.trie.max_depth
+        self._costs = _costs_of(masks, longest)
+        self._ends = Ends(masks.states, self._costs)
+        self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
+        self._last_words = pack(sorted(masks.vocabulary.eos_token_ids), masks.vocabulary.size)
+        groups = _groups_of(masks.vocabulary)
+        self.walker = EndWalker(
+            self._ends,
+            groups,
+            masks.walker,
+            masks.counting,
+            rule.ends_at_bytes,
+            bool(masks.terminals),
+            self._end_cost,
+        )
+        # Of states without a cost: ways that searches found, None where they found none.
+        self._ways: dict[int, tuple[int, ...] | None] = {}
+        # Those whose search came to its limit.
+        self._cut: set[int] = set()
+        self._without_costs = LruDict(weakly(self._find_without_costs), MOST_WITHOUT_COSTS)
+
+    @property
+    def known_bytes(self) -> int:
+        """The estimated size of what is remembered, in bytes."""
+        known = self._costs.bytes + self._ends.bytes + self.walker.bytes
+        return known + 128 * len(self._ways)
+
+    def least(self, position: int) -> float:
+        """Return a number of tokens in which a text can be over; infinite where none was found."""
+        state = self._masks.counting.exact(position)
+        if state < 0:
+            return 0
+        cost = self._cost(state)
+        if cost < inf:
+            return cost
+        way = self._search(state)
+        return inf if way is None else len(way) + self._end_cost
+
+    def fits(self, position: int, left: int) -> bool:
+        """Return whether a text can be over in ``left`` tokens."""
+        if position < 0 or left < self._end_cost:
+            return left >= 0 > position
+        return self.least(position) <= left
+
+    def fitting(self, words: Bitmask, position: int, left: int) -> Bitmask:
+        """Return the tokens of a mask after which a text can be over in what is left then."""
+        if not self.walker.binds(position, left):
+            return words
+        if left < 1:
+            return self._masks.no_words
+        state, masks = self.walker.near(position), self._masks
+        terminals = self._terminals_of(state)
+        if terminals:
+            chosen = self._fitting_names(state, terminals, left - 1)
+        else:
+            chosen = words.copy()
+            self.walker.leave_out(state, left - 1, chosen)
+        if self.walker.leads_nowhere(state):
+            for after, ids in self._without_costs[state]:
+                if self.fits(after, left - 1):
+                    chosen |= pack(ids, masks.vocabulary.size)
+        if self._end_cost and masks.is_complete(state):
+            chosen |= self._last_words
+        chosen &= words
+        return chosen
+
+    def _fitting_names(self, state: int, terminals: Iterable[int], left: int) -> Bitmask:
+        """Return the same where tokens can come by their names, too, but for what has no cost."""
+        chosen = np.zeros(self._masks.word_count, np.uint32)
+        self.walker.add_by_bytes(state, left, chosen)
+        for terminal in terminals:
+            named = frozenset((terminal,))
+            after = self._settled(self._masks.states.step_token(state, named))
+            if self.fits(after, left):
+                chosen |= self._masks.terminals.mask(named)
+        return chosen
+
+    def _find_without_costs(self, state: int) -> list[tuple[int, Ids]]:
+        """Return the states without a cost to which tokens lead, and these."""
+        found = self.walker.leads(state).items()
+        return [(each, ids) for each, ids in found if self._ends.least(each) >= NEVER]
+
+    def always_fits(self, state: int, left: int) -> bool:
+        """Return whether a text is known at once to be over after any token from a state."""
+        return self._ends.most_after(state) + self._end_cost <= left
+
+    def way(self, position: int) -> tuple[int, ...] | None:
+        """Return tokens that complete a text, few of them; None where none were found."""
+        state = self._masks.counting.exact(position)
+        found: list[int] = []
+        while state >= 0 and not self._is_over(state):
+            if self._cost(state) == inf:
+                rest = self._search(state)
+                return None if rest is None else (*found, *rest)
+            found.append(self._first_token(state))
+            state = self._masks.counting.exact(self._step(state, found[-1]))
+        return tuple(found)
+
+    def _is_over(self, state: int) -> bool:
+        # Where ends come with tokens, a state is complete before the first of them only.
+        return not self._rule.ends_at_tokens and self._masks.is_complete(state)
+
+    def _is_empty(self, state: int) -> bool:
+        """Tell whether nothing came yet, and a text that is over may not be empty."""
+        return self._rule.ends_at_tokens and state == self._masks.states.initial
+
+    def _first_token(self, state: int) -> int:
+        """Return a token that leads to a state that costs less."""
+        found = self._ends.first_token(state, self._is_empty(state))
+        if found >= 0:
+            return found
+        named = self._masks.terminals.mask(frozenset((-2 - found,)))
+        return int(ids_of(named, self._masks.vocabulary.size)[0])
+
+    def _terminals_of(self, state: int) -> frozenset[int]:
+        masks = self._masks
+        return masks.states.token_terminals(state) if masks.terminals else frozenset()
+
+    def _settled(self, state: int) -> int:
+        over = self._rule.ends_at_tokens and self._masks.is_complete(state)
+        return ~state if over else state
+
+    def _cost(self, state: int) -> float:
+        """Return what a state costs, infinite where it has no cost."""
+        if self._is_over(state):
+            return self._end_cost
+        cost = self._ends.filled(state) if self._is_empty(state) else self._ends.least(state)
+        return inf if cost >= NEVER else cost + self._end_cost
+
+    def has_none(self, position: int) -> bool:
+        """Return whether no tokens complete a text; False where not all states were seen."""
+        return self.way(position) is None and self._masks.counting.exact(position) not in self._cut
+
+    def _search(self, state: int) -> tuple[int, ...] | None:
+        """Look for tokens that complete a text, best first; where a state has a cost, by that."""
+        if state in self._ways:
+            return self._ways[state]
+        limit = self.walker.visited + MOST_VISITED
+        reached: dict[int, tuple[int, int]] = {state: (state, -1)}
+        # The least number of tokens to the end, how many came, whether the cost of the state is
+        # among them, a number of its own, and the state.
+        front: list[tuple[float, int, bool, int, int]] = [(0, 0, False, 0, state)]
+        while front and self.walker.visited < limit and len(reached) < MOST_REACHED:
+            _, taken, is_near, _, here = heapq.heappop(front)
+            if is_near:
+                return self._note_way(state, here, reached)
+            for after, token_id in self._leads(here):
+                if after not in reached:
+                    reached[after] = here, token_id
+                    cost = 0 if after < 0 else self._cost(after) - self._end_cost
+                    is_near = cost < inf
+                    ahead = taken + 1 + (cost if is_near else 0)
+                    heapq.heappush(front, (ahead, taken + 1, is_near, len(reached), after))
+        if front:
+            self._cut.add(state)
+            self._ways[state] = None
+        else:
+            self._ways.update(dict.fromkeys(reached))
+        return None
+
+    def _leads(self, state: int) -> list[tuple[int, int]]:
+        """Return the states to which tokens lead, each with one of these."""
+        leads = self.walker.leads(state).items()
+        found = [(self._settled(each), int(ids[0])) for each, ids in leads]
+        for terminal in self._terminals_of(state):
+            named = frozenset((terminal,))
+            ids = ids_of(self._masks.terminals.mask(named), self._masks.vocabulary.size)
+            if len(ids):
+                after = self._step(state, int(ids[0]))
+                found.append((after, int(ids[0])))
+        return found
+
+    def _note_way(
+        self, state: int, end: int, reached: dict[int, tuple[int, int]]
+    ) -> tuple[int, ...]:
+        """Note the tokens from a state, by way of those that were reached, to the end."""
+        way = () if end < 0 else self.way(end) or ()
+        while end != state:
+            end, token_id = reached[end]
+            way = self._ways[end] = token_id, *way
+        return way

@@ -1,12 +1,20 @@
-"""Masks: the tokens viable in a state, assembled from memoised trie walks.
+"""Token terminals against a vocabulary: which ids each one matches.
+
+Masks: the tokens viable in a state, assembled from memoised walks of the trie.
+
+A *walk* gives the tokens that are viable from an item set. Starting in a state whose only stack
+node is ``BOTTOM``, the token trie and the transition table are followed side by side; dead branches
+are pruned. A walk results in the tokens that stay alive, and the *completions*: trie nodes at which
+a nonterminal completed into BOTTOM, so that what follows there belongs to its callers; where no
+token goes on, nothing follows, and they are left out. The loop itself is in ``kernel/walk.pxi``.
 
 The tokens of a state are those of its item sets' walks and, for every completion, those of a walk
 over the residual tokens from the item set that resumes; that can complete again, and so on down the
-stack. Walks depend on an item set and a set of trie nodes only, so a text of any length needs few
-of them.
+stack (``kernel/state_masks.pxi``). Walks depend on an item set and a set of trie nodes only, so a
+text of any length needs few of them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import inf
 from sys import getsizeof
@@ -15,15 +23,124 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Walker
+from kbnf_core.ir import TokenTerminal
+from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Pool, Walker
 from kbnf_core.mask.bits import Bitmask, pack, word_count
-from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.mask.terminals import TokenTerminals
-from kbnf_core.mask.walks import EMPTY_ROW, ROOT_SET, Found, Nodes, Walk, nothing_found
 from kbnf_core.recognise.states import StateTable, blocks_of_positions
+from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+class TokenTerminals:
+    """The token terminals of one grammar, resolved in one vocabulary.
+
+    A name is a special token, or failing that any token that spells it. A negated set matches
+    every id of the vocabulary but those listed; end of sequence is left to ``finish``. Empty tokens
+    match nothing. Raises VocabularyError where a name, or an id, is beyond the vocabulary.
+    """
+
+    def __init__(self, terminals: Iterable[TokenTerminal], vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._ids = [self._resolve(terminal) for terminal in terminals]
+        self._words = [pack(sorted(ids), vocabulary.size) for ids in self._ids]
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    def ids(self) -> frozenset[int]:
+        """Return the ids that any of the terminals matches."""
+        return frozenset().union(*self._ids)
+
+    def matching(self, token_id: int) -> frozenset[int]:
+        """Return the numbers of the terminals that ``token_id`` matches."""
+        return frozenset(i for i, ids in enumerate(self._ids) if token_id in ids)
+
+    def mask(self, terminals: Iterable[int]) -> Bitmask:
+        """Return the ids that match any of ``terminals``."""
+        words = np.zeros(word_count(self._vocabulary.size), np.uint32)
+        for terminal in terminals:
+            words |= self._words[terminal]
+        return words
+
+    def _resolve(self, terminal: TokenTerminal) -> frozenset[int]:
+        lacking = lacking_token(terminal, self._vocabulary)
+        if lacking is not None:
+            raise VocabularyError(f"the vocabulary has no token {lacking}, which the grammar names")
+        if terminal.name is not None:
+            return self._named(terminal.name)
+        known = self._known_ids()
+        listed = {
+            token_id
+            for low, high in terminal.ranges
+            for token_id in range(low, min(high + 1, self._vocabulary.size))
+        }
+        if terminal.negated:
+            return known - listed - self._vocabulary.eos_token_ids
+        return known & listed
+
+    def _named(self, name: str) -> frozenset[int]:
+        special = self._vocabulary.special_tokens.get(name)
+        found = self._vocabulary.token_ids(name.encode()) if special is None else (special,)
+        return frozenset(found)
+
+    def _known_ids(self) -> frozenset[int]:
+        vocabulary = self._vocabulary
+        specials = vocabulary.special_tokens.values()
+        # The trie holds just the tokens that are not empty.
+        return frozenset(
+            (*vocabulary.trie.token_ids.tolist(), *specials, *vocabulary.eos_token_ids)
+        )
+
+
+def lacking_token(terminal: TokenTerminal, vocabulary: Vocabulary) -> str | None:
+    """Return the name, or the id, in ``terminal`` that ``vocabulary`` has no token for, or None.
+
+    Of ids, just those from its size on; among lower ones it may have gaps, which match nothing.
+    """
+    name = terminal.name
+    if name is not None:
+        is_there = name in vocabulary.special_tokens or vocabulary.token_ids(name.encode())
+        return None if is_there else repr(name)
+    return next((str(low) for low, _ in terminal.ranges if low >= vocabulary.size), None)
+
+
+Nodes = npt.NDArray[np.int32]
+
+
+ROOT_SET = 0
+"""The number of the set that contains just the trie's root."""
+
+EMPTY_ROW = 0
+"""The number of the mask in which nothing is allowed."""
+
+
+class Walk(NamedTuple):
+    """``row``: number of the mask of tokens reached. ``completions``: (nonterminal, node set)."""
+
+    row: int
+    completions: tuple[tuple[int, int], ...]
+
+
+class Found(NamedTuple):
+    """What walks speak of by number: sets of trie nodes, and masks."""
+
+    node_sets: "Pool[np.int32]"
+    rows: "Pool[np.uint32]"
+
+
+def nothing_found(vocabulary: Vocabulary) -> Found:
+    """Return the numbers that stand for themselves: the root alone, and the empty mask."""
+    empty = np.zeros(word_count(vocabulary.size), np.uint32)
+    return found_before([np.zeros(1, np.int32)], [empty], vocabulary)
+
+
+def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
+    """Return what was found earlier, under the numbers that it had."""
+    return Found(Pool(node_sets, numbers=of.trie.node_count), Pool(rows, parts_of(of)))
+
 
 LEAST_STATES = 1_000
 """States that may always be known: a fresh table must contain what an engine takes along."""

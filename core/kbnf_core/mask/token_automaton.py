@@ -11,7 +11,8 @@ Memos, in the order in which they are asked. Of a step: the table and the states
 (``TokenSteps``); by position and token what bytes alone do not decide (``after``): special tokens,
 token terminals. Of a row: what the mask of a state is written from (``StateMasks``), without which
 masks cost 1.2 times as much; where an array is asked for, that of the position (``words``), which
-many positions share (``Masks.unions``); and walks by item set, from which all are made.
+many positions share (``Masks.unions``); and walks by item set, from which all are made. The texts
+that a vocabulary's tokenizer cut, for forced tokens, are shared by all grammars (``texts_of``).
 """
 
 from functools import cached_property
@@ -19,29 +20,30 @@ from math import inf
 from sys import getsizeof
 from threading import RLock
 from typing import TYPE_CHECKING, Protocol
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary, proxy
 
 from kbnf_core.config import Finish
-from kbnf_core.kernel import Forced, StateMasks, TokenSteps
+from kbnf_core.kernel import Forced, StateMasks, Texts, TokenSteps
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
-from kbnf_core.mask.cache import LruDict
 from kbnf_core.mask.finish import finish_rule
 from kbnf_core.mask.masks import STATE, Masks, StoredMasks
 from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
 from kbnf_core.text.collecting import weakly
-from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError
+from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError, VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kbnf_core import ir
-    from kbnf_core.mask.nearest_end import NearestEnd
+    from kbnf_core.mask.finish import NearestEnd
     from kbnf_core.recognise.closing import DistanceToEnd
     from kbnf_core.text.diagnostics import Diagnostic
     from kbnf_core.text.source import Span
+
 
 TOKEN_BITS = 24
 """Token ids are below 2**24; see ``Vocabulary``."""
@@ -165,7 +167,7 @@ class TokenAutomaton:
     @cached_property
     def nearest_end(self) -> "NearestEnd":
         """How few tokens end the texts, and which tokens leave enough for that."""
-        from kbnf_core.mask.nearest_end import NearestEnd
+        from kbnf_core.mask.finish import NearestEnd
 
         return NearestEnd(self.masks, self.rule, weakly(self.step))
 
@@ -189,8 +191,6 @@ class TokenAutomaton:
     @cached_property
     def forced(self) -> Forced:
         """The finder of forced bytes and tokens, with what it remembers."""
-        from kbnf_core.mask.forced import texts_of
-
         return Forced(self, texts_of(self.masks.vocabulary))
 
     def _find_after(self, key: int) -> int:
@@ -348,3 +348,29 @@ class TokenAutomata:
             states = self._stored.states() if self._stored else None
             self._states = StateTable(self._tables, states)
         return Masks(self._states, vocabulary, self._limits, stored)
+
+
+MOST_TEXTS = 4_096
+"""Encoded texts that a vocabulary remembers; there is little else that grammars share."""
+
+_texts: WeakKeyDictionary[Vocabulary, Texts] = WeakKeyDictionary()
+
+
+def texts_of(vocabulary: Vocabulary) -> Texts:
+    """Return what forced tokens need of a vocabulary, the same object each time."""
+    found = _texts.get(vocabulary)
+    return found or _texts.setdefault(vocabulary, Texts(vocabulary, encoded(vocabulary)))
+
+
+def encoded(vocabulary: Vocabulary) -> LruDict[bytes, tuple[int, ...]]:
+    """Return the tokens of texts; none for bytes that are not UTF-8, or cannot be cut."""
+    # A reference would keep the vocabulary, by which this is found, for ever.
+    weak = proxy(vocabulary)
+
+    def encode(text: bytes) -> tuple[int, ...]:
+        try:
+            return tuple(weak.encode(text.decode()))
+        except (UnicodeDecodeError, VocabularyError):
+            return ()
+
+    return LruDict(encode, MOST_TEXTS)

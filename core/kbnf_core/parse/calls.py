@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 from kbnf_core.ir import Grammar
 from kbnf_core.kbnf.parsed import Mark
 from kbnf_core.languages.structural_tag.arguments import transcriber_of
-from kbnf_core.parse.follow import Follower
+from kbnf_core.parse.follow import NOTHING_YET, Follower, JsonReader
 from kbnf_core.parse.parser import Parser
-from kbnf_core.parse.values import NOTHING_YET, JsonReader
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 

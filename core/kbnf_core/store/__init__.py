@@ -11,8 +11,8 @@ bytes.
 **Trust.** What is read is checked. An artifact is put together again from its rows, in no more
 bytes than were announced, compared with its digest and with the key that its manifest names, and
 validated when it is loaded; whatever is missing, exchanged or damaged is a miss and a note. Nothing
-is signed, though: who may write to a store may write an artifact whose tables are not those of the
-source that it names, and decides what grammars from this store allow.
+is signed, though: whoever may write to a store may write an artifact whose tables are not those of
+the source that it names, and decides what grammars from this store allow.
 
 Here artifacts are put and got by their keys, and a store is opened by its URL and managed.
 """
@@ -34,8 +34,7 @@ from threading import Lock
 from typing import TypeVar
 
 from kbnf_core.container import ContainerError, digest, read_container, write_container
-from kbnf_core.store.backend import DAY, Backend, DirectoryStore, StoreError
-from kbnf_core.store.cache import LocalCache
+from kbnf_core.store.backend import DAY, Backend, DirectoryStore, LocalCache, StoreError
 from kbnf_core.store.keys import DIGITS, is_name
 from kbnf_core.store.shared_rows import LARGEST, DamagedError, Skeleton, packed, split, unpacked
 from kbnf_core.text.diagnostics.segments import visible

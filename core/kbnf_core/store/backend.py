@@ -1,4 +1,12 @@
-"""What a store is kept in: names with contents that are written once."""
+"""The contents of a store, names with contents that are written once, and its local cache.
+
+The local cache contains artifacts put together already, the last used, within a bound. A file is
+called after the key that it answers, so a look-up is one look at the disk. Its artifacts are read
+as any other artifact is: their sections are compared with their digests.
+
+Locks between processes exist on POSIX systems only. Elsewhere they do nothing: work is then done
+twice at worst.
+"""
 
 import os
 import secrets
@@ -10,7 +18,9 @@ from pathlib import Path
 from shutil import copyfileobj
 from typing import BinaryIO, Protocol
 
+from kbnf_core.artifact import SUFFIX
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.files import make_room
 
 TEMPORARY = ".tmp-"
 """What names of files begin with that are not finished."""
@@ -188,3 +198,75 @@ class DirectoryStore:
             yield
         except OSError as error:
             raise StoreError(self.name, error.strerror or str(error)) from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep a file's lock, which ends with this process at the latest."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+LARGEST_TOTAL = 2**30
+"""Bytes of all artifacts that are kept, by default."""
+
+
+class LocalCache:
+    """Artifacts in a folder of this machine, which processes share."""
+
+    def __init__(self, folder: Path, largest: int = LARGEST_TOTAL) -> None:
+        self._folder = folder
+        self._largest = largest
+        self._added = largest
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def find(self, key: str) -> Path | None:
+        """Return the artifact of a key."""
+        path = self._path(key)
+        try:
+            os.utime(path)
+        except OSError:
+            return None
+        return path
+
+    @contextmanager
+    def draft(self) -> Iterator[Path]:
+        """Yield the name of a file to write; it is gone after the block, unless it was kept."""
+        path = self._folder / f".{secrets.token_hex(8)}.tmp"
+        try:
+            yield path
+        finally:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+    def keep(self, key: str, draft: Path) -> Path:
+        """Take over a draft as the artifact of a key."""
+        path = self._path(key)
+        self._added += draft.stat().st_size
+        os.replace(draft, path)
+        if self._added > self._largest // 8:
+            self._added = 0
+            make_room(self._folder, SUFFIX, self._largest, path)
+        return path
+
+    def drop(self, key: str) -> None:
+        """Forget the artifact of a key."""
+        with suppress(OSError):
+            self._path(key).unlink(missing_ok=True)
+
+    @contextmanager
+    def single_flight(self, key: str) -> Iterator[None]:
+        """Keep out the other processes on this machine that work at the same key."""
+        # A few locks for all keys: they need not be cleared away.
+        with locked(self._folder / "locks" / key[:2]):
+            yield
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{key}{SUFFIX}"

@@ -23,8 +23,7 @@ from kbnf_core.frontend import KBNF
 from kbnf_core.languages import JSON_SCHEMA, LARK, TOOL_LIST, detect, named
 from kbnf_core.text.diagnostics import decode
 from kbnf_core.text.errors import ConfigError, GrammarError
-from kbnf_core.text.files import read_file
-from kbnf_core.text.imports import BELOW
+from kbnf_core.text.files import BELOW, read_file
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 from kbnf_core.version import __version__

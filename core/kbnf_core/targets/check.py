@@ -20,15 +20,14 @@ from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
 from kbnf_core.languages.json_schema.services import AS_OF, check_service
 from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
+from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
-from kbnf_core.targets.grammars import examine_grammar
+from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine, examine_grammar
 from kbnf_core.targets.judges import Json, pointer_to, shown
-from kbnf_core.targets.names import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.process import Asked, NotInstalledError, installed, version_of
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.source import Source, Span
 
 CODES = {Fault.REFUSES: "E503", Fault.WEAK: "W504", Fault.REJECTS: "W505", Fault.COST: "I506"}
@@ -77,8 +76,8 @@ class Panel:
     """The targets of a run; engines are asked in one process each.
 
     ``names`` are those of engines, hosts and services, and ``all`` for the engines that are
-    installed. Raises ``NotInstalledError`` for an engine that is not, and where ``all`` are none;
-    of a host's engines those that are installed are enough. One that is
+    installed. Raises ``NotInstalledError`` for one that is not, and where ``all`` are missing; of a
+    host's engines those that are installed are enough. One that is
     installed and cannot be loaded is asked no more, and no target any longer: ``failures`` have the
     reasons.
     """
@@ -144,7 +143,7 @@ HAVE_SCHEMAS = (JSON_SCHEMA, TOOL_LIST)
 
 
 def ask_installed(text: str, path: str) -> tuple[Checked, tuple[Target, ...]]:
-    """Ask the engines that are installed about a text in any language, and say who was asked.
+    """Ask the engines that are installed about a text in any language, and return which were asked.
 
     Where the text has errors, nothing is found here. Raises ``NotInstalledError`` where no engine
     is installed, or can be loaded.

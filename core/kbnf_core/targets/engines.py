@@ -223,7 +223,7 @@ class OurReading:
 
     def __init__(self, grammar: str) -> None:
         from kbnf_core.grammar import Grammar
-        from kbnf_core.targets.ours import Texts
+        from kbnf_core.targets.judges import Texts
 
         self.read = Texts(Grammar.from_gbnf(grammar)).read
 
@@ -278,7 +278,7 @@ def _said_so_far() -> int:
 
 
 def _parse_error(before: int) -> str | None:
-    """Return what the parser, which only prints, said since: stderr is a file in a worker."""
+    """Return the parser's newest output, which it only prints: stderr is a file in a worker."""
     said = os.pread(2, 100_000, before)
     found = _PARSE_ERROR.search(said)
     if found is None:
@@ -390,7 +390,7 @@ ENGINES: Mapping[str, Engine] = {
 
 
 def words_of(error: BaseException) -> str:
-    """Return what an engine said, on one line: without the place in its source and the time."""
+    """Return an engine's message, on one line, without the time and the place in its source."""
     said = " ".join(str(error).split()) or type(error).__name__
     said = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", said)
     try:

@@ -1,22 +1,86 @@
-"""What is valid: judged by ``jsonschema`` and by our own engine, neither of which is asked alone.
+"""Which documents are valid: judged by ``jsonschema`` and by our own engine, never by one alone.
 
-A document is *valid* where neither refuses it, *invalid* where neither takes it; what one of the
-two cannot judge, the other one does. All else is in doubt, and nothing is reported of it.
+A document is *valid* where neither refuses it, *invalid* where neither accepts it; what one of the
+two cannot judge, the other one does. All else is in doubt, and nothing is reported of it. ``Texts``
+asks a grammar of this library as engines are asked.
 """
 
+import copy
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from importlib import import_module
 from random import Random
 from typing import Any, TypeAlias
 
+from kbnf_core.engine import Engine
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema.options import VALIDATOR, as_mapping
-from kbnf_core.targets.ours import Texts
-from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
+from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+class Texts:
+    """The texts of a grammar, wherever generation would end."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.grammar = grammar
+
+    @cached_property
+    def start(self) -> Engine:
+        """An engine at the beginning of a text, not to be moved."""
+        return Engine(self.grammar, Vocabulary.bytes(), finish="eos")
+
+    def read(self, data: bytes) -> int | None:
+        """Return None for a text of the grammar, else how many of its bytes one begins with."""
+        engine = copy.copy(self.start)
+        try:
+            engine.try_accept_new_bytes(data)
+        except RejectedError as error:
+            return error.byte_offset
+        except EngineError:
+            return self._taken(data)
+        return None if engine.is_finished() or engine.can_finish() else len(data)
+
+    def _taken(self, data: bytes) -> int:
+        """Return how many bytes it takes to the end of a text that others follow."""
+        engine = copy.copy(self.start)
+        for count in range(len(data)):
+            try:
+                engine.try_accept_new_bytes(data[count : count + 1])
+            except EngineError:
+                return count
+        return len(data)
+
+    def shortest(self, count: int) -> list[str]:
+        """Return the shortest texts, at most ``count``."""
+        try:
+            found = self.start.shortest_texts(count).texts
+        except KbnfError:
+            return []
+        return [each.decode("utf-8", "replace") for each in found]
+
+    def drawn(self, lengths: Iterable[int], random: Random) -> Iterator[str]:
+        """Yield texts at random, of about these lengths."""
+        for length in lengths:
+            try:
+                vocabulary = self.start.vocabulary
+                sample = self.start.sample(random, length)
+            except KbnfError:
+                return
+            if sample.is_complete:
+                ends = vocabulary.eos_token_ids
+                data = b"".join(
+                    vocabulary.token(each) or b"" for each in sample.tokens if each not in ends
+                )
+                yield data.decode("utf-8", "replace")
+
+    def has(self, text: str) -> bool:
+        """Return whether a text is one of the grammar."""
+        return self.read(text.encode("utf-8", "surrogatepass")) is None
+
 
 Json: TypeAlias = Any
 """A JSON value as ``json`` reads it."""
@@ -41,7 +105,7 @@ def shown(text: str) -> str:
 def spellings(value: Json) -> Iterator[str]:
     """Yield the texts of a value that say the same: without blanks and with, escaped where not.
 
-    Whether characters beyond ASCII are escaped is decided by engines, and is no fault.
+    Whether characters beyond ASCII are escaped is decided by engines, and does not count.
     """
     texts = [compact(value), json.dumps(value, ensure_ascii=False)]
     yield from texts
@@ -95,7 +159,7 @@ class Judges:
     def ours(self) -> Texts | None:
         """Our own reading of the schema, None where it cannot be kept as a whole.
 
-        It is as wide as that of a validator: what an engine writes in another way is no fault.
+        It is as wide as that of a validator: other spellings of an engine do not count.
         """
         try:
             options = as_mapping(VALIDATOR)

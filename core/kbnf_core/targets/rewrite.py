@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from kbnf_core.diff.comparison import compare
-from kbnf_core.diff.result import Verdict
+from kbnf_core.diff.comparison import Verdict, compare
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard
@@ -284,11 +283,11 @@ def _of_automaton(pattern: str, beside: str = "") -> str | None:
 
     They match as a whole what is ``beside`` it, if anything.
     """
-    from kbnf_core.automata.errors import LimitError
     from kbnf_core.automata.operations import difference, intersect
-    from kbnf_core.automata.regex import compile_regex
+    from kbnf_core.automata.regex.compile import compile_regex
     from kbnf_core.automata.to_regex import to_regex
     from kbnf_core.languages.json_schema.patterns import conditions
+    from kbnf_core.text.errors import LimitError
 
     try:
         whole = None

@@ -25,8 +25,7 @@ from kbnf_core.targets.judges import (
     replaced,
     strings,
 )
-from kbnf_core.targets.values import EXTRA, LONG, Values, items_of, members_of
-from kbnf_core.targets.visits import Visit, visits
+from kbnf_core.targets.values import EXTRA, LONG, Values, Visit, items_of, members_of, visits
 from kbnf_core.text.errors import KbnfError
 
 ASSERTIONS = (
@@ -407,7 +406,7 @@ _LOOK_AROUND = re.compile(r"\(\?(?:<?[=!])")
 
 
 def _unlike_pattern(schema: dict[str, Any], pattern: str, value: str) -> Iterator[str]:
-    """Yield strings that a reader of patterns takes who does not read all of this one."""
+    """Yield strings that match for a reader which ignores a part of the pattern."""
     kept: dict[str, Any] = {
         key: schema[key] for key in ("minLength", "maxLength", "format") if key in schema
     }

@@ -72,7 +72,7 @@ class SourceError(KbnfError, OSError):
 
 
 class VocabularyError(KbnfError, ValueError):
-    """A vocabulary that cannot be used, or a file that is none."""
+    """A vocabulary that cannot be used, or a file of another kind."""
 
 
 class MissingExtraError(KbnfError, ImportError):
@@ -130,6 +130,15 @@ class WorkLimitError(KbnfError, RuntimeError):
         super().__init__(
             f"this takes more than {limit:,} steps of work{where} (`Limits.work`){rest}"
         )
+
+
+class LimitError(KbnfError, ValueError):
+    """A construction that passed its bound; ``what`` is counted, ``limit`` is the bound."""
+
+    def __init__(self, what: str, limit: int) -> None:
+        self.what = what
+        self.limit = limit
+        super().__init__(f"more than {limit} {what}")
 
 
 class InternalError(KbnfError, RuntimeError):
@@ -207,7 +216,7 @@ class MessageError(KbnfError, ValueError):
 
 
 class NoValueError(ParseError):
-    """A text that fits a grammar which has no values, and is no JSON; ``offset`` is 0."""
+    """A text that fits a grammar without values, and is not JSON; ``offset`` is 0."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data, 0, ())

@@ -10,18 +10,25 @@ or not, since a rename would not ask for it.
 
 A pipe is read only if it is an open descriptor (``/dev/stdin``, ``/dev/fd/63`` of the shell's
 ``<(...)``): one that merely lies in a folder would be waited for without an end.
+
+Which files a grammar may import is set by the caller, never by the grammar (``Imports``). Grammars
+are untrusted: nothing in one leads out of its folder unless the caller permits that, as people who
+work on their own files do, and a service does not.
 """
 
 import errno
 import os
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, TypeAlias
+from posixpath import dirname, join, normpath
+from typing import BinaryIO, NamedTuple, TypeAlias
 
+from kbnf_core.text.diagnostics import decode
 from kbnf_core.text.errors import KbnfError, SourceError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 Piece: TypeAlias = bytes | memoryview
 
@@ -225,3 +232,43 @@ def _cached_files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
             with suppress(OSError):
                 if path.is_file():
                     yield path, path.stat()
+
+
+Load: TypeAlias = Callable[[str], str | None]
+"""Returns the text of a file, None if it cannot be read."""
+
+
+def load_text(path: str) -> str | None:
+    """Return the text of a file on disk; None where it cannot be read or is not UTF-8."""
+    try:
+        data = read_file(path, DEFAULT_LIMITS.source_bytes)
+    except SourceError:
+        return None
+    source, invalid = decode(data, path)
+    return None if invalid is not None else source.text
+
+
+class Imports(NamedTuple):
+    """How imports are read: through ``load``, ``anywhere`` or below the grammar's folder only.
+
+    Links in that folder are followed, since its owner made them.
+    """
+
+    load: Load = load_text
+    anywhere: bool = False
+
+    def permit(self, path: str, grammar: str | None) -> bool:
+        """Return whether the text called ``grammar`` may import the file at ``path``."""
+        folder = normpath(dirname(grammar or ""))
+        prefix = "" if folder == "." else join(folder, "")
+        place = normpath(path)
+        rest = place.removeprefix(prefix)
+        inside = place.startswith(prefix) and not rest.startswith(("../", "/"))
+        return self.anywhere or inside
+
+
+BELOW = Imports()
+"""From the grammar's folder and those below it; the library's default."""
+
+ANYWHERE = Imports(anywhere=True)
+"""From any folder that the grammar names; for grammars that are the user's own."""

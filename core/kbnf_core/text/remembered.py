@@ -1,12 +1,14 @@
-"""What is remembered for later calls, within a bound of bytes: the least recently used goes first.
+"""Memos within a bound: of entries (``LruDict``), or of bytes (``Remembered``, ``remembered``).
 
-A number of values is no bound where they differ in size by a factor of thousands, as automata do.
+The least recently used goes first, approximately in an ``LruDict``, whose hit costs that of a dict.
+Values that differ in size by a factor of thousands, as automata do, need a bound of bytes.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from functools import update_wrapper
 from math import inf
+from sys import getsizeof
 from threading import Lock
 from typing import Generic, ParamSpec, TypeVar
 
@@ -83,3 +85,37 @@ def remembered(
 ) -> Callable[[Callable[P, V]], Remembering[P, V]]:
     """Remember what a function returns, never None, within ``most`` bytes."""
     return lambda function: Remembering(function, most, size_of)
+
+
+class LruDict(dict[K, V], Generic[K, V]):
+    """A dict that computes missing values and evicts the least recently used beyond ``capacity``.
+
+    Two generations approximate the order of use: when one is full it becomes the older one,
+    and what is used again moves over; the rest is forgotten. So a hit costs a dict's hit. Threads
+    may share it: at worst a value is computed twice.
+    """
+
+    def __init__(self, compute: Callable[[K], V], capacity: int) -> None:
+        super().__init__()
+        self._compute = compute
+        self._half = max(1, capacity // 2)
+        self._older: dict[K, V] = {}
+
+    def known(self) -> dict[K, V]:
+        """Return all cached values."""
+        return {**self._older, **self}
+
+    def bytes_with(self, entry: int) -> int:
+        """Return the memory that is taken where an entry takes ``entry`` bytes."""
+        count = len(self) + len(self._older)
+        return getsizeof(self) + getsizeof(self._older) + count * entry
+
+    def __missing__(self, key: K) -> V:
+        value = self._older.get(key)
+        if value is None:
+            value = self._compute(key)
+        if len(self) >= self._half:
+            self._older = dict(self)
+            self.clear()
+        self[key] = value
+        return value

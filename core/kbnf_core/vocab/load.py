@@ -10,8 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kbnf_core.vocab.cache import Entry, find_entry
-from kbnf_core.vocab.hub import cached_vocabulary, file_of
+from kbnf_core.vocab.files import Entry, cached_vocabulary, file_of, find_entry
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def load_vocabulary(
     A name that is no path is that of a model in Hugging Face's local cache; nothing is downloaded.
     ``eos`` overrides the stop ids that the file (or a file beside it) names. Unless ``cached`` is
     false, a large vocabulary is kept on disk, with its trie, and taken from there as long as its
-    file does not change (see ``vocab.cache``). Raises ``SourceError`` if the file cannot be read,
+    file does not change (see ``vocab.files``). Raises ``SourceError`` if the file cannot be read,
     ``VocabularyError`` if it is not a vocabulary, ``MissingExtraError`` if a library is needed
     that is not installed.
     """

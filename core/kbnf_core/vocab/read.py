@@ -13,6 +13,7 @@ from typing import NoReturn
 from kbnf_core.text.errors import KbnfError, SourceError, VocabularyError
 from kbnf_core.text.files import opened
 from kbnf_core.vocab.byte_pairs import BytePairs, refused
+from kbnf_core.vocab.files import file_of
 from kbnf_core.vocab.formats import (
     LARGE_MAGIC,
     Encode,
@@ -26,7 +27,6 @@ from kbnf_core.vocab.formats import (
     tekken,
     tiktoken_ranks,
 )
-from kbnf_core.vocab.hub import file_of
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 FORMATS: tuple[Format, ...] = (

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.vocab.packed import PackedTokens, pack_tokens
-from kbnf_core.vocab.trie import TokenTrie
+from kbnf_core.vocab.trie import PackedTokens, TokenTrie, pack_tokens
 from kbnf_core.vocab.validate import LARGEST_ID
 from kbnf_core.vocab.vocabulary import Vocabulary
 

@@ -1,10 +1,12 @@
-"""The vocabulary of a language model: which id spells which bytes."""
+"""The vocabulary of a language model: which id spells which bytes; its inspection."""
 
 import hashlib
 import struct
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from operator import index
 from sys import getsizeof
 from types import MappingProxyType
@@ -20,15 +22,16 @@ from kbnf_core.vocab.validate import (
     checked_specials,
     checked_tokens,
     empty_ids,
+    ids_by_bytes,
     missing_bytes,
 )
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.byte_pairs import BytePairs
-    from kbnf_core.vocab.cache import Entry
+    from kbnf_core.vocab.files import Entry
     from kbnf_core.vocab.formats import Encode
-    from kbnf_core.vocab.packed import Spellings
-    from kbnf_core.vocab.trie import TokenTrie
+    from kbnf_core.vocab.trie import Spellings, TokenTrie
+
 
 __all__ = ["Token", "Vocabulary"]
 
@@ -279,7 +282,7 @@ class Vocabulary:
 
     @cached_property
     def _own_bytes(self) -> int:
-        from kbnf_core.vocab.packed import PackedTokens
+        from kbnf_core.vocab.trie import PackedTokens
 
         tokens = self._tokens
         if isinstance(tokens, PackedTokens):
@@ -387,7 +390,7 @@ class Vocabulary:
         for part in (
             _pack_tokens(self._tokens),
             _pack_special(self._special),
-            _pack_ids(self._eos),
+            struct.pack(f"<{len(self._eos)}I", *sorted(self._eos)),
         ):
             digest.update(struct.pack("<Q", len(part)) + part)
         return digest.hexdigest()
@@ -402,7 +405,7 @@ class Vocabulary:
     @cached_property
     def spellings(self) -> "Spellings":
         """The bytes of the ordinary tokens, by id, in two arrays; made at first use."""
-        from kbnf_core.vocab.packed import PackedTokens, pack_tokens, spell
+        from kbnf_core.vocab.trie import PackedTokens, pack_tokens, spell
 
         tokens = self._tokens
         return spell(tokens if isinstance(tokens, PackedTokens) else pack_tokens(tokens), self.size)
@@ -473,10 +476,6 @@ def _pack_special(special: Mapping[str, int]) -> bytes:
     return b"".join(struct.pack("<II", token_id, len(name)) + name for token_id, name in names)
 
 
-def _pack_ids(ids: Collection[int]) -> bytes:
-    return struct.pack(f"<{len(ids)}I", *sorted(ids))
-
-
 def _find_oddities(tokens: Mapping[int, bytes]) -> list[tuple[int, str]]:
     """Return the original engine's warnings with their levels; ``inspect`` has them as data."""
     found: list[tuple[int, str]] = []
@@ -503,3 +502,71 @@ def _log(oddities: Sequence[tuple[int, str]]) -> None:
         logger.addHandler(logging.NullHandler())
     for level, text in oddities:
         logger.log(level, "%s", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """What there is to say about a vocabulary; ids are ascending everywhere.
+
+    ``size``: one more than the largest id. ``ordinary``: number of tokens with bytes.
+    ``special``: (id, text) of the special tokens. ``stop_ids``: ids that end the sequence.
+    ``duplicates``: groups of ids that spell the same bytes. ``empty``: ids that spell nothing.
+    ``missing_bytes``: byte values in no token. ``longest``: ids of the longest tokens, and
+    ``longest_length`` their length in bytes. ``gaps``: half-open ranges of ids not in use.
+    ``partial_utf8``: ids whose bytes are not UTF-8 by themselves.
+    """
+
+    name: str | None
+    fingerprint: str
+    size: int
+    ordinary: int
+    special: tuple[tuple[int, str], ...]
+    stop_ids: tuple[int, ...]
+    duplicates: tuple[tuple[int, ...], ...]
+    empty: tuple[int, ...]
+    missing_bytes: tuple[int, ...]
+    longest: tuple[int, ...]
+    longest_length: int
+    gaps: tuple[tuple[int, int], ...]
+    partial_utf8: tuple[int, ...]
+
+
+def inspect(vocabulary: Vocabulary) -> Inspection:
+    """Look at a vocabulary."""
+    tokens = vocabulary.tokens
+    longest_length = max(map(len, tokens.values()), default=0)
+    return Inspection(
+        name=vocabulary.name,
+        fingerprint=vocabulary.fingerprint,
+        size=vocabulary.size,
+        ordinary=len(tokens),
+        special=tuple(sorted((key, name) for name, key in vocabulary.special_tokens.items())),
+        stop_ids=tuple(sorted(vocabulary.eos_token_ids)),
+        duplicates=_duplicates(vocabulary),
+        empty=empty_ids(tokens),
+        missing_bytes=missing_bytes(tokens.values()),
+        longest=tuple(sorted(key for key, data in tokens.items() if len(data) == longest_length)),
+        longest_length=longest_length,
+        gaps=_gaps(vocabulary),
+        partial_utf8=tuple(sorted(key for key, data in tokens.items() if not _is_utf8(data))),
+    )
+
+
+def _duplicates(vocabulary: Vocabulary) -> tuple[tuple[int, ...], ...]:
+    groups = ids_by_bytes(vocabulary.tokens)
+    return tuple(sorted(ids for data, ids in groups.items() if len(ids) > 1 and data))
+
+
+def _gaps(vocabulary: Vocabulary) -> tuple[tuple[int, int], ...]:
+    """Return the runs of absent ids below ``size``: the room between neighbours in use."""
+    others = (*vocabulary.special_tokens.values(), *vocabulary.eos_token_ids)
+    used = sorted({-1, *vocabulary.tokens, *others})
+    return tuple((before + 1, after) for before, after in pairwise(used) if after > before + 1)
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kbnf_core.convert import from_lark
-from kbnf_core.text.imports import ANYWHERE
+from kbnf_core.text.files import ANYWHERE
 from kbnf_testing.data import DATA
 
 HERE = Path(__file__).parent

@@ -14,8 +14,7 @@ from zlib import compress
 
 from kbnf_core import ir
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.json_schema.atoms import PATTERNS, key_of
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.options import (
     Digits,
@@ -27,6 +26,7 @@ from kbnf_core.languages.json_schema.options import (
 )
 from kbnf_core.languages.json_schema.parse import guided
 from kbnf_core.languages.json_schema.prelude import ORDER, Shared
+from kbnf_core.languages.json_schema.value_sets import PATTERNS, key_of
 
 LARGEST = 20_000
 """Entries of the rows of an automaton that is shipped."""

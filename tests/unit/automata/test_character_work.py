@@ -1,6 +1,6 @@
 """The work of patterns with many characters is counted where states meet borders."""
 
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 
 
 def test_every_layout_of_characters_is_counted() -> None:

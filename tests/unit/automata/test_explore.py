@@ -5,11 +5,10 @@ from collections.abc import Iterator
 import pytest
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.build import Thompson
 from kbnf_core.automata.dfa import DEAD
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.explore import explore, shortest_word_to, words_to
-from kbnf_core.automata.product import Product, common_word
+from kbnf_core.automata.explore import Product, common_word, explore, shortest_word_to, words_to
+from kbnf_core.automata.nfa import Thompson
+from kbnf_core.text.errors import LimitError
 
 
 def remainders(state: int) -> list[int | None]:

@@ -4,14 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from kbnf_core.automata import alphabet
 from kbnf_core.automata import operations as op
-from kbnf_core.automata.determinise import from_symbols
-from kbnf_core.automata.dfa import Dfa, SymbolDfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.dfa import Dfa, SymbolDfa, class_count, first_bytes, join, separate
+from kbnf_core.automata.nfa import from_symbols
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.substrings import substrings
-from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.errors import KbnfError, LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 SMALL = replace(DEFAULT_LIMITS, regex_states=10)
@@ -104,19 +102,19 @@ def test_join_classes() -> None:
     digits, letters = bytearray(256), bytearray(256)
     digits[48:58] = b"\1" * 10
     letters[56:100] = b"\1" * 44
-    classes = alphabet.join([bytes(digits), bytes(letters)])
+    classes = join([bytes(digits), bytes(letters)])
     assert [classes[byte] for byte in (0, 48, 56, 58, 255)] == [0, 1, 2, 3, 0]
-    assert alphabet.first_bytes(classes) == bytes([0, 48, 56, 58])
-    assert alphabet.join([]) == bytes(256)
-    assert alphabet.join([bytes(range(256))]) == bytes(range(256))
-    assert alphabet.join([bytes(reversed(range(256)))]) == bytes(range(256))
+    assert first_bytes(classes) == bytes([0, 48, 56, 58])
+    assert join([]) == bytes(256)
+    assert join([bytes(range(256))]) == bytes(range(256))
+    assert join([bytes(reversed(range(256)))]) == bytes(range(256))
 
 
 @pytest.mark.parametrize("used", [b"", b"ba", bytes(range(255)), bytes(range(256))], ids=len)
 def test_separate_bytes(used: bytes) -> None:
-    found = alphabet.separate(used)
+    found = separate(used)
     assert len({found[byte] for byte in used}) == len(used)
-    assert alphabet.class_count(found) == min(len(used) + 1, 256)
+    assert class_count(found) == min(len(used) + 1, 256)
 
 
 def test_classes_that_are_not_told_apart_are_merged() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 
 LITERALS = [
     ("", [""], ["a"]),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 SYNTAX = [

@@ -7,7 +7,7 @@ import pytest
 
 from kbnf_core.automata import operations as op
 from kbnf_core.automata.avoid import avoid_literals, avoid_regex
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 TABLE = [

@@ -4,10 +4,10 @@ import pytest
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 
 
 def automaton(regex: str) -> Dfa:

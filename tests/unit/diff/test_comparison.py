@@ -4,7 +4,7 @@ import pytest
 
 from kbnf_core import Grammar
 from kbnf_core.diff import Answer, Comparison, Verdict, compare
-from kbnf_core.diff.schemas import compare_schemas
+from kbnf_core.diff.comparison import compare_schemas
 from kbnf_testing.membership import Language
 
 NONE = ""

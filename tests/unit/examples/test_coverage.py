@@ -3,7 +3,7 @@
 import pytest
 
 from kbnf_core import Grammar
-from kbnf_core.examples.coverage import Coverage, cover
+from kbnf_core.examples.cases import Coverage, cover
 from kbnf_core.text.limits import Limits
 
 

@@ -7,8 +7,7 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.kernel import Forced, Texts
-from kbnf_core.mask.forced import encoded
-from kbnf_core.mask.token_automaton import TokenAutomaton
+from kbnf_core.mask.token_automaton import TokenAutomaton, encoded
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.vocab.trie import longest_match
 

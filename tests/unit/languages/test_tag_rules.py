@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar, GrammarError, check
-from kbnf_core.diff.comparison import compare
-from kbnf_core.diff.result import Relation
+from kbnf_core.diff.comparison import Relation, compare
 from kbnf_core.languages import STRUCTURAL_TAG
 from kbnf_core.languages.structural_tag.contents import Trees
 from kbnf_core.text.limits import Limits

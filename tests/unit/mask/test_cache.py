@@ -11,7 +11,7 @@ from weakref import ref
 import pytest
 
 from kbnf_core import Config, Engine, Grammar, Vocabulary
-from kbnf_core.mask.cache import LruDict
+from kbnf_core.text.remembered import LruDict
 
 
 def doubled(capacity: int) -> tuple[LruDict[int, int], list[int]]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.mask.member_names import MemberNames
+from kbnf_core.mask.completion import MemberNames
 
 BYTES = Vocabulary.bytes()
 

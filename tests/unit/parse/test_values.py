@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, ParseError, Vocabulary
-from kbnf_core.parse.values import NOTHING_YET, JsonReader
+from kbnf_core.parse.follow import NOTHING_YET, JsonReader
 
 TEXTS = [
     '{"a": [1, -2.5e3, true], "b": {"c": null, "d": ""}, "e": "x\\n\\u00e9\\ud83d\\ude00é😀"}',

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Grammar, GrammarError, ParseError
-from kbnf_core.parse.values import NOTHING_YET, JsonReader
+from kbnf_core.parse.follow import NOTHING_YET, JsonReader
 from kbnf_testing.data import OUTSIDE
 
 FILES = sorted((OUTSIDE / "maskbench").glob("*.json")) if OUTSIDE else []

@@ -27,8 +27,7 @@ from kbnf_core.store import (
     open_store,
     sizes,
 )
-from kbnf_core.store.backend import Backend, DirectoryStore, StoreError
-from kbnf_core.store.cache import LocalCache
+from kbnf_core.store.backend import Backend, DirectoryStore, LocalCache, StoreError
 from kbnf_core.store.keys import Recipe, recipe_of
 from kbnf_core.text.errors import ConfigError
 

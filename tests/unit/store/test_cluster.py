@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kbnf_cli.executors import open_workers
+from kbnf_cli.store import open_workers
 from kbnf_core import Vocabulary
 from kbnf_core.farm import QUARANTINED, Outcome, Task, run_tasks
 from kbnf_core.processes import Pool, ProcessError
@@ -133,7 +133,7 @@ def test_dask_over_s3(
 
 def test_ray(serial: dict[str, bytes], tmp_path: Path) -> None:
     ray = pytest.importorskip("ray", reason="needs the extra ray")
-    from kbnf_cli.executors import ray_workers
+    from kbnf_cli.store import ray_workers
 
     paths = {"env_vars": {"PYTHONPATH": PYTHONPATH}}
     ray.init(num_cpus=WORKERS, include_dashboard=False, log_to_driver=False, runtime_env=paths)

@@ -11,8 +11,7 @@ from kbnf_core.frontend import Language
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST
 from kbnf_core.targets.check import Panel, check_targets, costs
-from kbnf_core.targets.exam import Exam, Fault, Result, examine, shrunk
-from kbnf_core.targets.grammars import examine_grammar
+from kbnf_core.targets.exam import Exam, Fault, Result, examine, examine_grammar, shrunk
 from kbnf_core.targets.process import Answer, Asked, How
 from kbnf_core.targets.refusals import _without
 from kbnf_core.text.diagnostics import CATALOGUE

@@ -5,10 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from kbnf_core.targets import process
+from kbnf_core.targets import ENGINE_NAMES, SERVICE_NAMES, process
 from kbnf_core.targets.engines import ENGINES, Adapter, Engine
 from kbnf_core.targets.exam import Exam, Fault, examine
-from kbnf_core.targets.names import ENGINE_NAMES, SERVICE_NAMES
 from kbnf_core.targets.process import Answer, Asked, BrokenError, How, NotInstalledError, version_of
 from kbnf_testing import fake_engine
 

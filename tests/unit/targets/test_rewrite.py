@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kbnf_core.diff.comparison import compare
-from kbnf_core.diff.result import Relation, Verdict
+from kbnf_core.diff.comparison import Relation, Verdict, compare
 from kbnf_core.grammar import Grammar
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.rewrite import (

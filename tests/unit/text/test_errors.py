@@ -6,12 +6,12 @@ import pytest
 
 from kbnf_core import Grammar, GrammarError
 from kbnf_core.artifact.manifest import ArtifactError
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.text.errors import (
     ConfigError,
     FinishedError,
     InvalidLogitsError,
     KbnfError,
+    LimitError,
     MissingEngineError,
     MissingExtraError,
     RejectedError,

@@ -14,9 +14,9 @@ from kbnf_core import container
 from kbnf_core.container import read_container
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.files import VARIABLE, cache_folder, make_room
-from kbnf_core.vocab import cache
+from kbnf_core.vocab import files
 from kbnf_core.vocab.load import load_vocabulary
-from kbnf_core.vocab.packed import PackedTokens
+from kbnf_core.vocab.trie import PackedTokens
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 LARGE = {str(number): f"token {number}" for number in range(5_000)}
@@ -129,14 +129,14 @@ def test_another_version_reads_again(
     folder: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load_vocabulary(file)
-    monkeypatch.setattr(cache, "FORMAT", cache.FORMAT + 1)
+    monkeypatch.setattr(files, "FORMAT", files.FORMAT + 1)
     assert not is_from_cache(load_vocabulary(file))
 
 
 def test_an_entry_says_its_format(folder: Path, file: Path) -> None:
     load_vocabulary(file)
     (entry,) = entries(folder)
-    assert read_container(entry)[1]["format"] == cache.FORMAT
+    assert read_container(entry)[1]["format"] == files.FORMAT
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -196,10 +196,10 @@ def test_an_entry_where_a_folder_lies_is_no_error(folder: Path, file: Path) -> N
 
 def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
     for age in range(4):
-        path = tmp_path / f"{age}{cache.SUFFIX}"
+        path = tmp_path / f"{age}{files.SUFFIX}"
         path.write_bytes(bytes(100))
         os.utime(path, (1_000 - age, 1_000 - age))
-    make_room(tmp_path, cache.SUFFIX, 250)
+    make_room(tmp_path, files.SUFFIX, 250)
     assert [path.stem for path in entries(tmp_path)] == ["0", "1"]
 
 
@@ -214,7 +214,7 @@ def test_using_an_entry_keeps_it(folder: Path, file: Path) -> None:
 def test_what_was_abandoned_half_written_goes(tmp_path: Path) -> None:
     for name, age in (("old.tmp", 4_000), ("new.tmp", 10), ("unknown", 4_000)):
         write(tmp_path / name, {}, age)
-    make_room(tmp_path, cache.SUFFIX, 1_000)
+    make_room(tmp_path, files.SUFFIX, 1_000)
     assert [path.name for path in entries(tmp_path)] == ["new.tmp", "unknown"]
 
 

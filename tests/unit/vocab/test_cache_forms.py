@@ -14,11 +14,9 @@ from hypothesis import strategies as st
 
 from kbnf_core.container import read_container, write_container
 from kbnf_core.text.errors import VocabularyError
-from kbnf_core.vocab.inspect import inspect
-from kbnf_core.vocab.packed import pack_tokens
 from kbnf_core.vocab.stored import from_arrays, to_arrays
-from kbnf_core.vocab.trie import TokenTrie
-from kbnf_core.vocab.vocabulary import Token, Vocabulary
+from kbnf_core.vocab.trie import TokenTrie, pack_tokens
+from kbnf_core.vocab.vocabulary import Token, Vocabulary, inspect
 
 NAMES = [field.name for field in fields(TokenTrie)]
 

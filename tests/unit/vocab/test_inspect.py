@@ -1,7 +1,6 @@
 """What is said about a vocabulary."""
 
-from kbnf_core.vocab.inspect import inspect
-from kbnf_core.vocab.vocabulary import Vocabulary
+from kbnf_core.vocab.vocabulary import Vocabulary, inspect
 
 
 def test_everything_worth_knowing() -> None:

@@ -6,18 +6,22 @@ tests/unit/automata/test_regex_language.py.
 
 from kbnf_core.automata.algebra import EMPTY, Choice, Repeat, Sequence
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
-from kbnf_core.automata.regex.brackets import read_brackets
-from kbnf_core.automata.regex.escapes import read_escape, report_invalid_utf8
-from kbnf_core.automata.regex.reader import (
+from kbnf_core.automata.regex.classes import read_brackets, read_escape, report_invalid_utf8
+from kbnf_core.automata.regex.syntax import (
     TOO_LARGE,
     UNSUPPORTED,
     WHITE_SPACE,
+    Assertion,
+    Characters,
     Flags,
+    Lazy,
+    Look,
+    Named,
+    Node,
     Reader,
     RegexProblem,
     UnreadableError,
 )
-from kbnf_core.automata.regex.syntax import Assertion, Characters, Lazy, Look, Named, Node
 from kbnf_core.automata.regex.unicode import fold_case
 from kbnf_core.text.limits import Limits
 

@@ -6,7 +6,7 @@ lazy. A place of the program that has failed at a place of the text fails there 
 to it; so each pair is tried once (Laurikari; RE2's *bit state*), and a pattern that backtracks
 without end elsewhere costs its length times that of the text here.
 
-What depends on more than the text of a match is no pattern here: assertions, look-around, back
+Patterns that depend on more than the text of a match are refused: assertions, look-around, back
 references, possessive repetitions and flags. Neither is what matches the empty text.
 """
 
@@ -17,8 +17,16 @@ from typing import NamedTuple, TypeAlias
 from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.regex.parse import parse_regex
-from kbnf_core.automata.regex.reader import TOO_LARGE, UNSUPPORTED, RegexProblem
-from kbnf_core.automata.regex.syntax import Assertion, Characters, Lazy, Named, Node
+from kbnf_core.automata.regex.syntax import (
+    TOO_LARGE,
+    UNSUPPORTED,
+    Assertion,
+    Characters,
+    Lazy,
+    Named,
+    Node,
+    RegexProblem,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.limits import Limits
 

@@ -1,6 +1,7 @@
-"""The syntax tree of a regular expression, with all flags already applied.
+"""The syntax of regular expressions: the tree of a pattern, and the cursor that reads one.
 
-The operators are those of ``expression``, the leaves sets of characters and assertions.
+In the tree all flags are already applied. Its operators are those of ``algebra``, its leaves sets
+of characters and assertions. The cursor keeps the flags in force and the problems found.
 """
 
 import enum
@@ -9,6 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
 from kbnf_core.automata.codepoints import CodePoints
+from kbnf_core.text.limits import Limits
 
 
 class Look(enum.Enum):
@@ -53,3 +55,116 @@ class Lazy(Repeat["Node"]):
 
 
 Node: TypeAlias = Characters | Assertion | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
+
+
+SYNTAX = "E201"
+UNSUPPORTED = "E202"
+TOO_LARGE = "E203"
+TOO_MUCH_WORK = "E107"
+INVALID_UTF8 = "E204"
+
+
+class RegexProblem(NamedTuple):
+    """One finding: a catalogue code, and where it is, in code points of the pattern."""
+
+    code: str
+    message: str
+    start: int
+    end: int
+    help: str = ""
+
+
+WHITE_SPACE = frozenset(
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""Unicode's White_Space; ``str.isspace`` also takes U+001C to U+001F."""
+
+
+class Flags(NamedTuple):
+    """The flags in force at one position; ``U`` and greediness do not change a language."""
+
+    ignore_case: bool = False
+    multi_line: bool = False
+    dot_all: bool = False
+    crlf: bool = False
+    swap_greed: bool = False
+    unicode: bool = True
+    verbose: bool = False
+
+
+class UnreadableError(Exception):
+    """The rest of the pattern cannot be made sense of; the problem has been reported."""
+
+
+class Reader:
+    """A cursor over ``text``; ``index`` is in code points."""
+
+    def __init__(self, text: str, limits: Limits) -> None:
+        self.text = text
+        self.limits = limits
+        self.index = 0
+        self.flags = Flags()
+        self.group_names: dict[str, None] = {}
+        self.is_searched = False
+        self.is_lazy = False
+        self.problems: list[RegexProblem] = []
+
+    @property
+    def at_end(self) -> bool:
+        """Whether nothing is left."""
+        return self.index >= len(self.text)
+
+    @property
+    def char(self) -> str:
+        """The character at the cursor; empty at the end."""
+        return self.text[self.index : self.index + 1]
+
+    def report(
+        self, message: str, start: int, end: int | None = None, code: str = SYNTAX, hint: str = ""
+    ) -> None:
+        """Note a problem from ``start`` up to ``end``, which is the cursor if not given."""
+        stop = self.index if end is None else end
+        self.problems.append(RegexProblem(code, message, start, max(stop, start), hint))
+
+    def give_up(self, message: str, start: int, end: int | None = None, hint: str = "") -> None:
+        """Note a problem after which nothing can be read."""
+        self.report(message, start, end, hint=hint)
+        raise UnreadableError
+
+    def take(self, prefix: str) -> bool:
+        """Read ``prefix`` if it is next."""
+        if not self.text.startswith(prefix, self.index):
+            return False
+        self.index += len(prefix)
+        return True
+
+    def advance(self) -> None:
+        """Read one character, and the space after it that the x flag ignores."""
+        self.index += 1
+        self.skip_space()
+
+    def skip_space(self) -> None:
+        """Read white space and comments where the x flag ignores them."""
+        if not self.flags.verbose:
+            return
+        while not self.at_end:
+            if self.char == "#":
+                line_end = self.text.find("\n", self.index)
+                self.index = len(self.text) if line_end < 0 else line_end + 1
+            elif self.char in WHITE_SPACE:
+                self.index += 1
+            else:
+                return
+
+    def peek(self, length: int = 1) -> str:
+        """Return the characters after the one at the cursor."""
+        return self.text[self.index + 1 : self.index + 1 + length]
+
+    def peek_past_space(self) -> str:
+        """Return the next character after the one at the cursor that is not ignored."""
+        here = self.index
+        self.advance()
+        found = self.char
+        self.index = here
+        return found

@@ -123,7 +123,8 @@ def named_property(name: str) -> CodePoints | None:
         return None if unassigned is None else complement(unassigned)
     if not key or key in _NOT_IN_RUST:
         return None
-    for query in _queries(key):
+    # Rust reads `sc` and the like as categories, then as properties, then as scripts.
+    for query in (f"gc={key}", key, f"sc={key}"):
         found = _members(query)
         if found is not None:
             return found
@@ -140,11 +141,6 @@ def property_value(name: str, value: str) -> CodePoints | None:
     if key == "gc" and wanted in {"any", "ascii", "assigned", "cs"}:
         return named_property(value)
     return _members(f"{key}={wanted}")
-
-
-def _queries(key: str) -> list[str]:
-    """Rust reads ``sc`` and the like as categories, then as properties, then as scripts."""
-    return [f"gc={key}", key, f"sc={key}"]
 
 
 def _loose(name: str) -> str:

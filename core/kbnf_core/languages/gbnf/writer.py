@@ -35,15 +35,13 @@ from kbnf_core.automata.algebra import (
     postorder,
     quantifier,
 )
-from kbnf_core.automata.characters import CharacterDfa, to_characters
 from kbnf_core.automata.codepoints import ANY, CodePoints, complement
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import Builder
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Assertion, Characters
-from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.evidence import example_of_loss, going_on
 from kbnf_core.conversion.layout import Style, Written, lay_out
@@ -79,7 +77,7 @@ from kbnf_core.languages.gbnf.expression import (
 )
 from kbnf_core.lower.translate import Translator
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.errors import GrammarError, LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import NOWHERE, Source, Span
 

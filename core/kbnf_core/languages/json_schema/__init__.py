@@ -3,61 +3,26 @@
 A schema is read into a document (``document``), its positions are named by expressions
 (``expressions``), these are brought into a normal form by type (``normal_form``, from ``schemas``),
 and that is written as rules of the IR (``writer``). A tree that people read is made of these rules
-(``readable``, ``notations``). Everything that a grammar cannot keep is a problem with
-the JSON Pointer of its keyword.
-
-Names are imported when they are first used: every command knows the language, few read a schema.
+(``readable``). Everything that a grammar cannot keep is a problem with the JSON Pointer of its
+keyword.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from kbnf_core.languages.json_schema.options import (
-        VALIDATOR,
-        Digits,
-        Escapes,
-        Formats,
-        Integers,
-        Options,
-        Order,
-        SchemaLimits,
-        Service,
-        Standard,
-        Whitespace,
-        schema_options,
-    )
-    from kbnf_core.languages.json_schema.parse import embed_json_schema, parse_json_schema
-    from kbnf_core.languages.json_schema.sources import schema_text
-
-_HOMES = {
-    "embed_json_schema": "parse",
-    "parse_json_schema": "parse",
-    "schema_text": "sources",
-}
-"""The modules of names; those of all others are in ``options``."""
+from kbnf_core.languages.json_schema.options import (
+    VALIDATOR,
+    Digits,
+    Escapes,
+    Formats,
+    Integers,
+    Options,
+    Order,
+    SchemaLimits,
+    Service,
+    Standard,
+    Whitespace,
+    schema_options,
+)
 
 __all__ = [
-    "VALIDATOR",
-    "Digits",
-    "Escapes",
-    "Formats",
-    "Integers",
-    "Options",
-    "Order",
-    "SchemaLimits",
-    "Service",
-    "Standard",
-    "Whitespace",
-    "embed_json_schema",
-    "parse_json_schema",
-    "schema_options",
-    "schema_text",
-]
-
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(f"{__name__}.{_HOMES.get(name, 'options')}")
-    return getattr(home, name)
+    "VALIDATOR", "Digits", "Escapes", "Formats", "Integers", "Options", "Order", "SchemaLimits",
+    "Service", "Standard", "Whitespace", "schema_options",
+]  # fmt: skip

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urldefrag, urljoin
 
 from kbnf_core.languages.json_schema.document import dialect_of, escape, is_old, read_json
 from kbnf_core.languages.json_schema.problems import Problem, ProblemError, too_large
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
@@ -115,8 +115,11 @@ class _Bundler:
                 # What is in a file is shown at the reference in the schema that led there.
                 waiting += [(each, shown) for each in self._references(found)] if found else []
             if found is not None:
-                target = _pointer_to(found, reference.fragment)
-                reference.holder["$ref"] = f"{self._own if reference.is_nested else ''}#{target}"
+                fragment, target = reference.fragment, quote(found.pointer, safe="/~$")
+                if fragment and not fragment.startswith("/"):
+                    fragment = found.anchors.get(fragment, f"/{fragment}")
+                around = self._own if reference.is_nested else ""
+                reference.holder["$ref"] = f"{around}#{target}{fragment}"
         own = list(self._files.values())[1:]
         return {each.pointer.rpartition("/")[2]: each.value for each in own}
 
@@ -205,8 +208,3 @@ def _join(around: str, reference: str) -> tuple[str, str] | None:
 
 _DATA = frozenset({"const", "enum", "default", "examples"})
 """Keywords whose values are not schemas."""
-
-
-def _pointer_to(file: _File, fragment: str) -> str:
-    inside = fragment if fragment.startswith("/") or not fragment else file.anchors.get(fragment)
-    return quote(file.pointer, safe="/~$") + (f"/{fragment}" if inside is None else inside)

@@ -38,7 +38,10 @@ from kbnf_core.languages.json_schema.keywords import (
     REFERENCES,
     TESTS,
     TYPE_ALONE,
+    TYPES,
     UNEVALUATED,
+    is_sound,
+    wanted,
 )
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
 from kbnf_core.languages.json_schema.problems import (
@@ -50,7 +53,6 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     without_effect,
 )
-from kbnf_core.languages.json_schema.quick_validate import TYPES, is_sound, wanted
 from kbnf_core.text.json_text import Json, NoJsonError, as_number, parse_json
 from kbnf_core.text.source import Source
 
@@ -130,8 +132,15 @@ class Place(NamedTuple):
         return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
+MOST_SPELLED = 4_000_000
+"""Characters of contents that are compared; those of nested schemas count once a level."""
+
+
 class Document:
-    """A document and the schemas in it, by the pointers that expressions name."""
+    """A document and the schemas in it, by the pointers that expressions name.
+
+    One that ``shares`` names a schema by the first place of its contents.
+    """
 
     def __init__(
         self,
@@ -140,13 +149,18 @@ class Document:
         standard: Standard = Standard.JSON_SCHEMA,
         *,
         closed: bool = False,
+        shares: bool = False,
     ) -> None:
         refuse_deep(value, limits.depth)
+        self._shares = shares
         self._closing = Closing.WHOLE if closed else Closing.NONE
         self._value = value
         self._depth = limits.depth
         self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
         self._places: dict[Ref, Place] = {}
+        self._first: dict[Ref, Ref] = {}
+        self._by_contents: dict[Hashable, Ref] = {}
+        self._spelled = 0
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
         if has_marks(value):
@@ -209,7 +223,30 @@ class Document:
         return at
 
     def inside(self, place: Place, *steps: str) -> Expression:
-        """Return the schema below ``place``: by keyword, and by index or name."""
+        """Return what the schema below ``place`` allows: by keyword, and by index or name."""
+        found = self.at_place(place, *steps)
+        if not self._shares or not isinstance(found, Ref):
+            return found
+        first = self._first.get(found)
+        if first is None:
+            first = self._by_contents.setdefault(self._contents(found), found)
+            self._first[found] = first
+        return first
+
+    def _contents(self, at: Ref) -> Hashable:
+        """Return what a schema depends on; itself where comparing does not pay."""
+        place = self.place(at)
+        if place.resolver is not None or place.type_alone or self._spelled > MOST_SPELLED:
+            return at
+        contents = place.contents
+        if not ANNOTATIONS.isdisjoint(contents):
+            contents = {name: held for name, held in contents.items() if name not in ANNOTATIONS}
+        spelled = repr(contents)
+        self._spelled += len(spelled)
+        return spelled, place.scope, place.closing.value
+
+    def at_place(self, place: Place, *steps: str) -> Expression:
+        """Return the schema below ``place`` itself, not one with the same contents."""
         value = place.contents
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
@@ -688,47 +725,3 @@ def _children(value: Json) -> list[tuple[str, Json]]:
     if isinstance(value, dict):
         return list(value.items())
     return [(str(i), item) for i, item in enumerate(value)] if isinstance(value, list) else []
-
-
-MOST_SPELLED = 4_000_000
-"""Characters of contents that are compared; those of nested schemas count once a level."""
-
-
-class SharedDocument(Document):
-    """A document that names a schema by the first place of its contents."""
-
-    def __init__(
-        self,
-        value: Json,
-        limits: SchemaLimits,
-        standard: Standard = Standard.JSON_SCHEMA,
-        *,
-        closed: bool = False,
-    ) -> None:
-        super().__init__(value, limits, standard, closed=closed)
-        self._first: dict[Ref, Ref] = {}
-        self._by_contents: dict[Hashable, Ref] = {}
-        self._spelled = 0
-
-    def inside(self, place: Place, *steps: str) -> Expression:
-        """Return the schema below ``place``, or one with the same contents that was met before."""
-        found = super().inside(place, *steps)
-        if not isinstance(found, Ref):
-            return found
-        first = self._first.get(found)
-        if first is None:
-            first = self._by_contents.setdefault(self._contents(found), found)
-            self._first[found] = first
-        return first
-
-    def _contents(self, at: Ref) -> Hashable:
-        """Return what a schema depends on; itself where comparing does not pay."""
-        place = self.place(at)
-        if place.resolver is not None or place.type_alone or self._spelled > MOST_SPELLED:
-            return at
-        contents = place.contents
-        if not ANNOTATIONS.isdisjoint(contents):
-            contents = {name: held for name, held in contents.items() if name not in ANNOTATIONS}
-        spelled = repr(contents)
-        self._spelled += len(spelled)
-        return spelled, place.scope, place.closing.value

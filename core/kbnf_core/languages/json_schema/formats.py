@@ -23,8 +23,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import NamedTuple
 
-from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.options import Formats, Standard
+from kbnf_core.languages.json_schema.value_sets import Length
 
 DEPTH = 3
 """How deep groups may nest in the format ``regex``."""

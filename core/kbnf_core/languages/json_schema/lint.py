@@ -16,13 +16,10 @@ Emptiness is decided as for ``oneOf``: what is informed is certain, but not ever
 Where it is certain from the rules of a grammar, and not found so, rules are written to decide it.
 """
 
-import json
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Grammar, Node
 from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
 from kbnf_core.languages.json_schema.expressions import Expression, Ref, constant
@@ -37,6 +34,7 @@ from kbnf_core.languages.json_schema.keywords import (
     SCHEMAS_BY_NAME,
     UNEVALUATED,
     UNKEPT,
+    may_hold,
     subschemas,
 )
 from kbnf_core.languages.json_schema.options import Options
@@ -50,7 +48,6 @@ from kbnf_core.languages.json_schema.problems import (
     dropped,
     unsupported,
 )
-from kbnf_core.languages.json_schema.quick_validate import may_hold
 from kbnf_core.languages.json_schema.schemas import (
     Reader,
     Schemas,
@@ -62,7 +59,7 @@ from kbnf_core.languages.json_schema.type_keywords import pointer_to
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
-from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.suggest import COMPARISONS, edits
 
@@ -112,7 +109,7 @@ _SHOWN = 40
 def oddities(schema: Json, options: Options) -> Iterator[Problem]:
     """Yield what is likely a mistake in the keywords of a sound schema, with its pointer."""
     yield from _no_schema(schema)
-    yield from _misspelt(schema)
+    yield from misspelt(schema)
     yield from _open_objects(schema, options)
     yield from _of_older_drafts(schema)
     yield from _of_python_types(schema)
@@ -214,13 +211,8 @@ def _no_schema(schema: Json) -> Iterator[Problem]:
         yield Problem(NO_SCHEMA, message, "", help_)
 
 
-def warn_of_misspelt(text: str) -> None:
-    """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
-    for problem in _misspelt(json.loads(text)):
-        warnings.warn(f"{problem.pointer}: {problem.message}; {problem.help}", stacklevel=3)
-
-
-def _misspelt(schema: Json) -> Iterator[Problem]:
+def misspelt(schema: Json) -> Iterator[Problem]:
+    """Yield names that are a letter or two off a known one (W821)."""
     left = COMPARISONS
     for pointer, value in _places(schema):
         strange = [name for name in value if name not in _KNOWN]
@@ -353,7 +345,7 @@ class _Doubts:
             if not isinstance(expression, Ref):
                 continue
             place = self.document.place(expression)
-            pending += [self.document.inside(place, *s) for s, _ in subschemas(place.contents)]
+            pending += [self.document.at_place(place, *s) for s, _ in subschemas(place.contents)]
             if expression is root or _says_nothing(place):
                 continue
             if self._is_unsatisfiable(expression):
@@ -469,7 +461,7 @@ class _Doubts:
                 if isinstance(target, Ref) and is_empty(document.place(target)):
                     yield target
         for steps, _ in subschemas(kept):
-            inner = document.inside(place._replace(contents=kept), *steps)
+            inner = document.at_place(place._replace(contents=kept), *steps)
             if not isinstance(inner, Ref) or _says_nothing(document.place(inner)):
                 continue
             anything = place._replace(contents=_with_anything(kept, steps))

@@ -14,16 +14,20 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from kbnf_core.automata.algebra import NOTHING
-from kbnf_core.automata.alphabet import join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY, difference, from_text
-from kbnf_core.automata.dfa import Dfa, rows_over
+from kbnf_core.automata.dfa import Dfa, join, rows_over, separate
 from kbnf_core.automata.expression import Builder, Expression, print_character, print_characters
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.kbnf.build import Form, alternation, call, regex, sequence, text
-from kbnf_core.languages.json_schema.atoms import compiled_pattern
-from kbnf_core.languages.json_schema.characters import ESCAPED, Spelling, is_spelt_once, spell_text
-from kbnf_core.languages.json_schema.prelude import Prelude
+from kbnf_core.languages.json_schema.prelude import (
+    ESCAPED,
+    Prelude,
+    Spelling,
+    is_spelt_once,
+    spell_text,
+)
+from kbnf_core.languages.json_schema.value_sets import compiled_pattern
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
 _LONGEST = 48

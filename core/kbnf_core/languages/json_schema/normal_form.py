@@ -3,21 +3,313 @@
 A shape is a union of parts, each of one type. Unions are lists, intersections are computed pair by
 pair, complements type by type; ``allOf``, ``not``, ``if`` and ``oneOf`` need nothing of their own.
 Where pairs are too many, narrow products take the first ones: part of the values, never others.
+
+The parts of strings and numbers are in ``value_sets``. Those of arrays and objects (``Arrays``,
+``Objects``) are closed under intersection, with complements as unions.
 """
 
 import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import product
-from typing import Any, TypeAlias, cast
+from functools import cached_property
+from itertools import product, zip_longest
+from typing import Any, NamedTuple, TypeAlias, cast
 
-from kbnf_core.languages.json_schema.atoms import OneOf
-from kbnf_core.languages.json_schema.expressions import NOTHING, Constant, Excludes, constant
-from kbnf_core.languages.json_schema.nested import KEYS, Arrays, Objects
-from kbnf_core.languages.json_schema.problems import too_many_kinds
-from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, united
+from kbnf_core.languages.json_schema.expressions import (
+    ANYTHING,
+    NOTHING,
+    Constant,
+    Excludes,
+    Expression,
+    both,
+    common,
+    constant,
+    is_within,
+    other,
+)
+from kbnf_core.languages.json_schema.problems import NarrowableError, too_many_kinds, unsupported
+from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, OneOf, Restricted, united
 from kbnf_core.text.budget import Budget
+
+KEYS = Restricted(Kind.STRING)
+"""All names."""
+
+Region = tuple[Restricted, Expression]
+"""Names, and what members with these names contain."""
+
+_ANY_MEMBER: tuple[Region, ...] = ((KEYS, ANYTHING),)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Objects by their members.
+
+    ``named`` are the names with a say of their own, in the order in which they come; all others
+    fall in exactly one of the disjoint ``regions``. Names that are ``required`` are always there;
+    there are ``low`` to ``high`` members; and for each of ``present`` some member that fits it.
+    """
+
+    named: tuple[tuple[str, Expression], ...] = ()
+    regions: tuple[Region, ...] = _ANY_MEMBER
+    required: tuple[str, ...] = ()
+    low: int = 0
+    high: int | None = None
+    present: tuple[Region, ...] = ()
+
+    @cached_property
+    def _by_name(self) -> dict[str, Expression]:
+        return dict(self.named)
+
+    def lookup(self, name: str) -> Expression:
+        """Return what the member with a name contains."""
+        if name in self._by_name:
+            return self._by_name[name]
+        found = (value for keys, value in self.regions if keys.holds(name))
+        return next(found, NOTHING)
+
+    def is_within(self, more: "Objects", excludes: Excludes) -> bool:
+        """Return whether all of these are certainly among others; False means unknown."""
+        names = more._by_name
+        if more.regions != _ANY_MEMBER:
+            if self.regions != more.regions:
+                return False
+            names = self._by_name | names
+        return (
+            more.low <= max(self.low, len(self.required))
+            and (more.high is None or (self.high is not None and self.high <= more.high))
+            and set(self.required).issuperset(more.required)
+            and set(self.present).issuperset(more.present)
+            and all(is_within(self.lookup(name), more.lookup(name), excludes) for name in names)
+        )
+
+    def meet(
+        self, more: "Objects", budget: Budget, excludes: Excludes = lambda _one, _two: False
+    ) -> "Objects | None":
+        """Return the common objects; None where there is certainly none."""
+        # What one side alone names stays as it is where the other side says nothing of other names.
+        ours, theirs = self._by_name.keys(), more._by_name.keys()
+        if more.regions == _ANY_MEMBER:
+            changed = ours & theirs if self.regions == _ANY_MEMBER else theirs
+        else:
+            changed = ours if self.regions == _ANY_MEMBER else ours | theirs
+        needed = len(self.required) + len(more.required)
+        budget.spend(STEPS * (1 + 4 * len(changed) + needed) + max(len(ours), len(theirs)))
+        values = {}
+        for name in changed:
+            value = values[name] = common(self.lookup(name), more.lookup(name), excludes)
+            # Most pairs of alternatives have nothing in common, and are not looked at further.
+            if value == NOTHING and (name in self.required or name in more.required):
+                return None
+        held = self._by_name | more._by_name | values
+        highs = [high for high in (self.high, more.high) if high is not None]
+        return checked(
+            Objects(
+                tuple(held.items()),
+                common_regions(self.regions, more.regions, budget),
+                tuple(dict.fromkeys((*self.required, *more.required))),
+                max(self.low, more.low),
+                min(highs, default=None),
+                tuple(dict.fromkeys((*self.present, *more.present))),
+            )
+        )
+
+    def remainder(self, budget: Budget) -> tuple["Objects", ...]:
+        """Return all other objects."""
+        budget.spend(STEPS * (len(self.named) + len(self.required)))
+        return (
+            *self._of_other_size(),
+            # A member that must be there is missing, or holds something else.
+            *(
+                Objects(((name, other(self._by_name.get(name, ANYTHING))),))
+                for name in self.required
+            ),
+            *self._with_other_members(budget),
+            *self._without_present(budget),
+        )
+
+    def _of_other_size(self) -> Iterator["Objects"]:
+        if self.low:
+            yield Objects(high=self.low - 1)
+        if self.high is not None:
+            yield Objects(low=self.high + 1)
+
+    def _with_other_members(self, budget: Budget) -> Iterator["Objects"]:
+        for name, value in self.named:
+            if value != ANYTHING and name not in self.required:
+                yield Objects(((name, other(value)),), required=(name,))
+        names = without(KEYS, tuple(name for name, _ in self.named))
+        for keys, value in self.regions:
+            shared = keys.meet(names, budget)
+            if value != ANYTHING and shared is not None:
+                yield Objects(present=((shared, other(value)),))
+
+    def _without_present(self, budget: Budget) -> Iterator["Objects"]:
+        for keys, value in self.present:
+            rest = tuple((part, ANYTHING) for part in keys.remainder(budget))
+            yield Objects(regions=((keys, other(value)), *rest))
+
+
+def without(keys: Restricted, names: tuple[str, ...]) -> Restricted:
+    """Return ``keys`` but for some names."""
+    if not names:
+        return keys
+    return Restricted(keys.kind, (*keys.literals, (OneOf(names), False)))
+
+
+def common_regions(
+    left: tuple[Region, ...], right: tuple[Region, ...], budget: Budget
+) -> tuple[Region, ...]:
+    """Return disjoint regions that refine both."""
+    found = []
+    # Where one side is all names the other is not looked at.
+    for keys, value in left:
+        for more, also in right:
+            shared = keys.meet(more, budget)
+            if shared is None:
+                continue
+            if shared in (keys, more) or not is_unsatisfiable(shared, budget):
+                found.append((shared, both((value, also))))
+    return tuple(found)
+
+
+def is_unsatisfiable(keys: Restricted, budget: Budget) -> bool:
+    """Return whether there is no such name; one literal alone always leaves some."""
+    return len(keys.literals) > 1 and keys.is_empty(budget)
+
+
+def checked(found: Objects) -> Objects | None:
+    """Return the objects, or None where a member that is needed cannot be."""
+    impossible = any(found.lookup(name) == NOTHING for name in found.required)
+    too_few = found.high is not None and found.high < max(found.low, len(found.required))
+    if impossible or too_few:
+        return None
+    if any(_is_met(found, region) for region in found.present):
+        left = tuple(region for region in found.present if not _is_met(found, region))
+        found = replace(found, present=left)
+    if found.present and all(value == NOTHING for _, value in found.regions):
+        return _with_single_fits(found)
+    # So many members are there anyway.
+    is_implied = 0 < found.low <= len(found.required)
+    return replace(found, low=0) if is_implied else found
+
+
+def _is_met(found: Objects, region: Region) -> bool:
+    """Tell whether a member that is required certainly fits a region."""
+    keys, value = region
+    return any(
+        is_within(found.lookup(name), value, lambda _one, _two: False)
+        for name in found.required
+        if keys.holds(name)
+    )
+
+
+def _with_single_fits(found: Objects) -> Objects | None:
+    """Return objects without other members than the named ones, fewer of ``present`` to be met.
+
+    One that only the member of one name can fit asks for that member.
+    """
+    present = []
+    for keys, value in found.present:
+        names = [name for name, held in found.named if held != NOTHING and keys.holds(name)]
+        if not names:
+            return None
+        if len(names) > 1:
+            present.append((keys, value))
+            continue
+        named = {**found._by_name, names[0]: both((found.lookup(names[0]), value))}
+        required = tuple(dict.fromkeys((*found.required, *names)))
+        found = replace(found, named=tuple(named.items()), required=required)
+    rest = replace(found, present=tuple(present))
+    return rest if rest.present == found.present else checked(rest)
+
+
+class Contains(NamedTuple):
+    """``low`` to ``high`` items have a value of ``item``; None has no bound."""
+
+    item: Expression
+    low: int
+    high: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrays:
+    """Arrays whose items are as ``prefix`` says, then as ``rest`` says, ``low`` to ``high`` many.
+
+    ``unique`` asks that no two items are equal.
+    """
+
+    prefix: tuple[Expression, ...] = ()
+    rest: Expression = ANYTHING
+    low: int = 0
+    high: int | None = None
+    contains: tuple[Contains, ...] = ()
+    unique: bool = False
+
+    def item(self, place: int) -> Expression:
+        """Return the expression of the item at an index."""
+        return self.prefix[place] if place < len(self.prefix) else self.rest
+
+    def meet(self, more: "Arrays", budget: Budget) -> "Arrays | None":
+        """Return the common arrays; None where there is certainly none."""
+        sizes = (self.prefix, more.prefix, self.contains, more.contains)
+        budget.spend(STEPS * (1 + sum(map(len, sizes))))
+        pairs = zip_longest(self.prefix, more.prefix)
+        prefix = [both((a or self.rest, b or more.rest)) for a, b in pairs]
+        highs = [high for high in (self.high, more.high) if high is not None]
+        return _checked(
+            Arrays(
+                tuple(prefix),
+                both((self.rest, more.rest)),
+                max(self.low, more.low),
+                min(highs, default=None),
+                tuple(dict.fromkeys((*self.contains, *more.contains))),
+                self.unique or more.unique,
+            )
+        )
+
+    def remainder(self, budget: Budget) -> tuple["Arrays", ...]:
+        """Return all other arrays."""
+        # Every item of the prefix is met by an array that is as long.
+        budget.spend(STEPS + len(self.prefix) ** 2)
+        if self.unique:
+            said = "arrays that repeat an item (`uniqueItems` under `not`)"
+            raise NarrowableError(unsupported(said, "").problem)
+        found = [*self._of_other_size(), *self._with_other_items()]
+        for each in self.contains:
+            if each.low:
+                found.append(Arrays(contains=(each._replace(low=0, high=each.low - 1),)))
+            if each.high is not None:
+                found.append(Arrays(contains=(each._replace(low=each.high + 1, high=None),)))
+        return tuple(found)
+
+    def _of_other_size(self) -> Iterator["Arrays"]:
+        if self.low:
+            yield Arrays(high=self.low - 1)
+        if self.high is not None:
+            yield Arrays(low=self.high + 1)
+
+    def _with_other_items(self) -> Iterator["Arrays"]:
+        for place, item in enumerate(self.prefix):
+            if item != ANYTHING:
+                yield Arrays((*(ANYTHING,) * place, other(item)), low=place + 1)
+        if self.rest == NOTHING:
+            yield Arrays(low=len(self.prefix) + 1)
+        elif self.rest != ANYTHING:
+            if self.prefix:
+                raise unsupported("`not` over `items` after `prefixItems`", "")
+            yield Arrays(contains=(Contains(other(self.rest), 1, None),))
+
+
+def _checked(found: Arrays) -> Arrays | None:
+    """Close off items that cannot be; None where so many are needed."""
+    closed = next((i for i, item in enumerate(found.prefix) if item == NOTHING), None)
+    if closed is None and found.rest == NOTHING:
+        closed = len(found.prefix)
+    if closed is not None:
+        high = closed if found.high is None else min(found.high, closed)
+        found = replace(found, prefix=found.prefix[:closed], rest=NOTHING, high=high)
+    return None if found.high is not None and found.high < found.low else found
 
 
 class Type(enum.Enum):

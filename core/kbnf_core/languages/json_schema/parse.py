@@ -6,6 +6,7 @@ which are those of the ``Standard``.
 """
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -14,19 +15,15 @@ from typing import Any, NamedTuple, TypeVar, cast
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_regex
 from kbnf_core.config import Finish
 from kbnf_core.ir.analysis import last_components
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import definition
 from kbnf_core.kbnf.parsed import Loss, Parsed, Request
-from kbnf_core.languages.json_schema.atoms import Length, Matching
 from kbnf_core.languages.json_schema.bundle import bundled
-from kbnf_core.languages.json_schema.characters import LETTERS
 from kbnf_core.languages.json_schema.document import (
-    SharedDocument,
     check_schema,
     escape,
     read_json,
@@ -44,6 +41,7 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
     options_of,
 )
+from kbnf_core.languages.json_schema.prelude import LETTERS
 from kbnf_core.languages.json_schema.problems import (
     UNSATISFIABLE,
     Problem,
@@ -54,13 +52,13 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import Schemas, schemas_of
-from kbnf_core.languages.json_schema.value_sets import Restricted
+from kbnf_core.languages.json_schema.value_sets import Length, Matching, Restricted
 from kbnf_core.languages.json_schema.write_scalars import with_bounded_runs
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
-from kbnf_core.text.errors import GrammarError, WorkLimitError
+from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import Source, Span
 
@@ -307,6 +305,7 @@ class SchemaReading(Parsed):
         self._text = text
         self._errors: Sequence[Problem] = ()
         self._read: _Readable | None = None
+        self._writer: Writer | None = None
         try:
             outcome = self._to_read() if as_tree else self._to_run()
         except ProblemError as error:
@@ -324,9 +323,24 @@ class SchemaReading(Parsed):
         return self._read.outcome
 
     def _to_run(self) -> Outcome:
-        self.rules, outcome = rules_to_run(self._text)
+        self._writer = _writer(self._text)
+        self.rules, outcome = _rules_by(self._writer, self._text)
         self._document = tree.Document(self._text.source, (), ())
         return outcome
+
+    def release(self) -> None:
+        """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
+        if self._writer is not None:
+            # What it holds refers back to it, and would wait for the collector of garbage.
+            vars(self._writer).clear()
+            self._writer = None
+
+    def _written(self) -> Writer:
+        """Return the writer of the rules that are run; it writes again after ``release``."""
+        if self._writer is None:
+            self._writer = _writer(self._text)
+            self._writer.rules_for(self._writer.schemas.document.root())
+        return self._writer
 
     @cached_property
     def is_large(self) -> bool:  # type: ignore[override] # worked out when it is asked for
@@ -362,14 +376,13 @@ class SchemaReading(Parsed):
         """Return where the schema of a rule is."""
         if self.rules is None or self._read is not None:
             return super().place(rule)
-        (pointer,) = self._pointers([rule], self.rules)
-        return self._text.source.locate(self._text.pointer(pointer))
+        return self._text.source.locate(self._text.pointer(self._pointers.get(rule, "")))
 
-    def _pointers(self, names: Iterable[str], rules: Mapping[str, ir.Node]) -> list[str]:
-        """Return the pointers of rules of the grammar, whose schemas are read again."""
-        writer = _writer(self._text)
-        writer.rules_for(writer.schemas.document.root())
-        return [writer.pointer_of(name, rules) for name in names]
+    @cached_property
+    def _pointers(self) -> Mapping[str, str]:
+        """The pointers of the rules that are run."""
+        rules = self.rules or {}
+        return self._written().pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -384,7 +397,15 @@ class SchemaReading(Parsed):
             return every_problem(text.value, text.options, problem)
         if problem is not None and problem != unsatisfiable(problem.pointer):
             return [problem]
-        return [contradiction(schemas_of(text.value, text.options)) or problem or unsatisfiable("")]
+        schemas = (self._read or self._writer or _writer(text)).schemas
+        return [contradiction(schemas) or problem or unsatisfiable("")]
+
+    def warn_of_misspelt(self) -> None:
+        """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
+        from kbnf_core.languages.json_schema.lint import misspelt
+
+        for each in misspelt(self._text.value):
+            warnings.warn(f"{each.pointer}: {each.message}; {each.help}", stacklevel=3)
 
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return what is likely a mistake, but what the errors report."""
@@ -392,7 +413,7 @@ class SchemaReading(Parsed):
 
         text, readable = self._text, self._read
         dead = self._dead() if readable is None else readable.dead
-        schemas = readable.schemas if readable else schemas_of(text.value, text.options)
+        schemas = readable.schemas if readable else self._written().schemas
         found = [*self._oddities(), *contradictions(schemas, dead)]
         why = self._why(None) if "" in dead else self._errors
         return tuple(untold(map(text.diagnostic, found), map(text.diagnostic, why)))
@@ -413,7 +434,7 @@ class SchemaReading(Parsed):
             name: dead.keys() & {each.nonterminal for each in ir.calls(body)}
             for name, body in dead.items()
         }
-        return set(self._pointers(last_components(graph), rules))
+        return {self._pointers[name] for name in last_components(graph)}
 
 
 class _Readable(NamedTuple):
@@ -447,12 +468,17 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
             yield each
 
 
-def rules_to_run(text: SchemaText, start: str = START) -> tuple[Mapping[str, ir.Node], Outcome]:
+def rules_to_run(text: SchemaText, start: str) -> tuple[Mapping[str, ir.Node], Outcome]:
     """Return the rules of a schema, the first one called ``start``. Raises ProblemError."""
     writer = _writer(text, start)
-    rules, outcome = _made(writer, writer.rules_for)
+    found = _rules_by(writer, text)
     # What it holds refers back to it, and would wait for the collector of garbage.
     vars(writer).clear()
+    return found
+
+
+def _rules_by(writer: Writer, text: SchemaText) -> tuple[Mapping[str, ir.Node], Outcome]:
+    rules, outcome = _made(writer, writer.rules_for)
     if outcome.losses and not text.options.lossy:
         # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
         outcome = outcome._replace(losses=_read_for_people(text).outcome.losses)
@@ -460,9 +486,8 @@ def rules_to_run(text: SchemaText, start: str = START) -> tuple[Mapping[str, ir.
 
 
 def _writer(text: SchemaText, start: str = START) -> Writer:
-    options, closed = text.options, bool(text.options.closed)
-    document = SharedDocument(text.value, options.limits, options.standard, closed=closed)
-    return Writer(Schemas(document, options), start=start, remembers=True)
+    schemas = schemas_of(text.value, text.options, shares=True)
+    return Writer(schemas, start=start, remembers=True)
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
@@ -576,10 +601,6 @@ def _contents(schemas: Schemas, at: Ref) -> Mapping[str, Json]:
     return schemas.document.place(at).contents
 
 
-def _message(problem: Problem) -> str:
-    return f"{problem.pointer or 'the whole schema'}: {problem.message}"
-
-
 def helps_of(problem: Problem) -> tuple[str, ...]:
     """Return how to fix a problem."""
     helps: tuple[str, ...] = (problem.help,) if problem.help else ()
@@ -596,4 +617,5 @@ def diagnostic(problem: Problem, source: Source) -> Diagnostic:
     if problem.replacement:
         edit = Edit(span, json.dumps(problem.replacement, ensure_ascii=False))
         fixes = (Fix(f"write `{problem.replacement}`", (edit,), safe=False),)
-    return Diagnostic(problem.code, _message(problem), source, span, helps=helps, fixes=fixes)
+    message = f"{problem.pointer or 'the whole schema'}: {problem.message}"
+    return Diagnostic(problem.code, message, source, span, helps=helps, fixes=fixes)

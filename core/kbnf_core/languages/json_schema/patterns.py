@@ -16,7 +16,7 @@ from kbnf_core.automata.algebra import Sequence as Items
 from kbnf_core.automata.codepoints import ANY
 from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.languages.json_schema.atoms import Length
+from kbnf_core.languages.json_schema.value_sets import Length
 
 ANY_TEXT = "(?s:.)*"
 """The regular expression of all strings."""

@@ -1,17 +1,26 @@
-"""Rules that many grammars share: whitespace, separators, and JSON's own types.
+"""JSON's own texts, which all schemas share: characters as they are spelled, and shared rules.
 
-Arrays and objects are laid out here: what is in brackets, with commas between.
+``Spelling`` has the JSON spellings of the characters of a string, as regular expressions; the
+rules are whitespace, separators, and JSON's types. Arrays and objects are laid out here: what is in
+brackets, with commas between.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from json.encoder import encode_basestring
 
 from kbnf_core import ir
+from kbnf_core.automata.codepoints import (
+    CodePoints,
+    difference,
+    from_ranges,
+    intersect,
+    union,
+)
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.expression import print_characters
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
-from kbnf_core.languages.json_schema.atoms import compiled_pattern
-from kbnf_core.languages.json_schema.characters import ANY_CHARACTER, LETTERS, Spelling
 from kbnf_core.languages.json_schema.options import (
     Digits,
     Escapes,
@@ -21,10 +30,165 @@ from kbnf_core.languages.json_schema.options import (
     Whitespace,
 )
 from kbnf_core.languages.json_schema.problems import unsupported
+from kbnf_core.languages.json_schema.value_sets import compiled_pattern
 from kbnf_core.lower.regular import automaton_of
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
-from kbnf_core.text.source import NOWHERE
+from kbnf_core.text.source import NOWHERE, half_of_pair
+
+ESCAPED: CodePoints = from_ranges([(0, 0x1F), (0x22, 0x22), (0x5C, 0x5C)])
+"""The characters that RFC 8259 requires to be escaped."""
+
+_DELETE = 0x7F
+"""A control character that the RFC allows as itself, and LLGuidance as an escape only."""
+
+_SHORT = {0x08: "b", 0x09: "t", 0x0A: "n", 0x0C: "f", 0x0D: "r", 0x22: '"', 0x5C: "\\"}
+
+LETTERS = "".join(_SHORT.values()) + "u"
+r"""What may follow a backslash; ``\/`` is never a character's only spelling."""
+
+_HEX = "[0-9A-Fa-f]"
+_PAIR = rf"u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}"
+_LARGE = rf"0[1-9a-fA-F]{_HEX}{{2}}|[1-9abcefABCEF]{_HEX}{{3}}|[dD][0-7]{_HEX}{{2}}"
+_ANY_UNIT = rf"u(?:00{_HEX}{{2}}|{_LARGE})"
+
+ANY_CHARACTER = r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))'
+"""One character of a string in any spelling; half of a surrogate pair counts as one."""
+
+
+@dataclass(frozen=True)
+class Spelling:
+    r"""Which escapes there are: ``letters`` are what may follow a backslash, of LETTERS.
+
+    A control character with a letter of its own is spelt by that, and, where it is not one of
+    ``letters`` or ``by_llguidance``, as ``\u00XX``.
+    """
+
+    letters: str = LETTERS
+    by_llguidance: bool = False
+
+    @property
+    def is_usual(self) -> bool:
+        """Return whether every character has the one spelling that most JSON has."""
+        return self.letters == LETTERS and not self.by_llguidance
+
+    @cached_property
+    def escaped(self) -> CodePoints:
+        """The characters that cannot stand for themselves."""
+        return union(ESCAPED, ((_DELETE, _DELETE),)) if self.by_llguidance else ESCAPED
+
+    @cached_property
+    def _escaped_codes(self) -> tuple[int, ...]:
+        return tuple(code for low, high in self.escaped for code in range(low, high + 1))
+
+    @cached_property
+    def escape(self) -> str:
+        """The spelling of a character that cannot stand for itself; empty where there is none."""
+        return self._escape(self.escaped)
+
+    @cached_property
+    def escapes(self) -> tuple[tuple[int, tuple[bytes, ...]], ...]:
+        """The characters that cannot stand for themselves, and what may follow the backslash."""
+        return tuple((code, tuple(self._escapes_of(code))) for code in self._escaped_codes)
+
+    def _escapes_of(self, code: int) -> Iterator[bytes]:
+        letter = _SHORT.get(code, "")
+        is_short = letter != "" and letter in self.letters
+        if is_short:
+            yield letter.encode()
+        if _is_control(code) and "u" in self.letters and (self.by_llguidance or not is_short):
+            digits = f"{code:02x}"
+            yield from dict.fromkeys((f"u00{digits}".encode(), f"u00{digits.upper()}".encode()))
+
+    @property
+    def _plain(self) -> str:
+        return r'[^"\\\x00-\x1f\x7f]' if self.by_llguidance else r'[^"\\\x00-\x1f]'
+
+    @cached_property
+    def character(self) -> str:
+        """One character of a string, each in one spelling (but for its digits)."""
+        return f"(?:{self._plain}|{self.escape})" if self.escape else self._plain
+
+    @property
+    def unicode_character(self) -> str:
+        r"""One character of a string, of which any may be spelt ``\uXXXX``."""
+        if "u" not in self.letters:
+            return self.character
+        return rf"(?:{self.character}|\\(?:{_ANY_UNIT}|{_PAIR}))"
+
+    @property
+    def with_needless(self) -> str | None:
+        r"""A string with a ``\uXXXX`` that needs none; None where there are no such escapes."""
+        if "u" not in self.letters:
+            return None
+        last = "[0-9a-eA-E]" if self.by_llguidance else _HEX
+        needless = rf"\\(?:u(?:00(?:[2-689a-fA-F]{_HEX}|7{last})|{_LARGE})|{_PAIR})"
+        return f'"{self.character}*{needless}{self.unicode_character}*"'
+
+    @lru_cache(maxsize=1024)  # noqa: B019 - there are few spellings
+    def spell(self, points: CodePoints) -> str:
+        """Return a regular expression for the JSON spellings of one character of a set."""
+        if len(points) == 2 and points[0][0] == 0 and points[-1][1] == 0x10FFFF:
+            return self.character
+        plain = difference(points, self.escaped)
+        escaped = intersect(points, self.escaped)
+        if not escaped:
+            return print_characters(plain)
+        branches = [print_characters(plain)] if plain else []
+        branches += [self._escape(escaped)] if self._escape(escaped) else []
+        return f"(?:{'|'.join(branches)})" if branches else r"[^\s\S]"
+
+    def _escape(self, escaped: CodePoints) -> str:
+        codes = {code for low, high in escaped for code in range(low, high + 1)}
+        short = {code for code in codes & _SHORT.keys() if _SHORT[code] in self.letters}
+        spelt = set() if self.by_llguidance else short
+        long = set(filter(_is_control, codes)) - spelt if "u" in self.letters else set()
+        listed = "".join(_SHORT[code] for code in sorted(short)).replace("\\", "\\\\")
+        branches = [f"[{listed}]"] if short else []
+        branches += [f"u00(?:{'|'.join(_digits(long))})"] if long else []
+        if not branches:
+            return ""
+        return rf"\\(?:{'|'.join(branches)})" if len(branches) > 1 else rf"\\{branches[0]}"
+
+    def text(self, value: str) -> str | None:
+        """Return a string's JSON text where it has just one (but for digits), None otherwise."""
+        if self.is_usual or set(map(ord, value)).isdisjoint(self._escaped_codes):
+            return spell_text(value)
+        return None
+
+
+def _is_control(code: int) -> bool:
+    return code < 0x20 or code == _DELETE
+
+
+def _digits(codes: set[int]) -> list[str]:
+    """Return the hexadecimal digits of control characters, in either case."""
+    rows: list[str] = []
+    for high in sorted({code >> 4 for code in codes}):
+        low = [f"{code & 15:x}" for code in sorted(codes) if code >> 4 == high]
+        written = "".join(digit + (digit.upper() if digit.isalpha() else "") for digit in low)
+        if len(low) == 16:
+            written = "0-9A-Fa-f"
+        written = written.replace("01234567", "0-7")
+        rows.append(f"{high:x}" + (f"[{written}]" if len(written) > 1 else written))
+    return rows
+
+
+def is_spelt_once(value: str) -> bool:
+    """Return whether a string has one JSON text: no letter escape, no half of a character."""
+    return _SEVERAL.isdisjoint(value) and half_of_pair(value) is None
+
+
+_SEVERAL = frozenset(
+    chr(code) for code in range(0x20) if code not in _SHORT and not f"{code & 15:x}".isdigit()
+)
+
+
+def spell_text(value: str) -> str:
+    """Return a string's canonical JSON text."""
+    return encode_basestring(value)
+
 
 Member = tuple[ir.Node, bool]
 """A named member of an object, and whether it must be there."""
@@ -147,7 +311,11 @@ _OPERATORS = frozenset("\\.^$|?*+()[]{}")
 
 
 class Shared:
-    """The shared rules by name, with their calls; a process keeps those of a few options."""
+    """The shared rules by name, with their calls; a process keeps those of a few options.
+
+    ``punctuation`` are the meanings of a gap, a comma and a colon, ``punctuating`` the rules that
+    these call; ``said`` are the options, as a text.
+    """
 
     def __init__(self, options: Options, prefix: str, has_whole_fractions: bool) -> None:
         self.are_bounded = options.digits is not Digits.ANY
@@ -173,7 +341,15 @@ class Shared:
         after_name = optional(text(" ")) if is_printed else self.gap
         self.comma = comma if is_compact else self.calls["comma"]
         self.colon = colon if is_compact else self.calls["colon"]
-        character = self._any_character(options.escapes)
+        self.punctuation = self.gap, self.comma, self.colon
+        self.punctuating = frozenset(
+            call.nonterminal for each in self.punctuation for call in ir.calls(each)
+        )
+        character = self.spelling.character
+        if options.escapes is Escapes.ANY:
+            character = ANY_CHARACTER
+        elif options.escapes is Escapes.UNICODE:
+            character = self.spelling.unicode_character
         values = ("object", "array", "string", "number", "boolean")
         self._patterns = {
             "ws": gap,
@@ -203,25 +379,6 @@ class Shared:
         if name not in self._rules:
             self._rules[name] = _regex(self._patterns[name])
         return self._rules[name]
-
-    @cached_property
-    def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
-        """The meanings of a gap, a comma and a colon."""
-        return self.gap, self.comma, self.colon
-
-    @cached_property
-    def punctuating(self) -> frozenset[str]:
-        """The rules that gaps, commas and colons call."""
-        return frozenset(call.nonterminal for each in self.punctuation for call in ir.calls(each))
-
-    def _any_character(self, escapes: Escapes | None) -> str:
-        match escapes:
-            case Escapes.ANY:
-                return ANY_CHARACTER
-            case Escapes.UNICODE:
-                return self.spelling.unicode_character
-            case _:
-                return self.spelling.character
 
     def _any(self, name: str) -> ir.Node:
         return listed(self.calls[name], self.comma, 0, None)
@@ -272,6 +429,8 @@ class Prelude:
 
     def __init__(self, options: Options, prefix: str, *, has_whole_fractions: bool = False) -> None:
         self._shared = _shared(options, prefix, has_whole_fractions)
+        self.said = self._shared.said
+        self.punctuation, self.punctuating = self._shared.punctuation, self._shared.punctuating
         self.whole_fraction = self._shared.whole_fraction
         self.has_bounded_digits = self._shared.are_bounded
         self.has_exact_decimals = options.standard is Standard.LLGUIDANCE
@@ -285,21 +444,6 @@ class Prelude:
             for each in shared.needed(name):
                 self.rules.setdefault(each, shared.rule(each))
         return self._shared.calls[name]
-
-    @property
-    def punctuation(self) -> tuple[ir.Node, ir.Node, ir.Node]:
-        """The meanings of a gap, a comma and a colon, whose rules need not be in use."""
-        return self._shared.punctuation
-
-    @property
-    def punctuating(self) -> frozenset[str]:
-        """The rules that gaps, commas and colons call."""
-        return self._shared.punctuating
-
-    @property
-    def said(self) -> str:
-        """The options, as a text."""
-        return self._shared.said
 
     def bodies(self) -> dict[str, ir.Node]:
         """Return the meanings of the rules in use, by name without a prefix, in one order."""

@@ -18,10 +18,8 @@ from functools import cache, partial
 from itertools import chain
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
-from kbnf_core.automata.characters import CharacterDfa, to_characters
 from kbnf_core.automata.codepoints import from_text, intersect
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import (
     Builder,
     ShortTexts,
@@ -31,7 +29,7 @@ from kbnf_core.automata.expression import (
 )
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
-from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.automata.to_regex import CharacterDfa, to_characters, to_expression
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Call, Node, Regular
 from kbnf_core.ir import build as nodes
@@ -53,18 +51,16 @@ from kbnf_core.kbnf.build import (
 )
 from kbnf_core.kbnf.build import placed as placed_form
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages.json_schema.atoms import Matching
-from kbnf_core.languages.json_schema.characters import ESCAPED, spell_text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref
 from kbnf_core.languages.json_schema.formats import ATOM_CHARACTERS, PORT, RULES, formats_of
-from kbnf_core.languages.json_schema.linear import Step, write_linear
 from kbnf_core.languages.json_schema.names import OtherNames, regex_but
 from kbnf_core.languages.json_schema.options import Formats, Standard
-from kbnf_core.languages.json_schema.prelude import NAMES
+from kbnf_core.languages.json_schema.prelude import ESCAPED, NAMES, spell_text
 from kbnf_core.languages.json_schema.prelude import regex as regex_of
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import Restricted
+from kbnf_core.languages.json_schema.value_sets import Matching, Restricted
+from kbnf_core.languages.json_schema.write_counts import Step, write_linear
 from kbnf_core.languages.json_schema.write_scalars import (
     LONG,
     LONG_SET,
@@ -78,6 +74,7 @@ from kbnf_core.languages.json_schema.write_scalars import (
     format_name,
 )
 from kbnf_core.languages.json_schema.writer import Writer
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 
@@ -560,7 +557,8 @@ class ReadableWriter(Writer):
         if start in notations.dead:
             self.dead = {""}
         else:
-            self.dead = {self.pointer_of(each, {}) for each in last_components(notations.dead)}
+            dead = last_components(notations.dead)
+            self.dead = set(self.pointers_of(dead, {}).values())
         self._remark(start, root)
         self._spans[start] = self._span(root)
         sections = {

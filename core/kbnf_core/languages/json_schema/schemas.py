@@ -19,9 +19,7 @@ from decimal import Decimal
 from functools import cached_property
 from typing import TypeAlias, TypeVar, cast
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.languages.json_schema import normal_form, type_keywords
-from kbnf_core.languages.json_schema.atoms import INTEGER, Literal, OneOf
 from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.evaluated import read_closed, read_unevaluated
 from kbnf_core.languages.json_schema.expressions import (
@@ -54,14 +52,16 @@ from kbnf_core.languages.json_schema.keywords import (
     STRINGS,
     UNEVALUATED,
 )
-from kbnf_core.languages.json_schema.nested import Arrays, Objects, checked
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
+    Arrays,
     NormalForm,
+    Objects,
     Part,
     Plain,
     Type,
+    checked,
     constant_shape,
     shape_of,
 )
@@ -85,8 +85,17 @@ from kbnf_core.languages.json_schema.type_keywords import (
     take_names,
     take_object,
 )
-from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted, restrict
+from kbnf_core.languages.json_schema.value_sets import (
+    INTEGER,
+    STEPS,
+    Kind,
+    Literal,
+    OneOf,
+    Restricted,
+    restrict,
+)
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
 
 _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
@@ -124,10 +133,10 @@ _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 """By a first member, what it holds, and what it holds together with the next ones, by these."""
 
 
-def schemas_of(schema: Json, options: Options) -> "Schemas":
-    """Return the schemas of a document, each place in it being another one."""
-    closed = bool(options.closed)
-    return Schemas(Document(schema, options.limits, options.standard, closed=closed), options)
+def schemas_of(schema: Json, options: Options, *, shares: bool = False) -> "Schemas":
+    """Return the schemas of a document; those of equal contents are one where it ``shares``."""
+    limits, standard, closed = options.limits, options.standard, bool(options.closed)
+    return Schemas(Document(schema, limits, standard, closed=closed, shares=shares), options)
 
 
 class Schemas:

@@ -71,6 +71,18 @@ _FORMATS = frozenset(
 )
 _BEYOND_COMPILER = re.compile(r"(?<!\\)(?:\\\\)*(?:\\[1-9bB]|\(\?<?[=!])")
 
+_OF_GEMINI = frozenset(
+    (
+        "$schema", "$id", "$defs", "$ref", "$anchor", "type", "format", "title", "description",
+        "enum", "items", "prefixItems", "minItems", "maxItems", "minimum", "maximum", "anyOf",
+        "oneOf", "properties", "additionalProperties", "required", "propertyOrdering",
+    )
+)  # fmt: skip
+_NOT_OF_COHERE = dict.fromkeys(("allOf", "oneOf", "not"), _COMBINING["allOf"]) | dict.fromkeys(
+    ("minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "uniqueItems"),
+    _AFTERWARDS,
+)
+
 _RULES = {
     Service.OPENAI: _Rules(
         {**_COMBINING, "oneOf": "write `anyOf`"},
@@ -97,52 +109,13 @@ _RULES = {
     Service.GEMINI: _Rules(
         {},
         frozenset(("date-time", "date", "time")),
-        only=frozenset(
-            (
-                "$schema",
-                "$id",
-                "$defs",
-                "$ref",
-                "$anchor",
-                "type",
-                "format",
-                "title",
-                "description",
-                "enum",
-                "items",
-                "prefixItems",
-                "minItems",
-                "maxItems",
-                "minimum",
-                "maximum",
-                "anyOf",
-                "oneOf",
-                "properties",
-                "additionalProperties",
-                "required",
-                "propertyOrdering",
-            )
-        ),
+        only=_OF_GEMINI,
         enum_of_scalars=True,
         lone_reference=True,
     ),
     # The page "Structured Outputs" of its developer documents, from their repository.
     Service.COHERE: _Rules(
-        {
-            **dict.fromkeys(("allOf", "oneOf", "not"), _COMBINING["allOf"]),
-            **dict.fromkeys(
-                (
-                    "minimum",
-                    "maximum",
-                    "minItems",
-                    "maxItems",
-                    "minLength",
-                    "maxLength",
-                    "uniqueItems",
-                ),
-                _AFTERWARDS,
-            ),
-        },
+        _NOT_OF_COHERE,
         frozenset(("date-time", "uuid", "date", "time")),
         root_is_object=True,
         some_required=True,

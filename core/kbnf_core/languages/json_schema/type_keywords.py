@@ -14,13 +14,11 @@ from kbnf_core.automata.decimals import (
     MOST_REMAINDERS,
     multiples,
 )
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.json_schema.atoms import Compared, Length, Literal, Matching, Multiple
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.json_schema.document import Document, Place, escape
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
-from kbnf_core.languages.json_schema.nested import (
+from kbnf_core.languages.json_schema.normal_form import (
     KEYS,
     Arrays,
     Contains,
@@ -39,8 +37,17 @@ from kbnf_core.languages.json_schema.problems import (
     unsupported,
     without_effect,
 )
-from kbnf_core.languages.json_schema.value_sets import STEPS, Restricted
+from kbnf_core.languages.json_schema.value_sets import (
+    STEPS,
+    Compared,
+    Length,
+    Literal,
+    Matching,
+    Multiple,
+    Restricted,
+)
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
 
 

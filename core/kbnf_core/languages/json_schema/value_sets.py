@@ -1,18 +1,464 @@
-"""Sets of strings, or of numbers, as conjunctions of atoms and of complements of atoms."""
+"""Sets of strings and of numbers, which the keywords of these types restrict.
+
+*Atoms* are what one keyword says: listed values, a pattern, lengths, bounds, multiples. Each can
+return whether a value is in it and can be an automaton: over the characters of a string, or over
+the decimal texts of a number (see ``automata.decimals``). A set (``Restricted``) is a conjunction
+of atoms and of complements of atoms.
+
+*Lengths.* A bound on the length of words multiplies the states of an automaton, so it is put into
+one only where words may pass it, and no longer than they may: ``Lengths`` has the characters of the
+words of an automaton.
+
+*Shipped patterns.* Automata of the patterns that every process would compile, of JSON's texts and
+formats, are data in ``patterns.json``, which ``kbnf_testing.shipped_patterns`` writes. Each is a
+text: the automaton's classes, a byte for each state (1 where it accepts), and its rows as integers
+of 16 bits, compressed. A pattern that is not there is compiled.
+"""
 
 import enum
+import json
 import sys
-from collections.abc import Iterable, Sequence
+from array import array
+from base64 import b64decode
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from typing import Any, Protocol
+from decimal import Decimal
+from functools import cache, cached_property, lru_cache
+from hashlib import blake2b
+from operator import itemgetter
+from pathlib import Path
+from sys import byteorder
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
+from zlib import decompress
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.languages.json_schema.atoms import Length, Literal, Matching, OneOf
-from kbnf_core.languages.json_schema.lengths import lengths_of
+from kbnf_core.automata.chosen_kernel import AUTOMATA
+from kbnf_core.automata.decimals import EQUAL, GREATER, LESS, compared, multiples
+from kbnf_core.automata.dfa import DEAD, Dfa, class_count
+from kbnf_core.automata.explore import explore
+from kbnf_core.automata.regex.compile import REMEMBERED, Compiled, compile_regex, size_of
+from kbnf_core.automata.to_regex import CharacterDfa, Edge, to_characters
+from kbnf_core.ir.analysis import cyclic_components
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.remembered import remembered
+
+PATTERNS = Path(__file__).with_name("patterns.json")
+
+
+@remembered(REMEMBERED, size_of)
+def compiled_pattern(pattern: str) -> Compiled:
+    """Return what ``compile_regex`` returns."""
+    found = _shipped().get(key_of(pattern))
+    return compile_regex(pattern) if found is None else Compiled(_unpacked(found[1]), (), found[0])
+
+
+@cache
+def _shipped() -> dict[str, tuple[int, str]]:
+    """Return the work and the automaton of each pattern."""
+    found: dict[str, tuple[int, str]] = json.loads(PATTERNS.read_text("ascii"))
+    return found
+
+
+def key_of(pattern: str) -> str:
+    """Return what a pattern is called in the file."""
+    return blake2b(pattern.encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def _unpacked(text: str) -> Dfa:
+    data = decompress(b64decode(text))
+    classes = data[:256]
+    width = max(classes) + 1
+    states = (len(data) - 256) // (1 + 2 * width)
+    rows = array("h", data[256 + states :])
+    if byteorder == "big":
+        rows.byteswap()
+    listed = rows.tolist()
+    accepting = list(map(bool, data[256 : 256 + states]))
+    return Dfa(classes, [listed[i : i + width] for i in range(0, len(listed), width)], accepting)
+
+
+V = TypeVar("V", str, Decimal)
+
+
+class Atom(Protocol):
+    """A set of strings or of numbers."""
+
+    def holds(self, value: object) -> bool:
+        """Return whether a value is in the set."""
+
+    def dfa(self) -> Dfa:
+        """Return the set as an automaton; raises LimitError where it is too large."""
+
+
+@dataclass(frozen=True)
+class OneOf(Generic[V]):
+    """A finite set, in the order of writing."""
+
+    values: tuple[V, ...]
+
+    @cached_property
+    def _members(self) -> frozenset[object]:
+        return frozenset(self.values)
+
+    def holds(self, value: object) -> bool:
+        """Return whether a value is in the set."""
+        return value in self._members
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the values."""
+        values: tuple[str | Decimal, ...] = self.values
+        words = [value.encode() for value in values if isinstance(value, str)]
+        numbers = [compared(value, EQUAL) for value in values if isinstance(value, Decimal)]
+        return operations.union(*numbers) if numbers else operations.literals(words)
+
+
+MOST_KNOWN = 1_000
+"""Texts of which a pattern remembers whether it matches them."""
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Strings that a regular expression of our dialect matches as a whole."""
+
+    regex: str
+
+    def holds(self, value: object) -> bool:
+        """Return whether a value is in the set; of names of members it is asked again and again."""
+        text = str(value)
+        known = self._known.get(text)
+        if known is None:
+            known = self._dfa.accepts(text.encode())
+            if len(self._known) < MOST_KNOWN:
+                self._known[text] = known
+        return known
+
+    @cached_property
+    def _known(self) -> dict[str, bool]:
+        return {}
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the strings."""
+        return self._dfa
+
+    @cached_property
+    def _dfa(self) -> Dfa:
+        compiled = compiled_pattern(self.regex)
+        if compiled.dfa is None:
+            raise LimitError("states", DEFAULT_LIMITS.regex_states)
+        return compiled.dfa
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """Strings of so many characters; None has no bound."""
+
+    low: int
+    high: int | None
+
+    def holds(self, value: object) -> bool:
+        """Return whether a value is in the set."""
+        count = len(str(value))
+        return self.low <= count and (self.high is None or count <= self.high)
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the strings."""
+        high = "" if self.high is None else self.high
+        return Matching(f"(?s:.){{{self.low},{high}}}").dfa()
+
+    def remainder(self) -> Iterator["Length"]:
+        """Yield all other lengths."""
+        if self.low:
+            yield Length(0, self.low - 1)
+        if self.high is not None:
+            yield Length(self.high + 1, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Numbers below, at or above a bound: ``wanted`` adds up LESS, EQUAL and GREATER."""
+
+    bound: Decimal
+    wanted: int
+
+    def holds(self, value: object) -> bool:
+        """Return whether a value is in the set."""
+        number = cast(Decimal, value)
+        found = LESS if number < self.bound else GREATER if number > self.bound else EQUAL
+        return bool(found & self.wanted)
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the numbers."""
+        return compared(self.bound, self.wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Multiple:
+    """Multiples of a positive number; of 1, the integers."""
+
+    divisor: Decimal
+
+    def holds(self, value: object) -> bool:
+        """Return whether a value is in the set."""
+        top, bottom = cast(Decimal, value).as_integer_ratio()
+        over, under = self.divisor.as_integer_ratio()
+        return top * under % (bottom * over) == 0
+
+    def dfa(self) -> Dfa:
+        """Return the automaton of the numbers."""
+        return multiples(self.divisor)
+
+
+INTEGER = Multiple(Decimal(1))
+
+Literal: TypeAlias = tuple[Atom, bool]
+"""An atom, and whether values are in it (or outside)."""
+
+
+Counted = tuple[int, int]
+"""A state, and how many characters came."""
+
+
+MOST_LETTERS = 1_000
+"""Characters of a word that is listed."""
+
+OFTEN = 2
+"""How often states are seen on the average, in automata whose words have a bound."""
+
+
+class Lengths:
+    """The lengths of the words of an automaton, which is trimmed and has words."""
+
+    def __init__(self, dfa: Dfa) -> None:
+        self._dfa = dfa
+        self._rows = dfa.rows if dfa.spelled is None else dfa.spelled[0].rows
+
+    @cached_property
+    def words(self) -> CharacterDfa:
+        """The automaton over characters."""
+        return to_characters(self._dfa)
+
+    def _levels(self) -> Iterator[set[int]]:
+        """Yield the states after no character, after one, and so on, as long as there are some.
+
+        They are states of the automaton over bytes, which is there without ``words``, or of the one
+        that was spelled in bytes.
+        """
+        rows, inside = self._rows, self._inside
+        here = {0}
+        while here:
+            yield here
+            pending, here = here, set()
+            while pending:
+                met = set().union(*(rows[state] for state in pending)) - {DEAD}
+                pending = met & inside
+                here |= met - inside
+
+    @cached_property
+    def _inside(self) -> set[int]:
+        """The states inside of characters: bytes that begin none lead on from them alone."""
+        if self._dfa.spelled is not None:
+            return set()
+        rest = itemgetter(*set(self._dfa.classes[0x80:0xC0]))
+        dead = rest([DEAD] * class_count(self._dfa.classes))
+        return {state for state, row in enumerate(self._rows) if rest(row) != dead}
+
+    @cached_property
+    def bounds(self) -> Length:
+        """The characters of the shortest word and of the longest one, if there is such.
+
+        Levels show it where no state is seen often, and else the graph of ``words``.
+        """
+        fewest: int | None = None
+        met = most = 0
+        for count, here in enumerate(self._levels()):
+            most = count
+            met += len(here)
+            if fewest is None and self._ends(here):
+                fewest = count
+            if fewest is not None and met > OFTEN * len(self._rows):
+                return Length(fewest, self.longest[0])
+        return Length(fewest or 0, most)
+
+    @cached_property
+    def shortest(self) -> Sequence[int]:
+        """The characters that each state needs at least."""
+        far = len(self.words.edges)
+        found = [0 if end else far for end in self.words.accepting]
+        sources = self._sources
+        queue = [state for state, end in enumerate(self.words.accepting) if end]
+        for state in queue:
+            for source in sources[state]:
+                if found[source] == far:
+                    found[source] = found[state] + 1
+                    queue.append(source)
+        return found
+
+    @cached_property
+    def longest(self) -> Sequence[int | None]:
+        """The characters that each state leads to at most; None where there is no bound."""
+        waiting = [len(edges) for edges in self.words.edges]
+        sources = self._sources
+        order = [state for state, count in enumerate(waiting) if not count]
+        found: list[int | None] = [None] * len(waiting)
+        for state in order:
+            ends = [found[target] or 0 for _, target in self.words.edges[state]]
+            found[state] = 1 + max(ends) if ends else 0
+            for source in sources[state]:
+                waiting[source] -= 1
+                if not waiting[source]:
+                    order.append(source)
+        return found
+
+    @cached_property
+    def _sources(self) -> Sequence[Sequence[int]]:
+        found: list[list[int]] = [[] for _ in self.words.edges]
+        for state, edges in enumerate(self.words.edges):
+            for _, target in edges:
+                found[target].append(state)
+        return found
+
+    def left_of(self, length: Length) -> Length | None:
+        """Return what of a restriction the words do not fulfil anyway; None for nothing."""
+        fewest, most = self.bounds.low, self.bounds.high
+        low = 0 if length.low <= fewest else length.low
+        implied = length.high is None or (most is not None and most <= length.high)
+        high = None if implied else length.high
+        return Length(low, high) if low or high is not None else None
+
+    def has_word(self, length: Length, budget: Budget) -> bool:
+        """Return whether a word has a length that is allowed."""
+        for count, here in enumerate(self._levels()):
+            budget.spend(1 + len(here))
+            # Every state goes on to the end of some word.
+            if count >= length.low and (length.high is None or self._ends(here)):
+                return True
+            if count == length.high:
+                break
+        return False
+
+    def _ends(self, states: set[int]) -> bool:
+        return any(self._dfa.accepting[state] for state in states)
+
+    def few_words(self, length: Length, most: int, budget: Budget) -> tuple[str, ...] | None:
+        """Return the words of some lengths, the shortest first, where they are short.
+
+        None where there are more than ``most``, or may be.
+        """
+        if length.high is None and self.bounds.high is None:
+            return None
+        found: list[str] = []
+        level = [("", 0)]
+        count = 0
+        while level:
+            if count >= length.low:
+                found += [word for word, state in level if self.words.accepting[state]]
+            count += 1
+            if count > MOST_LETTERS:
+                return None
+            longer: list[tuple[str, int]] = []
+            for word, state in level:
+                for points, target in self.words.edges[state]:
+                    if not self._fits(target, count, length):
+                        continue
+                    if sum(last - first for first, last in points) > most:
+                        return None
+                    codes = (code for first, last in points for code in range(first, last + 1))
+                    longer += [(word + chr(code), target) for code in codes]
+                    budget.spend(1 + len(points))
+            # Each beginning goes on to a word of its own.
+            if len(found) + len(longer) > most:
+                return None
+            level = longer
+        return tuple(found)
+
+    def _fits(self, state: int, count: int, length: Length) -> bool:
+        return length.high is None or count + self.shortest[state] <= length.high
+
+    def behind(self, state: int) -> CharacterDfa:
+        """Return the automaton of what may follow a state."""
+        states, rows = explore([state], lambda here: [to for _, to in self.words.edges[here]])
+        edges = tuple(
+            tuple((points, to) for (points, _), to in zip(self.words.edges[here], row, strict=True))
+            for here, row in zip(states, rows, strict=True)
+        )
+        return CharacterDfa(edges, tuple(self.words.accepting[here] for here in states))
+
+    @cached_property
+    def ways(self) -> int | None:
+        """How many ways there are at least through an expression, each of them with one loop.
+
+        Ways differ in the lengths of what comes before the loop, or of their words where there is
+        none. None where some word goes through one loop and then another.
+        """
+        graph = dict(enumerate(self._targets))
+        cycles = list(cyclic_components(graph))
+        for members in cycles:
+            behind = {target for state in members for target in graph[state]} - members
+            if any(self.longest[target] is None for target in behind):
+                return None
+        looping = frozenset().union(*cycles)
+        entered = ended = 0
+        here = {0}
+        while here:
+            entered += not here.isdisjoint(looping)
+            here -= looping
+            ended += any(self.words.accepting[state] for state in here)
+            here = {target for state in here for target in graph[state]}
+        return max(entered, ended)
+
+    def loops(self) -> list[int]:
+        """Return the states that a character leaves as they are, and after which nothing repeats.
+
+        After others no expression has one loop alone: a path with two cycles is one with two
+        loops, and of two cycles through one state that of one character has another length.
+        """
+        return [
+            state
+            for state, edges in enumerate(self.words.edges)
+            if any(target == state for _, target in edges)
+            and all(target == state or self.longest[target] is not None for _, target in edges)
+        ]
+
+    def counted(
+        self, length: Length, most: int, budget: Budget, ends: Container[int]
+    ) -> tuple[Sequence[Counted], Sequence[Sequence[Edge]]]:
+        """Return the states that count, and their edges; a target is a number, or free.
+
+        A target that is free is ``-1 - state``. States of ``ends`` have no edges. Raises
+        LimitError beyond ``most`` states.
+        """
+        found, steps = AUTOMATA.count(
+            self._targets,
+            self.shortest,
+            self.longest,
+            length.low,
+            -1 if length.high is None else length.high,
+            ends,
+            most,
+            budget.left,
+        )
+        budget.spend(steps)
+        if found is None:
+            raise LimitError("states", most)
+        states, rows = found
+        edges = self.words.edges
+        return states, [
+            [(edges[here][edge][0], to) for edge, to in row]
+            for (here, _), row in zip(states, rows, strict=True)
+        ]
+
+    @cached_property
+    def _targets(self) -> Sequence[Sequence[int]]:
+        return [[target for _, target in edges] for edges in self.words.edges]
+
+
+@lru_cache(maxsize=16)
+def lengths_of(dfa: Dfa) -> Lengths:
+    """Return the lengths of an automaton's words; formats come again in other schemas."""
+    return Lengths(dfa)
+
 
 SMALL = 512
 """Pairs of states up to which what automata have in common is remembered."""

@@ -1,22 +1,124 @@
-"""Expressions as repetitions that are counted, instead of as automata with a state for each count.
+"""Values that are counted: as repetitions, as right-linear rules, or as states of an automaton.
 
-Where at most one thing repeats, their words of some lengths are a count of it. Where something with
-many states repeats within bounds, as words with blanks between do, these stay bounds.
+*Repetitions.* Where at most one thing repeats in an expression, its words of some lengths are a
+count of it. Where something with many states repeats within bounds, as words with blanks between
+do, these stay bounds.
+
+*Rules.* An automaton over expressions (``write_linear``) is right-linear rules, one for each state
+that is reached twice.
+
+*States.* In the automaton of the JSON strings of some lengths (``counted``) a count is a state.
+After the states that count (``Lengths.counted``) come those that need not. Few sets of characters
+label all of their edges, so these sets and the quotes are the symbols of one automaton, which is
+minimised before its symbols are spelled in bytes: then it is small.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from itertools import groupby
 from math import prod
+from typing import Generic, NamedTuple, TypeVar
 
 from kbnf_core.automata import traversal
 from kbnf_core.automata.algebra import Choice, Repeat, children, fold
 from kbnf_core.automata.algebra import Sequence as Items
+from kbnf_core.automata.codepoints import CodePoints, from_ranges, partition
+from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa
 from kbnf_core.automata.expression import Expression, Spell, print_expression
+from kbnf_core.automata.nfa import minimise
 from kbnf_core.automata.regex.syntax import Characters
+from kbnf_core.automata.spell import letters_of, spell
 from kbnf_core.ir import Node
-from kbnf_core.ir.build import alternation, repeated, sequence
-from kbnf_core.languages.json_schema.atoms import Length
+from kbnf_core.ir.build import EMPTY, alternation, call, distinct, repeated, sequence
+from kbnf_core.languages.json_schema.prelude import Spelling
+from kbnf_core.languages.json_schema.problems import too_large
+from kbnf_core.languages.json_schema.value_sets import Length, Lengths, compiled_pattern
+from kbnf_core.text.budget import Budget
+
+S = TypeVar("S", bound=Hashable)
+
+
+class Step(NamedTuple, Generic[S]):
+    """What a state can do: end here, or read an expression and be in the next state."""
+
+    accepting: bool
+    edges: Sequence[tuple[Node, S]]
+
+
+EDGE = 50
+"""What an edge is counted as: it is followed, and its expression is made, twice."""
+
+
+class Rules:
+    """Where rules go: ``fresh`` takes a hint for a name and returns the name."""
+
+    def __init__(
+        self, fresh: Callable[[str], str], add: Callable[[str, Node], None], budget: Budget
+    ) -> None:
+        self.budget = budget
+        self.fresh = fresh
+        self.add = add
+
+
+def write_linear(
+    start: S, step: Callable[[S], Step[S]], rules: Rules, hint: str, most: int
+) -> Node | None:
+    """Return what an automaton accepts, its other states being rules; None for nothing.
+
+    Raises ProblemError where it has more than ``most`` states.
+    """
+    steps = {start: step(start)}
+    order = [start]
+    for state in order:
+        rules.budget.spend(EDGE * (1 + len(steps[state].edges)))
+        for _, after in steps[state].edges:
+            if after not in steps:
+                steps[after] = step(after)
+                order.append(after)
+        if len(order) > most:
+            raise too_large("states of a counted value", most, "steps")
+    live = _live(steps)
+    if start not in live:
+        return None
+    again = any(after == start for state in live for _, after in steps[state].edges)
+    names: dict[S, str] = {}
+    for state in order:
+        ends = not any(after in live for _, after in steps[state].edges)
+        if state in live and not ends and (state != start or again):
+            names[state] = rules.fresh(hint)
+    forms = {state: call(names[state]) if state in names else EMPTY for state in live}
+    for state, name in names.items():
+        rules.add(name, _body(steps[state], forms, live))
+    return forms[start] if again else _body(steps[start], forms, live)
+
+
+def _body(step: Step[S], forms: dict[S, Node], live: set[S]) -> Node:
+    """Return the edges of a state; those to one target are together."""
+    by_target: dict[S, list[Node]] = {}
+    for form, after in step.edges:
+        if after in live:
+            by_target.setdefault(after, []).append(form)
+    branches = [
+        sequence(alternation(distinct(read)), forms[after]) for after, read in by_target.items()
+    ]
+    return alternation([*branches, EMPTY] if step.accepting else branches)
+
+
+def _live(steps: dict[S, Step[S]]) -> set[S]:
+    """Return the states from which an accepting one is reached."""
+    sources: dict[S, list[S]] = {}
+    for state, step in steps.items():
+        for _, after in step.edges:
+            sources.setdefault(after, []).append(state)
+    live = {state for state, step in steps.items() if step.accepting}
+    queue = list(live)
+    for state in queue:
+        for source in sources.get(state, ()):
+            if source not in live:
+                live.add(source)
+                queue.append(source)
+    return live
+
 
 Write = Callable[[Sequence[Expression]], Node]
 """Writes items one after the other, as one regular expression."""
@@ -213,3 +315,55 @@ def _fixed(item: Expression) -> int | None:
             return one * low if one is not None and low == high else None
         case _:
             return None
+
+
+MOST_STATES = 200_000
+"""States over bytes."""
+
+
+def counted(lengths: Lengths, length: Length, most: int, spelling: Spelling, budget: Budget) -> Dfa:
+    """Return the JSON texts of the words, of which there are some, that have some length.
+
+    Raises LimitError beyond ``most`` states that count, or ``MOST_STATES``.
+    """
+    sets = dict.fromkeys(points for row in lengths.words.edges for points, _ in row)
+    blocks = partition(list(sets))
+    members = dict(zip(sets, blocks.members, strict=True))
+    dfa = _over_blocks(lengths, length, most, members, blocks.block_count, budget)
+    texts = [_automaton(spelling.spell(from_ranges(points))) for points in blocks.ranges()]
+    return spell(minimise(dfa, budget), letters_of([*texts, _automaton('"')]), MOST_STATES, budget)
+
+
+def _over_blocks(
+    lengths: Lengths,
+    length: Length,
+    most: int,
+    members: dict[CodePoints, tuple[int, ...]],
+    quote: int,
+    budget: Budget,
+) -> SymbolDfa:
+    """Return the words in quotes; ``quote`` is the symbol after those of the blocks."""
+    words = lengths.words
+    counting, leaving = lengths.counted(length, most, budget, ends=())
+    free = len(counting)
+    edges = [[(points, to if to >= 0 else free - 1 - to) for points, to in row] for row in leaving]
+    edges += [[(points, free + to) for points, to in row] for row in words.edges]
+    accepting = [words.accepting[here] and count >= length.low for here, count in counting]
+    accepting += words.accepting
+    start, end = len(edges), len(edges) + 1
+    rows = [[DEAD] * (quote + 1) for _ in range(end + 1)]
+    for state, may_end in enumerate(accepting):
+        row = rows[state]
+        for points, target in edges[state]:
+            for block in members[points]:
+                row[block] = target
+        if may_end:
+            row[quote] = end
+    rows[start][quote] = 0
+    return SymbolDfa(rows, [*([0] * end), ACCEPT], [start])
+
+
+def _automaton(regex: str) -> Dfa:
+    compiled = compiled_pattern(regex)
+    assert compiled.dfa is not None  # noqa: S101 - the expression is ours
+    return compiled.dfa

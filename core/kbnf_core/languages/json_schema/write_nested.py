@@ -19,7 +19,6 @@ from typing import Protocol
 from kbnf_core.automata.decimals import GREATER, LESS
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence
-from kbnf_core.languages.json_schema.atoms import INTEGER, Compared, OneOf
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
     NOTHING,
@@ -32,9 +31,14 @@ from kbnf_core.languages.json_schema.expressions import (
     is_within,
     other,
 )
-from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
-from kbnf_core.languages.json_schema.nested import Arrays, Objects, Region, without
-from kbnf_core.languages.json_schema.normal_form import Part, Plain
+from kbnf_core.languages.json_schema.normal_form import (
+    Arrays,
+    Objects,
+    Part,
+    Plain,
+    Region,
+    without,
+)
 from kbnf_core.languages.json_schema.options import Options, Order, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import Member, Prelude, around, listed, some
 from kbnf_core.languages.json_schema.problems import (
@@ -44,7 +48,15 @@ from kbnf_core.languages.json_schema.problems import (
     unsupported,
 )
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
-from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, Restricted
+from kbnf_core.languages.json_schema.value_sets import (
+    INTEGER,
+    STEPS,
+    Compared,
+    Kind,
+    OneOf,
+    Restricted,
+)
+from kbnf_core.languages.json_schema.write_counts import Rules, Step, write_linear
 from kbnf_core.text.budget import Budget
 
 

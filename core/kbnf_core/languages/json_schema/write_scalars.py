@@ -2,7 +2,7 @@
 
 From an automaton of strings its JSON texts follow without a regular expression between: its bytes
 are symbols, of which those that mean themselves are spelled so, the others after a backslash. A
-``Notation`` beside an automaton says what it was made of, for ``notations``, which writes it where
+``Notation`` beside an automaton says what it was made of, for ``readable``, which writes it where
 somebody reads it.
 """
 
@@ -17,12 +17,21 @@ from itertools import chain
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, fold
 from kbnf_core.automata.algebra import Sequence as Items
-from kbnf_core.automata.alphabet import ByteClasses, class_count, first_bytes, join, separate
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.automata.codepoints import ANY, CodePoints, difference, from_text
 from kbnf_core.automata.decimals import EQUAL, compared
-from kbnf_core.automata.dfa import ACCEPT, DEAD, Dfa, SymbolDfa, empty
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import (
+    ACCEPT,
+    DEAD,
+    ByteClasses,
+    Dfa,
+    SymbolDfa,
+    class_count,
+    empty,
+    first_bytes,
+    join,
+    separate,
+)
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.expression import Expression as Regex
 from kbnf_core.automata.regex.syntax import Characters
@@ -30,20 +39,8 @@ from kbnf_core.automata.spell import Letters, spell
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
-from kbnf_core.languages.json_schema.atoms import (
-    INTEGER,
-    Atom,
-    Compared,
-    Length,
-    Matching,
-    Multiple,
-    OneOf,
-)
-from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.expressions import number_text
 from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
-from kbnf_core.languages.json_schema.lengths import Lengths, counted, lengths_of
-from kbnf_core.languages.json_schema.linear import Rules, Step, write_linear
 from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
 from kbnf_core.languages.json_schema.prelude import (
@@ -51,6 +48,7 @@ from kbnf_core.languages.json_schema.prelude import (
     WHOLE,
     WHOLE_DIGITS,
     Prelude,
+    Spelling,
     digits,
     integers,
     regex,
@@ -63,16 +61,32 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     too_many_states,
 )
-from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
+from kbnf_core.languages.json_schema.value_sets import (
+    INTEGER,
+    Compared,
+    Kind,
+    Length,
+    Lengths,
+    Matching,
+    Multiple,
+    OneOf,
+    Restricted,
+    lengths_of,
+)
 from kbnf_core.languages.json_schema.write_counts import (
     MOST_BRANCHES,
+    Rules,
+    Step,
+    counted,
     is_implied,
     is_looped,
     may_repeat_much,
     print_items,
     write_large_counts,
+    write_linear,
     write_one_loop,
 )
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import NOWHERE
 
 _WRITTEN = b'"\\bfnrtu0123456789abcdefABCDEF'
@@ -318,7 +332,7 @@ class ScalarWriter:
 
     def _string(self, part: Restricted, hint: str) -> Node | None:
         words = part.excluded
-        if len(words) and _only_leaves_out(part):
+        if words and all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals):
             automaton = all_but(words, self._prelude.spelling)
             if automaton is not None:
                 return Regular(automaton, NOWHERE, Others(words))
@@ -491,16 +505,12 @@ class ScalarWriter:
             return self._prelude.use("integer")
         if part.finite is not None:
             return self._numbers(part.finite)
-        dfa = self._number_texts(part)
-        return None if dfa.is_empty else Regular(dfa, NOWHERE, Numbers(hint))
-
-    def _number_texts(self, part: Restricted) -> Dfa:
-        """Return the decimal texts of a set of numbers, with more digits where none has so few."""
         numbers = part.dfa(self._rules.budget)
-        found = operations.intersect(numbers, self._decimals(part))
-        if found.is_empty and self._prelude.has_bounded_digits:
-            return operations.intersect(numbers, self._decimals(part, is_wide=True))
-        return found
+        dfa = operations.intersect(numbers, self._decimals(part))
+        if dfa.is_empty and self._prelude.has_bounded_digits:
+            # None has so few digits.
+            dfa = operations.intersect(numbers, self._decimals(part, is_wide=True))
+        return None if dfa.is_empty else Regular(dfa, NOWHERE, Numbers(hint))
 
     def _decimals(self, part: Restricted, *, is_wide: bool = False) -> Dfa:
         """Return the texts to use for numbers; of any number of digits where ``is_wide``.
@@ -510,13 +520,14 @@ class ScalarWriter:
         Where there are no negative numbers there is no negative zero.
         """
         atoms = [atom for atom, wanted in part.literals if wanted]
-        bounds = [atom.bound for atom in atoms if isinstance(atom, Compared)]
+        compares = [atom for atom in atoms if isinstance(atom, Compared)]
+        bounds = [atom.bound for atom in compares]
         divisors = [atom.divisor for atom in atoms if isinstance(atom, Multiple)]
         places = [_places(divisor) for divisor in divisors]
         whole, fraction = integers(None), digits(None)
         are_bounded = self._prelude.has_bounded_digits and not is_wide
         if are_bounded:
-            most = max(map(_whole_digits, (*bounds, *divisors)), default=0)
+            most = max((each.adjusted() + 1 for each in (*bounds, *divisors) if each), default=0)
             whole = WHOLE if most < WHOLE_DIGITS else integers(most)
             fraction = digits(max(FRACTION_DIGITS, *map(_places, bounds), *places, 1))
         below_one = ""
@@ -526,15 +537,16 @@ class ScalarWriter:
             behind = rf"(?:\.{digits(min(places))})?"
         else:
             behind = rf"(?:\.{fraction})?"
-            if are_bounded and any(_leaves_out_zero(atom) for atom in atoms):
+            if are_bounded and any(not atom.bound and not atom.wanted & EQUAL for atom in compares):
                 # Next to zero, digits count from the first that is not 0: else each 0 is a case.
                 below_one = r"|-?0\.0{0,16}[1-9][0-9]{0,16}"
         if below_one:
             whole = whole.replace("0|", "", 1)
         texts = Matching(f"{whole}{behind}{below_one}").dfa()
-        if all(atom.holds(_JUST_BELOW_ZERO) for atom in atoms if isinstance(atom, Compared)):
+        if all(atom.holds(_JUST_BELOW_ZERO) for atom in compares):
             return texts
-        return operations.difference(texts, _negative_zero())
+        zeros, negative = compared(Decimal(0), EQUAL), Matching("-(?s:.)*").dfa()
+        return operations.difference(texts, operations.intersect(zeros, negative))
 
     def _numbers(self, values: Iterable[Decimal]) -> Node:
         """Return the texts of some numbers; zeros after the point change nothing.
@@ -677,19 +689,9 @@ def _bounded_runs(pattern: str, runs: tuple[CodePoints, ...]) -> str:
     return pattern if bounded is found else print_expression(bounded)
 
 
-def _leaves_out_zero(atom: Atom) -> bool:
-    """Tell whether a bound is 0, and not itself allowed."""
-    return isinstance(atom, Compared) and not atom.bound and not atom.wanted & EQUAL
-
-
 def _places(number: Decimal) -> int:
     """Return the digits after the point of a number."""
     return max(-int(number.normalize().as_tuple().exponent), 0)
-
-
-def _whole_digits(number: Decimal) -> int:
-    """Return the digits before the point of a number."""
-    return max(number.adjusted(), 0) + 1 if number else 1
 
 
 def _is_long(form: Node) -> bool:
@@ -707,12 +709,3 @@ def _is_length(part: Restricted) -> bool:
     """Tell whether a set is all strings of some lengths."""
     atom, wanted = part.literals[0]
     return len(part.literals) == 1 and wanted and isinstance(atom, Length)
-
-
-def _only_leaves_out(part: Restricted) -> bool:
-    """Tell whether a set is everything but some values."""
-    return all(not wanted and isinstance(atom, OneOf) for atom, wanted in part.literals)
-
-
-def _negative_zero() -> Dfa:
-    return operations.intersect(compared(Decimal(0), EQUAL), Matching("-(?s:.)*").dfa())

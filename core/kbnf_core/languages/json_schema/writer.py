@@ -14,11 +14,8 @@ from itertools import chain
 from typing import NoReturn, cast
 
 from kbnf_core import ir
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.ir import Node, calls
 from kbnf_core.ir.build import alternation, call, sequence, text
-from kbnf_core.languages.json_schema.atoms import OneOf
-from kbnf_core.languages.json_schema.characters import spell_text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
@@ -26,19 +23,19 @@ from kbnf_core.languages.json_schema.expressions import (
     Expression,
     Ref,
 )
-from kbnf_core.languages.json_schema.linear import Rules
 from kbnf_core.languages.json_schema.names import Names, is_definition, last_step
-from kbnf_core.languages.json_schema.nested import Arrays, Objects
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
+    Arrays,
     NormalForm,
+    Objects,
     Part,
     Plain,
     Type,
 )
 from kbnf_core.languages.json_schema.options import Order
-from kbnf_core.languages.json_schema.prelude import NAMES, Prelude
+from kbnf_core.languages.json_schema.prelude import NAMES, Prelude, spell_text
 from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
     Problem,
@@ -57,12 +54,15 @@ from kbnf_core.languages.json_schema.value_sets import (
     MANY_COUNTED,
     STEPS,
     Kind,
+    OneOf,
     Restricted,
     counted_together,
 )
+from kbnf_core.languages.json_schema.write_counts import Rules
 from kbnf_core.languages.json_schema.write_nested import write_array, write_object
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.collecting import weakly
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import NOWHERE
 
@@ -143,23 +143,25 @@ class Writer:
         """Return the rules that were written or used."""
         return {**self.bodies, **self.prelude.bodies()}
 
-    def pointer_of(self, name: str, rules: Mapping[str, Node]) -> str:
-        """Return the JSON Pointer of a rule; ``rules`` are the meanings of all."""
-        self._current = self._owner(name, rules)
-        return self.pointer()
+    def pointers_of(self, names: Iterable[str], rules: Mapping[str, Node]) -> dict[str, str]:
+        """Return the JSON Pointers of rules: of the schema of each, or of the first that calls it.
 
-    def _owner(self, name: str, rules: Mapping[str, Node]) -> Expression:
-        """Return the schema that a rule is of, or the first rule that calls it."""
+        ``rules`` are the meanings of all.
+        """
         owners = {**self._owners, **{rule: each for each, rule in self._known.items()}}
         callers: dict[str, str] = {}
         for rule, body in rules.items():
             for each in calls(body):
                 callers.setdefault(each.nonterminal, rule)
-        tried = {name}
-        while name not in owners and callers.get(name, name) not in tried:
-            name = callers[name]
-            tried.add(name)
-        return owners.get(name, ANYTHING)
+        found: dict[str, str] = {}
+        for name in names:
+            at, way = name, {name: None}
+            while at not in owners and at not in found and callers.get(at, at) not in way:
+                at = callers[at]
+                way[at] = None
+            known = found[at] if at in found else self._pointer_in(owners.get(at, ANYTHING))
+            found.update(dict.fromkeys(way, known))
+        return found
 
     def write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
@@ -203,7 +205,10 @@ class Writer:
 
     def pointer(self, keyword: str = "") -> str:
         """Return the JSON Pointer of the schema being written, or of a keyword of it."""
-        inner = [self._current, *getattr(self._current, "parts", ())]
+        return self._pointer_in(self._current, keyword)
+
+    def _pointer_in(self, expression: Expression, keyword: str = "") -> str:
+        inner = [expression, *getattr(expression, "parts", ())]
         places = [self.schemas.document.place(e) for e in inner if isinstance(e, Ref)]
         for place in places:
             if keyword and keyword in place.contents:

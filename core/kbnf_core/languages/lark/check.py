@@ -5,7 +5,7 @@ unused, or unreachable) are reported of what was written.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from kbnf_core.ir.analysis import reachable
@@ -84,7 +84,9 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
     written = parse_lark(source, request.limits)
     if looks_like_gbnf:
         gbnf = parse_gbnf(source, request.limits)
-        if written.diagnostics or not _has_errors(gbnf.diagnostics):
+        if written.diagnostics or not any(
+            each.severity is Severity.ERROR for each in gbnf.diagnostics
+        ):
             gbnf.start = request.start or GBNF.start
             return gbnf
     remarks = tuple(comments_of(source))
@@ -128,10 +130,6 @@ def _in_the_other_dialect(outcome: Outcome, source: Source, setting: Setting) ->
     helps = ("say so with a line `%llguidance {}` at the top, or write what Lark reads",)
     other.report.notes.append(Diagnostic(DIALECT, message, source, first.span, helps=helps))
     return other
-
-
-def _has_errors(found: Iterable[Diagnostic]) -> bool:
-    return any(each.severity is Severity.ERROR for each in found)
 
 
 def _start(document: lark.Document) -> str | None:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.conversion.rewrite import Placing, placed
 from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Repeat
@@ -45,8 +44,8 @@ from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateUse, Use, postorder
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import unreadable
-from kbnf_core.text.errors import ConfigError, WorkLimitError
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.errors import ConfigError, LimitError, WorkLimitError
+from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import NoJsonError, as_number, end_of_json, refuse_halves
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span, pointers
@@ -182,7 +181,7 @@ class Member:
 def list_members(text: str) -> Iterator[tuple[object, Member | None]]:
     """Yield the name and the Lark of each member of a list of grammars.
 
-    Raises the exceptions of what is no such list.
+    Raises the exceptions of any other value.
     """
     grammars = json.loads(text, parse_int=as_number)["grammars"]
     places = dict(pointers(text))

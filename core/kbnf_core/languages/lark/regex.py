@@ -27,13 +27,21 @@ from typing import Any, TypeAlias, TypeVar
 from kbnf_core.automata import algebra as expression
 from kbnf_core.automata import operations, traversal
 from kbnf_core.automata.algebra import Choice, Sequence
-from kbnf_core.automata.alphabet import ByteClasses, class_count, join
-from kbnf_core.automata.determinise import from_symbols, minimise
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, rows_over, trimmed
-from kbnf_core.automata.errors import LimitError
+from kbnf_core.automata.dfa import (
+    DEAD,
+    ByteClasses,
+    Dfa,
+    SymbolDfa,
+    class_count,
+    join,
+    rows_over,
+    trimmed,
+)
 from kbnf_core.automata.explore import S, explore
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.nfa import from_symbols, minimise
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.lark.lexer.lookahead import NOTHING, Lookahead, either, numbered
+from kbnf_core.text.errors import LimitError
 
 N_co = TypeVar("N_co", covariant=True)
 

@@ -20,13 +20,11 @@ from dataclasses import dataclass, field
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.automata.characters import CharacterDfa, NotTextError, to_characters
 from kbnf_core.automata.codepoints import CodePoints
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.expression import print_characters
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.to_regex import CharacterDfa, NotTextError, to_characters, to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import is_written
 from kbnf_core.conversion.evidence import going_on
@@ -51,7 +49,7 @@ from kbnf_core.lower.endless import infinite_texts
 from kbnf_core.lower.facts import analyse as facts_of
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.errors import GrammarError, WorkLimitError
+from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Span
 
@@ -547,7 +545,7 @@ def print_definition(name: str, body: ir.Node, leaf: Leaf) -> str:
 
 
 def lay_out(name: str, branches: Iterable[str]) -> str:
-    """Return a definition of alternatives, on lines of their own if there is no room for all."""
+    """Return a definition of alternatives, on lines of their own if they do not fit on one."""
     texts = [*branches]
     line = f"{name}: {' | '.join(texts)}"
     return line if len(line) <= _WIDTH else f"{name}: " + "\n    | ".join(texts)

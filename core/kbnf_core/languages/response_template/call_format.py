@@ -19,9 +19,8 @@ from kbnf_core.automata.algebra import Choice, Repeat, fold, postorder
 from kbnf_core.automata.algebra import Sequence as InOrder
 from kbnf_core.automata.codepoints import ANY, difference, from_text, intersect
 from kbnf_core.automata.expression import Builder, print_characters, print_expression
-from kbnf_core.automata.regex.reader import WHITE_SPACE
 from kbnf_core.automata.regex.search import Pattern
-from kbnf_core.automata.regex.syntax import Characters, Named, Node
+from kbnf_core.automata.regex.syntax import WHITE_SPACE, Characters, Named, Node
 from kbnf_core.languages.response_template.template import (
     INVALID,
     PLACEHOLDER,

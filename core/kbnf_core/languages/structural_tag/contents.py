@@ -25,11 +25,9 @@ from typing import Any, Generic, TypeVar
 from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.avoid import avoid_literals
-from kbnf_core.automata.characters import NotTextError
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.to_regex import to_regex
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
@@ -67,6 +65,7 @@ from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 

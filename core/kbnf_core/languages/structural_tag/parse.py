@@ -106,6 +106,10 @@ class TagReading(Parsed):
             return super().place(rule)
         return self._report.span(self._pointers.get(rule, ""))
 
+    def release(self) -> None:
+        """Forget what was read of the schemas, which is much to keep."""
+        self._report.written.clear()
+
     def lint(self) -> tuple[Diagnostic, ...]:
         """Return what is suspicious in the schemas of a tag."""
         return () if self._report.errors else tuple(self._suspicious())

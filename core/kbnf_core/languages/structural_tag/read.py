@@ -16,7 +16,7 @@ from kbnf_core.languages.json_schema.bundle import bundle_each
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.files import Imports
 from kbnf_core.text.json_text import NoJsonError, parse_json
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from kbnf_core import ir
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.frontend import Language
 from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.kbnf.parsed import Request
@@ -37,7 +36,7 @@ from kbnf_core.languages.structural_tag.nested import (
 )
 from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report, Token
 from kbnf_core.languages.structural_tag.xml import Arguments
-from kbnf_core.text.errors import WorkLimitError
+from kbnf_core.text.errors import LimitError, WorkLimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
@@ -49,9 +48,9 @@ START = "start"
 _COMPOSED: dict[str, Callable[[Sequence[ir.Node]], ir.Node]] = {
     "sequence": lambda parts: sequence(*parts),
     "or": alternation,
-    "optional": lambda parts: optional(*parts),
-    "plus": lambda parts: repeated(*parts, 1, None),
-    "star": lambda parts: repeated(*parts, 0, None),
+    "optional": lambda parts: optional(parts[0]),
+    "plus": lambda parts: repeated(parts[0], 1, None),
+    "star": lambda parts: repeated(parts[0], 0, None),
 }
 """The formats whose expressions are those of their parts alone."""
 

@@ -61,7 +61,7 @@ from kbnf_core.languages.tools.rendering import MadeOf
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import BELOW, Imports
+from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.json_text import Json, NoJsonError, parse_json
 from kbnf_core.text.source import Source
 

@@ -28,8 +28,7 @@ from kbnf_core.ir import (
     calls,
     children,
 )
-from kbnf_core.lint.analysis import show, show_name, spelling_bytes
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, show, show_name, spelling_bytes
 from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 

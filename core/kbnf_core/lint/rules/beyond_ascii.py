@@ -4,13 +4,12 @@ import re
 from collections.abc import Iterator
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import Text
 from kbnf_core.languages import KBNF
-from kbnf_core.lint.analysis import classes_in, patterns_in
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, classes_in, patterns_in
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
 
 RULES = (Rule("I206", "beyond-ascii", "A part of a regular expression matches more than ASCII."),)

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kbnf_core.lint.analysis import describe
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, describe
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 from kbnf_core.text.errors import EngineError
 

@@ -32,12 +32,18 @@ from kbnf_core.ir import (
 )
 from kbnf_core.kbnf.tree import Exception_
 from kbnf_core.kernel import has_engine
-from kbnf_core.lint.analysis import show
 from kbnf_core.lint.rules import exceptions, never_entered, never_reached
 from kbnf_core.lint.rules.never_entered import ending_by_the_model, pragma_fix
-from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.facts import Analysis, analyse
-from kbnf_core.lower.first_follow import END, Firsts, Follow, follow_sets, parts_and_follow
+from kbnf_core.lint.subject import Needs, Subject, show
+from kbnf_core.lower.facts import (
+    END,
+    Analysis,
+    Firsts,
+    Follow,
+    analyse,
+    follow_sets,
+    parts_and_follow,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 from kbnf_core.text.errors import WorkLimitError

@@ -6,8 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Node, Repeat, Sequence
 from kbnf_core.kbnf import tree
-from kbnf_core.lint.analysis import show_name
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, show_name
 from kbnf_core.lower.facts import Analysis, Facts
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.text.source import Span

@@ -8,9 +8,8 @@ from kbnf_core.frontend import Reading
 from kbnf_core.kbnf.printer import spell_regex
 from kbnf_core.kbnf.tree import Exception_, Sequence, Terminal
 from kbnf_core.languages import KBNF
-from kbnf_core.lint.analysis import show
-from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.excepted import ExcludedWords
+from kbnf_core.lint.subject import Needs, Subject, show
+from kbnf_core.lower.translate import ExcludedWords
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label, Rule
 
 RULES = (

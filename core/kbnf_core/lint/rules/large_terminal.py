@@ -4,12 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Regular, postorder
 from kbnf_core.kbnf import tree
-from kbnf_core.lint.analysis import patterns_in
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, patterns_in
 from kbnf_core.text.diagnostics import Diagnostic, Label, Rule
 
 RULES = (Rule("W701", "large-terminal", "A terminal needs very many states."),)

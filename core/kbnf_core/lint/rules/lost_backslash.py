@@ -11,8 +11,7 @@ from kbnf_core.frontend import Reading
 from kbnf_core.kbnf.printer import as_read
 from kbnf_core.kbnf.tree import ByteString, Terminal, Text
 from kbnf_core.languages import BNF, GBNF, KBNF
-from kbnf_core.lint.analysis import classes_in, patterns_in
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, classes_in, patterns_in
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 
 RULES = (Rule("W205", "lost-backslash", "A backslash seems to be lost, in a class or in `'xb0'`."),)

@@ -61,7 +61,7 @@ def _uses(document: Document) -> dict[str, set[str]]:
 def _used_in(definition: Definition) -> Iterator[str]:
     # bnf_sampler's `<except!([name])>` asks the vocabulary what a rule begins with.
     if "(" in definition.name.value:
-        from kbnf_core.languages.bnf.vocabulary import excluded_rule
+        from kbnf_core.languages.bnf.parse import excluded_rule
 
         excluded = excluded_rule(definition.name.value)
         if excluded is not None:

@@ -13,8 +13,7 @@ from kbnf_core.config import Finish
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, Regular, Repeat, Sequence, calls
 from kbnf_core.languages import KBNF
-from kbnf_core.lint.analysis import show
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, show
 from kbnf_core.lower.facts import Analysis, Facts
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
 from kbnf_core.text.source import Span

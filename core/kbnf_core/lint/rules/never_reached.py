@@ -4,14 +4,13 @@ from collections.abc import Iterator
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.config import Finish
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Choice, Node
-from kbnf_core.lint.analysis import TOO_LARGE
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import TOO_LARGE, Needs, Subject
 from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.errors import LimitError
 
 RULES = (
     Rule("W301", "never-reached-alternative", "Eager finish ends before this alternative can."),

@@ -12,16 +12,15 @@ from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.explore import shortest_word_to
 from kbnf_core.frontend import EFFORT, Reading
 from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, children, postorder
-from kbnf_core.lint.analysis import TOO_LARGE, show, spelling_bytes
-from kbnf_core.lint.subject import Needs, Subject
-from kbnf_core.lower.first_follow import Firsts
+from kbnf_core.lint.subject import TOO_LARGE, Needs, Subject, show, spelling_bytes
+from kbnf_core.lower.facts import Firsts
 from kbnf_core.lower.regular import NotRegularError
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Label, Rule
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import Span
 
 MOST_RESTS = 20_000

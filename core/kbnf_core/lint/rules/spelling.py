@@ -39,7 +39,7 @@ def _in_node(
     missing: frozenset[int],
     specials: "Specials",
 ) -> Iterator[Diagnostic]:
-    from kbnf_core.mask.terminals import lacking_token
+    from kbnf_core.mask.masks import lacking_token
 
     match node:
         case Literal(data):

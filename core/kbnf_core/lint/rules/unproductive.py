@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from kbnf_core.frontend import Reading
 from kbnf_core.ir import Call, Choice, Grammar, Node, calls
-from kbnf_core.lint.analysis import show_name
-from kbnf_core.lint.subject import Needs, Subject
+from kbnf_core.lint.subject import Needs, Subject, show_name
 from kbnf_core.lower.facts import Analysis, Facts
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 

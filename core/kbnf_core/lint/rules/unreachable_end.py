@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kbnf_core.config import Finish
-from kbnf_core.lint.analysis import describe
-from kbnf_core.lint.subject import COMPILED, Needs, Subject
+from kbnf_core.lint.subject import COMPILED, Needs, Subject, describe
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Rule
 from kbnf_core.text.errors import EngineError
@@ -23,7 +22,7 @@ NEEDS = Needs.TABLES
 def check(subject: Subject) -> Iterator[Diagnostic]:
     """Yield a finding if no row of tokens is a complete text, or none can be ended."""
     from kbnf_core.mask.completion import MAX_WORK, shortest_completion
-    from kbnf_core.mask.nearest_end import MOST_REACHED, MOST_VISITED
+    from kbnf_core.mask.finish import MOST_REACHED, MOST_VISITED
 
     if subject.options.vocabulary is None:
         return

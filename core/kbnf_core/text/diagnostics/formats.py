@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, TypeAlias
 
-from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
+from kbnf_core.text.diagnostics import Diagnostic, Fix
 from kbnf_core.text.diagnostics.catalogue import CATALOGUE, Rule, Severity, read_page
 from kbnf_core.text.diagnostics.segments import plain, visible
 from kbnf_core.text.diagnostics.stored import fingerprints
@@ -99,7 +99,7 @@ def _diagnostic_value(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _notes(diagnostic: Diagnostic) -> list[str]:
-    """Return everything that is said beside the message; further places lead with theirs."""
+    """Return everything that is reported beside the message; further places lead with theirs."""
     places = [
         f"{label.message} (line {line}, column {column})"
         for label in diagnostic.labels
@@ -109,12 +109,11 @@ def _notes(diagnostic: Diagnostic) -> list[str]:
 
 
 def _fix_value(source: Source, fix: Fix) -> dict[str, Any]:
-    edits = [_edit_value(source, edit) for edit in fix.edits]
+    edits = [
+        {"span": span_value(source, edit.span), "replacement": edit.replacement}
+        for edit in fix.edits
+    ]
     return {"message": fix.message, "safe": fix.safe, "edits": edits}
-
-
-def _edit_value(source: Source, edit: Edit) -> dict[str, Any]:
-    return {"span": span_value(source, edit.span), "replacement": edit.replacement}
 
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
@@ -164,7 +163,13 @@ def _result(diagnostic: Diagnostic, index: int, fingerprint: str) -> dict[str, A
         "level": _LEVELS[diagnostic.severity],
         "message": {"text": ". ".join((diagnostic.message, *remarks))},
         "locations": [_place(diagnostic)],
-        "relatedLocations": [_related(diagnostic.source, label) for label in diagnostic.labels],
+        "relatedLocations": [
+            {
+                "physicalLocation": _location(diagnostic.source, label.span),
+                "message": {"text": label.message},
+            }
+            for label in diagnostic.labels
+        ],
         "partialFingerprints": {"kbnfLine/v1": fingerprint},
         "fixes": [_sarif_fix(diagnostic.source, fix) for fix in diagnostic.fixes],
         **({"properties": dict(diagnostic.details)} if diagnostic.details else {}),
@@ -177,10 +182,6 @@ def _place(diagnostic: Diagnostic) -> dict[str, Any]:
     if diagnostic.pointer is not None:
         place["logicalLocations"] = [{"fullyQualifiedName": diagnostic.pointer}]
     return place
-
-
-def _related(source: Source, label: Label) -> dict[str, Any]:
-    return {"physicalLocation": _location(source, label.span), "message": {"text": label.message}}
 
 
 def _location(source: Source, span: Span) -> dict[str, Any]:
@@ -209,19 +210,18 @@ def _region(source: Source, span: Span) -> dict[str, int]:
 
 
 def _sarif_fix(source: Source, fix: Fix) -> dict[str, Any]:
-    replacements = [_replacement(source, edit) for edit in fix.edits]
+    replacements = [
+        {
+            "deletedRegion": _region(source, edit.span),
+            "insertedContent": {"text": edit.replacement},
+        }
+        for edit in fix.edits
+    ]
     change = {"artifactLocation": _artifact(source), "replacements": replacements}
     return {
         "description": {"text": fix.message},
         "artifactChanges": [change],
         "properties": {"safe": fix.safe},
-    }
-
-
-def _replacement(source: Source, edit: Edit) -> dict[str, Any]:
-    return {
-        "deletedRegion": _region(source, edit.span),
-        "insertedContent": {"text": edit.replacement},
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 from kbnf_core.text.errors import MissingExtraError, VocabularyError
 from kbnf_core.text.files import read_file
 from kbnf_core.vocab.byte_pairs import BytePairs
-from kbnf_core.vocab.hub import FILES_BESIDE
+from kbnf_core.vocab.files import FILES_BESIDE
 
 _T = TypeVar("_T")
 

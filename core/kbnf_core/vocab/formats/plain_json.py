@@ -27,13 +27,9 @@ def _id(key: str) -> int:
 def _bytes(key: str, value: object) -> bytes:
     if isinstance(value, str):
         return encode(value, f"token {key}")
-    if isinstance(value, list) and all(_is_byte(item) for item in value):
+    if isinstance(value, list) and all(type(item) is int and 0 <= item <= 255 for item in value):
         return bytes(value)
     raise VocabularyError(f"token {key} should be a text or a list of bytes, not {value!r:.40}")
-
-
-def _is_byte(item: object) -> bool:
-    return type(item) is int and 0 <= item <= 255
 
 
 def _fits(file: VocabularyFile) -> bool:

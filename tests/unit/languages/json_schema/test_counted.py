@@ -6,14 +6,14 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata import operations
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.convert import from_json_schema
-from kbnf_core.languages.json_schema import lengths as counted_module
-from kbnf_core.languages.json_schema.atoms import Length, Matching
-from kbnf_core.languages.json_schema.characters import Spelling
-from kbnf_core.languages.json_schema.lengths import Lengths, counted
+from kbnf_core.languages.json_schema import write_counts as counted_module
+from kbnf_core.languages.json_schema.prelude import Spelling
+from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
+from kbnf_core.languages.json_schema.write_counts import counted
 from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
 from kbnf_testing.schemas import json_schema_grammar
 
 WORDS = r"(?:\S+\s+){0,4}\S+"

@@ -11,15 +11,19 @@ import pytest
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.automata import operations
 from kbnf_core.automata.expression import Builder, Expression
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import sequence, text
 from kbnf_core.languages.json_schema import patterns, write_counts
-from kbnf_core.languages.json_schema.atoms import Length, Matching
-from kbnf_core.languages.json_schema.characters import LETTERS, Spelling
 from kbnf_core.languages.json_schema.patterns import conditions, without_count
-from kbnf_core.languages.json_schema.prelude import regex
-from kbnf_core.languages.json_schema.value_sets import Kind, Restricted, counted_together
+from kbnf_core.languages.json_schema.prelude import LETTERS, Spelling, regex
+from kbnf_core.languages.json_schema.value_sets import (
+    Kind,
+    Length,
+    Matching,
+    Restricted,
+    counted_together,
+)
 from kbnf_core.languages.json_schema.write_counts import write_large_counts
 from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.lower.regular import automaton_of

@@ -11,20 +11,24 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import is_equal
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options, parse, write_scalars
 from kbnf_core.languages.json_schema import document as document_module
-from kbnf_core.languages.json_schema.atoms import Matching
-from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.document import Document, read_json
 from kbnf_core.languages.json_schema.expressions import AllOf, Ref
-from kbnf_core.languages.json_schema.lengths import Lengths, lengths_of
 from kbnf_core.languages.json_schema.names import all_but, regex_but
 from kbnf_core.languages.json_schema.normal_form import NormalForm, Products
+from kbnf_core.languages.json_schema.prelude import Spelling
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
+from kbnf_core.languages.json_schema.value_sets import (
+    Kind,
+    Lengths,
+    Matching,
+    Restricted,
+    lengths_of,
+)
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
 from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.lower.facts import analyse

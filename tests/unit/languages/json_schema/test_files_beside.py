@@ -10,7 +10,7 @@ from kbnf_core import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.store.keys import recipe_of
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.imports import ANYWHERE, BELOW, Imports
+from kbnf_core.text.files import ANYWHERE, BELOW, Imports
 from kbnf_testing.membership import Language
 
 _OLD = "http://json-schema.org/draft-07/schema#"

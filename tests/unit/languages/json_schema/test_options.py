@@ -16,8 +16,8 @@ from kbnf_core.languages.json_schema import (
     Options,
     Order,
     Whitespace,
-    embed_json_schema,
 )
+from kbnf_core.languages.json_schema.parse import embed_json_schema
 
 Prepare = Callable[..., Callable[[str], bool]]
 PAIR = {"type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "null"}}}

@@ -11,7 +11,6 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.languages.json_schema import Options
-from kbnf_core.languages.json_schema.atoms import Length
 from kbnf_core.languages.json_schema.document import Document, Place, read_json
 from kbnf_core.languages.json_schema.expressions import (
     AllOf,
@@ -23,11 +22,10 @@ from kbnf_core.languages.json_schema.expressions import (
     common,
     other,
 )
-from kbnf_core.languages.json_schema.nested import Objects
-from kbnf_core.languages.json_schema.normal_form import Products, Type
+from kbnf_core.languages.json_schema.normal_form import Objects, Products, Type
 from kbnf_core.languages.json_schema.problems import NarrowableError
 from kbnf_core.languages.json_schema.schemas import Schemas
-from kbnf_core.languages.json_schema.value_sets import Kind, Restricted
+from kbnf_core.languages.json_schema.value_sets import Kind, Length, Restricted
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import EngineError
 from kbnf_testing.schemas import json_schema_grammar

@@ -20,7 +20,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.languages.json_schema import schema_text
+from kbnf_core.languages.json_schema.language import schema_text
 from kbnf_core.lint.check import check
 from kbnf_testing.samples import examples
 

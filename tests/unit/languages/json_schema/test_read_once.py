@@ -24,6 +24,7 @@ from kbnf_core.languages.json_schema import parse
 from kbnf_core.languages.json_schema.document import Document, check_schema, read_json
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.tools import parse as tools
+from kbnf_core.lint.check import check
 from kbnf_core.text.json_text import parse_json
 
 SCHEMA = {
@@ -134,6 +135,60 @@ def test_a_grammar_does_not_read_its_schema_again(counts: Counter[str], made: st
     made_of_it = getattr(grammar, made)
     assert made_of_it() if callable(made_of_it) else made_of_it
     assert not counts.keys() & {"read_json", "parse_json", "check_schema"}
+
+
+CONTRADICTORY = {
+    "properties": {
+        "low": {"type": "integer", "minimum": 5, "maximum": 2},
+        "again": {"items": {"type": "integer", "minimum": 5, "maximum": 2}},
+        "inside": {"allOf": [{"type": "string", "pattern": "^[a-z]+$"}, {"maxLength": 0}]},
+        "endless": {"$ref": "#/$defs/endless"},
+        **{f"text{i}": {"type": "string", "pattern": f"^{i}\\s*x+$"} for i in range(3)},
+    },
+    "$defs": {
+        "endless": {
+            "type": "object",
+            "properties": {"more": {"$ref": "#/$defs/endless"}},
+            "required": ["more"],
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("value", [SCHEMA, CONTRADICTORY, False], ids=["sound", "dead", "empty"])
+def test_a_check_reads_a_schema_once(counts: Counter[str], value: Any) -> None:
+    assert check(json.dumps(value), language=JSON_SCHEMA)
+    assert counts.pop("parse_kbnf", 0) <= 1
+    assert counts == dict.fromkeys(("read_json", "parse_json", "Document", "Schemas"), 1) | {
+        "check_schema": 1
+    }
+
+
+def test_the_lints_of_a_schema_name_every_place() -> None:
+    """Also those with the contents of another place, which are read once."""
+    found = check(json.dumps(CONTRADICTORY), language=JSON_SCHEMA)
+    named = {each.message.partition(":")[0] for each in found if each.code == "W822"}
+    assert named == {
+        "/properties/low",
+        "/properties/again/items",
+        "/properties/inside/allOf",
+        "/$defs/endless",
+    }
+
+
+def test_a_schema_that_a_program_writes_is_not_read_again_for_warnings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, loads = list[str](), json.loads
+
+    def counted(text: str, **options: Any) -> Any:
+        read.append(text)
+        return loads(text, **options)
+
+    monkeypatch.setattr(json, "loads", counted)
+    with pytest.warns(UserWarning, match="did you mean `maxLength`"):
+        Grammar.from_json_schema({"maxLenght": 3})
+    assert read == ['{"maxLenght": 3}']
 
 
 def test_the_count_sees_a_second_reading(counts: Counter[str]) -> None:

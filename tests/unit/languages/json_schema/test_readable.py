@@ -11,23 +11,21 @@ import pytest
 
 from kbnf_core import Engine, Vocabulary, check
 from kbnf_core.automata import operations
-from kbnf_core.automata.characters import to_characters
 from kbnf_core.automata.expression import Builder, print_expression
 from kbnf_core.automata.operations import difference, is_equal
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.automata.to_regex import to_expression
+from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.to_regex import to_characters, to_expression
 from kbnf_core.convert import from_json_schema
 from kbnf_core.grammar import Grammar
 from kbnf_core.kbnf.build import EMPTY, call, sequence, text
 from kbnf_core.kbnf.format import format_kbnf
 from kbnf_core.kbnf.printer import print_expression as print_expression_of_kbnf
-from kbnf_core.languages.json_schema.atoms import Length, Matching
-from kbnf_core.languages.json_schema.characters import Spelling
 from kbnf_core.languages.json_schema.formats import FORMATS, bounded_format, formats_of
-from kbnf_core.languages.json_schema.lengths import Lengths
 from kbnf_core.languages.json_schema.names import all_but
 from kbnf_core.languages.json_schema.options import Digits, Formats, Options, Standard, Whitespace
+from kbnf_core.languages.json_schema.prelude import Spelling
 from kbnf_core.languages.json_schema.readable import FORMAT_RULES, tidied
+from kbnf_core.languages.json_schema.value_sets import Length, Lengths, Matching
 from kbnf_core.lower.regular import Regulars
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.source import Source

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from kbnf_core import Grammar
 from kbnf_core.convert import from_json_schema
 from kbnf_core.diff import compare
-from kbnf_core.diff.result import Relation
+from kbnf_core.diff.comparison import Relation
 from kbnf_core.languages.json_schema.formats import REGEX
 from kbnf_testing.samples import examples
 

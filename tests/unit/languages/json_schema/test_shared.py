@@ -9,7 +9,7 @@ from kbnf_core import Grammar, ir
 from kbnf_core.automata.operations import is_equal
 from kbnf_core.kbnf.build import Form, call, definition, of_ir, regex
 from kbnf_core.kbnf.printer import print_definition
-from kbnf_core.languages.json_schema.document import Document, SharedDocument
+from kbnf_core.languages.json_schema.document import Document
 from kbnf_core.languages.json_schema.expressions import Ref
 from kbnf_core.languages.json_schema.options import Escapes, Options, Standard, Whitespace
 from kbnf_core.languages.json_schema.parse import guided
@@ -108,7 +108,7 @@ def _one(contents: dict[str, Any], number: int) -> dict[str, Any]:
 )
 def test_schemas_with_the_same_contents_are_one(contents: dict[str, Any], are_one: bool) -> None:
     schema = {"properties": {str(number): _one(contents, number) for number in range(2)}}
-    read = SharedDocument(schema, Options().limits)
+    read = Document(schema, Options().limits, shares=True)
     root = read.root()
     assert isinstance(root, Ref)
     first, second = (read.inside(read.place(root), "properties", name) for name in "01")

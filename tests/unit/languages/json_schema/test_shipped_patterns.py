@@ -6,10 +6,10 @@ from zlib import decompress
 
 import pytest
 
-from kbnf_core.automata.regex import compile_regex
-from kbnf_core.languages.json_schema.atoms import PATTERNS, compiled_pattern
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard
+from kbnf_core.languages.json_schema.value_sets import PATTERNS, compiled_pattern
 from kbnf_testing.shipped_patterns import render
 
 

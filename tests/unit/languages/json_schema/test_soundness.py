@@ -7,12 +7,11 @@ from typing import Any
 import pytest
 from jsonschema.validators import Draft202012Validator, validator_for
 
-from kbnf_core.languages.json_schema import quick_validate as quick
+from kbnf_core.languages.json_schema import keywords as quick
 from kbnf_core.languages.json_schema.document import check_schema, read_json
 from kbnf_core.languages.json_schema.expressions import key_of
-from kbnf_core.languages.json_schema.keywords import SCHEMA
+from kbnf_core.languages.json_schema.keywords import SCHEMA, is_sound
 from kbnf_core.languages.json_schema.options import SchemaLimits
-from kbnf_core.languages.json_schema.quick_validate import is_sound
 
 DRAFTS = (
     *(f"http://json-schema.org/draft-0{number}/schema#" for number in (3, 4, 6, 7)),

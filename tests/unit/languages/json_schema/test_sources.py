@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.languages.json_schema import schema_text
+from kbnf_core.languages.json_schema.language import schema_text
 from kbnf_core.text.errors import ConfigError, EngineError, GrammarError
 
 pydantic = pytest.importorskip("pydantic")

@@ -12,7 +12,7 @@ from kbnf_core import Grammar, GrammarError
 from kbnf_core.frontend import Language
 from kbnf_core.languages import LANGUAGES, STRUCTURAL_TAG, TOOL_LIST
 from kbnf_core.languages.json_schema import bundle
-from kbnf_core.text.imports import ANYWHERE
+from kbnf_core.text.files import ANYWHERE
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 CITY = {

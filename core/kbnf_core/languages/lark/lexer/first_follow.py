@@ -1,6 +1,6 @@
 """FIRST and FOLLOW of a grammar over lexemes, and the terminals that are expected together.
 
-A *site* is a use of a terminal, an embedded part or a call; a *leaf* is a site that is no call.
+A *site* is a use of a terminal, an embedded part or a call; a *leaf* is any site but a call.
 Which sites may occur next within a rule is Glushkov's construction (1961); FIRST and FOLLOW of
 rules are fixpoints over it. Sets of leaves are the bits of one number.
 
@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import accumulate
 from operator import or_
-from typing import TypeGuard
 
 from kbnf_core.ir import Choice, Repeat, Sequence, postorder
 from kbnf_core.ir.analysis import fixpoint
@@ -100,7 +99,7 @@ class Positions:
         """The leaves that begin with the same bytes, and these."""
         found: dict[int, int] = {}
         for number, leaf in enumerate(self.leaves):
-            first = _first_of(leaf)
+            first = leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
             found[first] = found.get(first, 0) | 1 << number
         return [*found.items()]
 
@@ -110,10 +109,6 @@ class Positions:
         first_bytes = {mask: self.first_bytes(mask) for mask in set(self.follow)}
         pairs = zip(self.follow, self.last, strict=True)
         return tuple(first_bytes[mask] | (END if last else 0) for mask, last in pairs)
-
-
-def _first_of(leaf: Leaf) -> int:
-    return leaf.first if isinstance(leaf, Embedded) else first_bytes(leaf.terminal.dfa)
 
 
 def analyse(grammar: LexicalGrammar, confusable: Confusable | None) -> Positions:
@@ -135,7 +130,9 @@ class Analysis:
             name: [node for node in nodes if isinstance(node, Lexeme | Embedded | Call)]
             for name, nodes in self._nodes.items()
         }
-        self._leaves = [n for sites in self._sites.values() for n in sites if _is_leaf(n)]
+        self._leaves = [
+            n for sites in self._sites.values() for n in sites if not isinstance(n, Call)
+        ]
         self._numbers = {id(leaf): number for number, leaf in enumerate(self._leaves)}
         self._callees = {
             name: [site.name for site in sites if isinstance(site, Call)]
@@ -413,10 +410,6 @@ class _Together:
             return False
         rest = (self._leaves[other] for other in members(others))
         return any(isinstance(r, Lexeme) and confusable(left.terminal, r.terminal) for r in rest)
-
-
-def _is_leaf(site: Site) -> TypeGuard[Leaf]:
-    return not isinstance(site, Call)
 
 
 def _callers(calls: Mapping[str, list[tuple[str, Call]]]) -> dict[str, list[str]]:

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.alphabet import class_count, first_bytes, join
-from kbnf_core.automata.dfa import DEAD, Dfa, rows_over, trimmed
+from kbnf_core.automata.dfa import DEAD, Dfa, class_count, first_bytes, join, rows_over, trimmed
 from kbnf_core.automata.explore import explore
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.automata import is_written, write_dfa

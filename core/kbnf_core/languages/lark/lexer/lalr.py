@@ -21,11 +21,10 @@ from functools import lru_cache
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.automata.product import common_word
+from kbnf_core.automata.explore import common_word
 from kbnf_core.ir import Choice, Repeat, Sequence, children, postorder
 from kbnf_core.languages.lark.lexer.lookahead import first_bytes
-from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON
-from kbnf_core.languages.lark.lexer.scanner import Scanner, is_string, scanner_of
+from kbnf_core.languages.lark.lexer.maximal_munch import COMPARISON, Scanner, is_string, scanner_of
 from kbnf_core.languages.lark.reader.model import (
     Call,
     Embedded,
@@ -342,7 +341,7 @@ def _report(first: Terminal, second: Terminal, asks: bool, report: Report) -> No
 
 
 def _report_ignored(scanner: Scanner, ignored: Collection[Terminal], report: Report) -> None:
-    """Note where what is ignored, or not, depends on who finds it."""
+    """Note where it depends on the terminal found whether text is ignored."""
     for pattern, strings in scanner:
         for string in strings:
             if pattern not in ignored and string in ignored:

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.conversion.automata import is_written
 from kbnf_core.ir import Choice, Repeat, Sequence
 from kbnf_core.kbnf import tree
@@ -31,6 +30,7 @@ from kbnf_core.languages.lark.reader.report import (
     check_counts,
 )
 from kbnf_core.languages.lark.regex import PatternError, beginnings, matcher, parse, widths
+from kbnf_core.text.errors import LimitError
 from kbnf_core.text.source import Source, Span
 
 
@@ -99,7 +99,7 @@ class LarkTerminals(NamedTerminals[Pattern]):
 
 
 def _range(first: str, last: str) -> Pattern:
-    """Return the class that Lark writes with the ends as they are: ``"^".."z"`` is none of two."""
+    """Return the class as Lark writes it, ends unescaped: ``"^".."z"`` is not a class of two."""
     if len(unescape(first)) == len(unescape(last)) == 1 and unescape(first) <= unescape(last):
         return Pattern(f"[{first}-{last}]")
     raise RefusedError(INVALID, "the ends of a range are two characters in order")

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence, fold
-from kbnf_core.automata.determinise import from_symbols
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
-from kbnf_core.automata.product import common_word
+from kbnf_core.automata.explore import common_word
+from kbnf_core.automata.nfa import from_symbols
 from kbnf_core.automata.regex.parse import parse_regex
 from kbnf_core.automata.regex.syntax import Characters
 from kbnf_core.automata.regex.syntax import Node as Regex
@@ -38,8 +38,13 @@ from kbnf_core.languages.lark.lexer.lookahead import (
     touched,
     union,
 )
-from kbnf_core.languages.lark.lexer.maximal_munch import Class, Doubt, LexemeSplit, LexemeSplitter
-from kbnf_core.languages.lark.lexer.scanner import scanner_of
+from kbnf_core.languages.lark.lexer.maximal_munch import (
+    Class,
+    Doubt,
+    LexemeSplit,
+    LexemeSplitter,
+    scanner_of,
+)
 from kbnf_core.languages.lark.reader.model import (
     Embedded,
     Lexeme,

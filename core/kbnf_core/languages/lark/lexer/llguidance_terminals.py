@@ -12,7 +12,7 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.conversion.automata import only_text
 from kbnf_core.ir import Choice, Repeat
@@ -52,7 +52,7 @@ class Language:
 
 
 def plain_words(node: lark.Expression) -> list[str] | None:
-    """Return the texts that a node is a choice of, as they are spelt; None where it is none."""
+    """Return the texts that a node is a choice of, as they are spelt; None for any other node."""
     if not isinstance(node, Choice) or len(node.branches) < 2:
         return None
     texts = [each for each in node.branches if isinstance(each, lark.String)]
@@ -308,7 +308,7 @@ def lexeme_rule(
     report: Report,
     plain: Callable[[], Node | None],
 ) -> Node | None:
-    """Return what the rule matches; ``plain`` builds it as a rule that is no lexeme."""
+    """Return what the rule matches; ``plain`` builds it as a rule, not a lexeme."""
     given = {attribute.name.value: attribute for attribute in definition.attributes}
     if not _are_attributes(given, module, report):
         return None

@@ -13,12 +13,10 @@ from functools import lru_cache
 from itertools import chain
 
 from kbnf_core.automata import operations
-from kbnf_core.automata.alphabet import ByteClasses, class_count, join
-from kbnf_core.automata.alphabet import first_bytes as representatives
-from kbnf_core.automata.determinise import ending_in, from_symbols
-from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa
-from kbnf_core.automata.explore import explore
-from kbnf_core.automata.product import Product
+from kbnf_core.automata.dfa import DEAD, ByteClasses, Dfa, SymbolDfa, class_count, join
+from kbnf_core.automata.dfa import first_bytes as representatives
+from kbnf_core.automata.explore import Product, explore
+from kbnf_core.automata.nfa import ending_in, from_symbols
 
 END = 1 << 256
 ALL_BYTES = END - 1

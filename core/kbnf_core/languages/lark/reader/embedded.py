@@ -23,8 +23,7 @@ from kbnf_core.languages.lark.reader.report import (
     RefusedError,
     Report,
 )
-from kbnf_core.lower.facts import analyse
-from kbnf_core.lower.first_follow import Firsts
+from kbnf_core.lower.facts import Firsts, analyse
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.json_text import as_number
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -136,8 +135,9 @@ class Embedding:
 
     def _json(self, node: lark.Foreign, place: Span) -> Node:
         """``%json {...}``, with LLGuidance's meaning."""
-        from kbnf_core.languages.json_schema import Options, Standard, embed_json_schema
+        from kbnf_core.languages.json_schema import Options, Standard
         from kbnf_core.languages.json_schema.document import read_json
+        from kbnf_core.languages.json_schema.parse import embed_json_schema
         from kbnf_core.languages.json_schema.problems import ProblemError
 
         schema = json.loads(node.text, parse_int=as_number)

@@ -13,13 +13,13 @@ from difflib import get_close_matches
 from posixpath import dirname, join, normpath
 from typing import Generic, TypeVar
 
-from kbnf_core.automata.errors import LimitError
 from kbnf_core.automata.traversal import fold
 from kbnf_core.ir import Choice
 from kbnf_core.languages.lark.reader import tree as lark
 from kbnf_core.languages.lark.reader.parse import parse_lark
 from kbnf_core.languages.lark.reader.report import IMPORT, INVALID, RefusedError, Report
-from kbnf_core.text.imports import Imports
+from kbnf_core.text.errors import LimitError
+from kbnf_core.text.files import Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 

@@ -1,31 +1,111 @@
-"""The vocabulary cache: parsed vocabularies on disk, ready to be memory-mapped.
+"""The files of vocabularies: in folders, in Hugging Face's local cache, and parsed ones in ours.
 
-An entry is a container (``kbnf_core.container``) named after the *identity* of the file that was
-read: its real path, size, time and inode, the same of the companion files, the stop ids asked for,
-and the version of the reader. What is worked out of a vocabulary alone lies *beside* it, in an
-entry with the same identity. A damaged entry, or one with another identity, is a miss. Entries are
-written atomically, so any number of processes may read and write them; beyond a total size, the
-least recently used are evicted.
+Models are found in Hugging Face's cache by name; nothing is ever downloaded. It has the layout
+``models--OWNER--NAME/snapshots/COMMIT/FILES``, and in ``refs/main`` the commit of the branch
+(``huggingface_hub``, "Understand caching").
+
+An entry of the cache of parsed vocabularies is a container (``kbnf_core.container``), ready to be
+memory-mapped, and named after the *identity* of the file that was read: its real path, size, time
+and inode, the same of the companion files, the stop ids asked for, and the version of the reader.
+What is worked out of a vocabulary alone lies *beside* it, in an entry with the same identity. A
+damaged entry, or one with another identity, is a miss. Entries are written atomically, so any
+number of processes may read and write them; beyond a total size, the least recently used are
+evicted.
 """
 
 import hashlib
 import json
 import os
+import re
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from kbnf_core.text.errors import KbnfError
-from kbnf_core.text.files import cache_folder, make_room
+from kbnf_core.text.errors import KbnfError, VocabularyError
+from kbnf_core.text.files import cache_folder, make_room, read_up_to
 from kbnf_core.version import __version__
-from kbnf_core.vocab.hub import FILES_BESIDE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[Any]
+
+
+_USUAL_NAMES = ("tokenizer.json", "tekken.json", "tokenizer.model")
+
+FILES_BESIDE = ("generation_config.json", "tokenizer_config.json", "special_tokens_map.json")
+"""The files that are read along with a ``tokenizer.json``."""
+
+
+def file_of(path: Path) -> Path:
+    """Return the vocabulary file in a folder, or ``path`` itself where that is none."""
+    if not path.is_dir():
+        return path
+    for name in _USUAL_NAMES:
+        if (path / name).is_file():
+            return path / name
+    raise VocabularyError(f"{path} is a folder without {', '.join(_USUAL_NAMES)}")
+
+
+# Compiled where they are used: nearly always a vocabulary is a file.
+_NAME = r"(?a)[A-Za-z0-9_][\w.-]*(?:/[A-Za-z0-9_][\w.-]*)?"
+_FOLDER = "models--"
+_COMMIT = "[0-9a-f]{1,64}"
+
+
+def hub_folder() -> Path:
+    """Return where the cache is, whether it is there or not."""
+    for variable, below in (
+        ("HF_HUB_CACHE", ""),
+        ("HUGGINGFACE_HUB_CACHE", ""),
+        ("HF_HOME", "hub"),
+        ("XDG_CACHE_HOME", "huggingface/hub"),
+    ):
+        value = os.environ.get(variable)
+        if value:
+            return Path(value).expanduser() / below
+    return Path("~/.cache/huggingface/hub").expanduser()
+
+
+def cached_models() -> list[str]:
+    """Return the names of the models in the cache that have a tokenizer, sorted."""
+    try:
+        folders = [each.name for each in hub_folder().iterdir()]
+    except OSError:
+        return []
+    names = (each.removeprefix(_FOLDER).replace("--", "/", 1) for each in sorted(folders))
+    return [name for name in names if cached_vocabulary(name) is not None]
+
+
+def cached_vocabulary(name: str) -> Path | None:
+    """Return the vocabulary's file of a model, that of its branch first; None if there is none."""
+    if re.fullmatch(_NAME, name) is None:
+        return None
+    model = hub_folder() / f"{_FOLDER}{name.replace('/', '--')}"
+    for snapshot in _snapshots(model):
+        try:
+            return file_of(snapshot)
+        except VocabularyError:
+            continue
+    return None
+
+
+def _snapshots(model: Path) -> Iterator[Path]:
+    folder = model / "snapshots"
+    try:
+        main = read_up_to(model / "refs" / "main", 100).decode("ascii").strip()
+        if re.fullmatch(_COMMIT, main) and (folder / main).is_dir():
+            yield folder / main
+    except (OSError, ValueError):
+        pass
+    try:
+        others = sorted(folder.iterdir(), key=lambda each: (-each.stat().st_mtime, each.name))
+    except OSError:
+        return
+    yield from (each for each in others if each.is_dir())
+
 
 T = TypeVar("T")
 

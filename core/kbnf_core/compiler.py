@@ -2,8 +2,9 @@
 
 What a request names, a schema, a regular expression, a list of choices or a text in some language,
 is the key under which its grammar is kept; so is the error of one that is refused. With workers
-the work is done in processes of their own (``processes``), which send back the automata: a
-server's loop goes on meanwhile, since nothing here keeps the interpreter for long.
+the work is done in processes of their own (``processes``), which receive a ``Job`` and send back
+the automata (``Compiled``): a server's loop goes on meanwhile, since nothing here keeps the
+interpreter for long.
 """
 
 import ctypes
@@ -20,16 +21,78 @@ from time import thread_time
 from types import TracebackType
 from typing import Any
 
-from kbnf_core.compiler.jobs import Compiled, Job, compile_job
+from kbnf_core.config import Finish
 from kbnf_core.frontend import KBNF
 from kbnf_core.grammar import OF_READ, Grammar
 from kbnf_core.languages import JSON_SCHEMA, LANGUAGES, named
+from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.ahead import Ahead, ahead_for
 from kbnf_core.mask.canonical import rows_of
 from kbnf_core.processes import Pool, Process, ProcessError, StartError
 from kbnf_core.text.errors import ConfigError, InternalError, KbnfError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be compiled: a text, its language, and settings in a fixed order."""
+
+    language: str
+    text: str
+    options: tuple[tuple[str, Any], ...] = ()
+    limits: Limits = DEFAULT_LIMITS
+
+    def grammar(self) -> Grammar:
+        """Compile here, automata and all; raises ``KbnfError``, whatever goes wrong."""
+        language = named(self.language) or KBNF
+        try:
+            grammar = Grammar.read_with(
+                self.text, language, limits=self.limits, **dict(self.options)
+            )
+            grammar.tables  # noqa: B018 - what passes a limit is refused here
+        except KbnfError:
+            raise
+        except (RecursionError, MemoryError) as error:
+            message = f"compiling took more than this process has: {error!r}"
+            raise KbnfError(message) from error
+        except Exception as error:
+            raise InternalError(error) from error
+        return grammar
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What is sent of a grammar between processes: its automata, and how texts end."""
+
+    start: str
+    finish: Finish
+    tables: Tables
+
+    @classmethod
+    def of(cls, grammar: Grammar) -> "Compiled":
+        """Return a grammar for travelling; raises ``GrammarError`` where a limit is passed."""
+        return cls(grammar.start, grammar.finish, grammar.tables)
+
+    def restored(self, job: Job) -> Grammar:
+        """Return the grammar of ``job``, whose text is read here only when it is asked for."""
+        return Grammar.restore(
+            Source(job.text),
+            self.start,
+            self.finish,
+            self.tables,
+            None,
+            job.limits,
+            language=named(job.language) or KBNF,
+            read=lambda: job.grammar().reading,
+        )
+
+
+def compile_job(job: Job) -> Compiled:
+    """Return a compiled grammar, in the process that works on it; raises ``KbnfError``."""
+    return Compiled.of(job.grammar())
+
 
 ENTRY_BYTES = 4_096
 """What an entry takes besides its text and arrays."""
@@ -247,7 +310,7 @@ class Compiler:
         """Return the same as a future; a refusal is its ``exception()``.
 
         ``kind``: a method of the compiler, or its name. ``deadline``: seconds of the wall after
-        which the exception is ``DeadlineError``; the work goes on for who asks again. Without
+        which the exception is ``DeadlineError``; the work goes on for later requests. Without
         workers it is done when this returns, and nothing is late.
         """
         found = self._submit(kind, source, options)
