@@ -96,6 +96,7 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that need it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
+    reading = reading.linted
     found = [
         *reading.diagnostics,
         *reading.parsed.lint(),
@@ -206,7 +207,7 @@ def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
 def _run(subject: Subject) -> Iterator[Diagnostic]:
     # A schema has no rules that somebody wrote: of its grammar only the cost is a finding, and what
     # never ends. Its text as KBNF is not searched for what could be written otherwise.
-    lints = LINTS if subject.reading.parsed.rules is None else (cost, unbounded_loops)
+    lints = LINTS if subject.reading.parsed.is_written else (cost, unbounded_loops)
     if subject.reading.pragmas.origin is not None:
         lints = tuple(lint for lint in lints if lint not in SEARCHES)
     for lint in lints:
