@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.files import STDIN
 from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
-from kbnf_cli.match import Text, Verdict, judge, lines_of, read_texts, texts_given, value_of_place
+from kbnf_cli.match import Verdict, all_texts, judge, lines_of, value_of_place
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -35,16 +34,6 @@ texts_options = together(
     click.option("--lines", "by_line", is_flag=True, help="Each line is a text."),
 )
 """A grammar and texts: files, ``--text`` and ``--lines``."""
-
-
-def all_texts(
-    console: Console, grammar: Path, files: tuple[Path, ...], given: tuple[str, ...], by_line: bool
-) -> list[Text]:
-    """Return the texts that options name, that of stdin without any."""
-    files = files if files or given else (STDIN,)
-    if grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both be read from stdin")
-    return [*texts_given(given), *read_texts(console, files, by_line)]
 
 
 def head_of(schema: str, verdict: Verdict) -> dict[str, object]:

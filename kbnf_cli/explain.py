@@ -80,7 +80,8 @@ def outline(root: Expression, origins: Mapping[str, str]) -> Iterator[str]:
     pending: list[tuple[Expression, int, str]] = [(root, 0, "")]
     while pending:
         node, depth, lead = pending.pop()
-        node, lead = _unwrapped(node, lead)
+        while isinstance(node, Bracket) and node.kind is BracketKind.GROUP:
+            node = node.body
         indent = "  " * depth
         match node:
             case Alternation() | Sequence():
@@ -93,12 +94,6 @@ def outline(root: Expression, origins: Mapping[str, str]) -> Iterator[str]:
                 pending.append((node.body, depth + 1, "- "))
             case _:
                 yield f"{indent}{lead}{leaf_words(node, origins)}"
-
-
-def _unwrapped(node: Expression, lead: str) -> tuple[Expression, str]:
-    while isinstance(node, Bracket) and node.kind is BracketKind.GROUP:
-        node = node.body
-    return node, lead
 
 
 def _times(node: Repetition | Bracket) -> str:

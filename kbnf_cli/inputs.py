@@ -238,7 +238,7 @@ def read_whole(
     from kbnf_core.kbnf.parsed import Request
     from kbnf_core.text.files import ANYWHERE
 
-    request = Request(start, imports=ANYWHERE, vocabulary=vocabulary, lossy=True)
+    request = Request(start, imports=ANYWHERE, vocabulary=vocabulary, lossy=True, as_tree=True)
     reading = read_grammar(found.source, found.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)

@@ -1,8 +1,9 @@
 """``kbnf match``: whether texts are in a language, and where they leave it."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -128,14 +129,11 @@ def match(
     the grammar's finish, or with --finish. Exits with status 1 if a text does not fit, and shows
     where.
     """
-    if not given:
-        files = files or (STDIN,)
-    if grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both be read from stdin")
+    texts = all_texts(console, grammar, files, given, by_line)
     engine = open_engine(console, inputs, grammar)
     verdicts = []
     values = []
-    for text in (*texts_given(given), *read_texts(console, files, by_line)):
+    for text in texts:
         verdict = judge(engine, text)
         verdicts.append(verdict)
         tree = _read_before(engine, verdict) if with_tree else None
@@ -158,12 +156,19 @@ def _read_before(engine: "Engine", verdict: Verdict) -> "Tree | None":
     return engine.grammar.parser.partial(verdict.text.data[: verdict.offset])
 
 
-def texts_given(texts: Iterable[str]) -> list[Text]:
-    """Return the texts of the command line, each as the bytes that the shell passed."""
-    return [Text("<text>", text.encode("utf-8", "surrogateescape")) for text in texts]
+def all_texts(
+    console: Console, grammar: Path, files: tuple[Path, ...], given: tuple[str, ...], by_line: bool
+) -> Iterator[Text]:
+    """Return the texts that options name, that of stdin without any; files are read one by one."""
+    files = files if files or given else (STDIN,)
+    if grammar == STDIN and STDIN in files:
+        raise click.UsageError("the grammar and a text cannot both be read from stdin")
+    # Those of the command line are the bytes that the shell passed.
+    named = (Text("<text>", text.encode("utf-8", "surrogateescape")) for text in given)
+    return chain(named, _read_texts(console, files, by_line))
 
 
-def read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
+def _read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
     """Yield the texts; report a file that cannot be read, and go on."""
     for file in files:
         try:

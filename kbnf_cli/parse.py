@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.files import STDIN
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, read_vocabulary
 from kbnf_cli.match import (
     Text,
     Verdict,
+    all_texts,
     lines_of,
-    read_texts,
-    texts_given,
     tree_lines,
     value_of_place,
     without_break,
@@ -102,16 +100,13 @@ def parse(
         raise click.UsageError("--text takes the place of files")
     if partial and ambiguity:
         raise click.UsageError("--ambiguity needs a whole text")
-    files = files or (STDIN,)
-    if given is None and grammar == STDIN and STDIN in files:
-        raise click.UsageError("the grammar and a text cannot both be read from stdin")
+    texts = all_texts(console, grammar, files, () if given is None else (given,), by_line)
     opened = _open(console, inputs, grammar)
     wanted = [name.strip() for name in (rules or "").split(",")]
     kept = [known_rule(opened, name) for name in wanted if name]
-    texts = texts_given([given]) if given is not None else None
     read = _value_reader(opened, value, partial, prefix if message else None)
     status = Exit.CLEAN
-    for text in texts or read_texts(console, files, by_line):
+    for text in texts:
         try:
             if read is not None:
                 found = _read(read, text, partial)

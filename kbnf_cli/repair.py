@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kbnf_cli.complete import all_texts, head_of, texts_options
+from kbnf_cli.complete import head_of, texts_options
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import shown
 from kbnf_cli.inputs import Inputs, open_engine
-from kbnf_cli.match import Verdict, judge, position_of
+from kbnf_cli.match import Verdict, all_texts, judge, position_of
 from kbnf_cli.options import (
     as_value,
     common_options,

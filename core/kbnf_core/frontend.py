@@ -162,7 +162,7 @@ class Reading:
     Spans are in the author's text. ``grammar`` and ``analysis`` are None where errors leave none.
     ``start`` and ``finish`` are the settings in force: given ones, else the pragmas', else the
     defaults of the project (``finish_is_default`` says so of ``finish``), else those of the
-    language. ``limits`` are those it was read with.
+    language. ``request`` is what it was read with.
     """
 
     language: Language
@@ -173,8 +173,13 @@ class Reading:
     grammar: Grammar | None
     analysis: "Analysis | None"
     diagnostics: tuple[Diagnostic, ...]
-    limits: Limits
+    request: Request
     finish_is_default: bool
+
+    @property
+    def limits(self) -> Limits:
+        """The limits that it was read with."""
+        return self.request.limits
 
     @property
     def document(self) -> Document:
@@ -222,6 +227,15 @@ class Reading:
             return self.grammar
 
     @property
+    def linted(self) -> "Reading":
+        """The reading whose rules are those of the tree, where there is one that can be used."""
+        if self.parsed.rules is None or not self.parsed.is_written:
+            return self
+        request = self.request._replace(as_tree=True)
+        found = read_grammar(self.parsed.source, self.language, request)
+        return self if found.errors else found
+
+    @property
     def parsed_with(self) -> Grammar | None:
         """The rules that trees of texts are made of: those with names for people, if not large."""
         return self.grammar if self.parsed.is_large else self.explained
@@ -245,7 +259,7 @@ class Reading:
 
     def finding(self, code: str, message: str, span: Span, **parts: Any) -> Diagnostic:
         """Return a finding about the text; ``parts`` are further fields of it."""
-        return Diagnostic(code, message, self.document.source, span, **parts)
+        return Diagnostic(code, message, self.parsed.source, span, **parts)
 
 
 @without_collecting()
@@ -263,7 +277,8 @@ def read_grammar(
     if language.is_json:
         source = replace(source, is_json=True)
     parsed = language.parse(source, request)
-    pragmas, oddities = read_pragmas(parsed.document)
+    # What is read to rules has no comments.
+    pragmas, oddities = read_pragmas(parsed.document) if parsed.rules is None else (Pragmas(), ())
     defaults = request.defaults if language is KBNF else NO_DEFAULTS
     start = parsed.start or request.start or pragmas.start or defaults.start or language.start
     lost = [loss.diagnostic(source) for loss in parsed.losses]
@@ -298,7 +313,7 @@ def read_grammar(
         grammar,
         analysis,
         tuple(found),
-        request.limits,
+        request,
         finish_is_default=own is None and defaults.finish is not None,
     )
 
@@ -310,38 +325,38 @@ def _without_finite_texts(
     from kbnf_core.lower.endless import endless_grammar
     from kbnf_core.lower.facts import analyse
 
-    document, known = parsed.document, parsed.empty()
+    known = parsed.empty()
     if known is not None:
         return None, None, known
     # The empty text is a finite one: beside it, what never ends is cut, and nothing is left.
     is_empty_text = analysis.facts[grammar.start].nullable
     endless = None if is_empty_text else endless_grammar(grammar, analysis, budget)
     if endless is None:
-        return None, None, _empty_language(document, grammar.start, analysis)
-    finding = _endless_language(document, grammar.start)
+        return None, None, _empty_language(parsed, grammar.start, analysis)
+    finding = _endless_language(parsed, grammar.start)
     return endless, analyse(endless, budget), finding
 
 
-def _endless_language(document: Document, start: str) -> Diagnostic:
+def _endless_language(parsed: Parsed, start: str) -> Diagnostic:
     return Diagnostic(
         ENDLESS,
         f"no text of the start nonterminal `{start}` ever ends",
-        document.source,
-        document.first_names[start],
+        parsed.source,
+        parsed.place(start),
         notes=("generation goes on until the tokens run out; no `finish` ends it",),
         helps=("give it an alternative that ends in terminals, if there is to be an end",),
     )
 
 
-def _empty_language(document: Document, start: str, analysis: "Analysis") -> Diagnostic:
+def _empty_language(parsed: Parsed, start: str, analysis: "Analysis") -> Diagnostic:
     what, alternatives = "no text matches", "matches nothing"
     if analysis.facts[start].nullable:
         what, alternatives = "only the empty text matches", "is empty, never ends"
     return Diagnostic(
         "E105",
         f"{what} the start nonterminal `{start}`",
-        document.source,
-        document.first_names[start],
+        parsed.source,
+        parsed.place(start),
         label="nothing can be generated from here",
         notes=(f"every alternative {alternatives}, or calls itself before any other symbol",),
         helps=("give it an alternative that ends in terminals",),
@@ -369,7 +384,7 @@ def too_large(reading: Reading, name: str) -> Diagnostic:
     return Diagnostic(
         "E106",
         f"the grammar needs more than {reading.limits.grammar_states:,} states",
-        reading.document.source,
+        reading.parsed.source,
         reading.name_span(name),
         label="the limit was passed in this rule",
         helps=("lower its repetition counts, or raise `Limits.grammar_states`",),
@@ -381,7 +396,7 @@ def too_much_work(parsed: Parsed, error: WorkLimitError) -> Diagnostic:
     return Diagnostic(
         "E107",
         f"the grammar takes more than {error.limit:,} steps of work",
-        parsed.document.source,
+        parsed.source,
         name_span(parsed, error.part),
         label="the limit was passed in this rule",
         helps=("make the rule smaller, or lower its counts; or raise `Limits.work`",),

@@ -119,7 +119,7 @@ class Grammar:
         _usable(reading)
         reading.parsed.release()
         self.__dict__["reading"] = reading
-        self.source = reading.document.source
+        self.source = reading.parsed.source
         self.language = reading.language
         self.start = reading.start
         self.finish = reading.finish
@@ -471,7 +471,7 @@ class Grammar:
         """The rules with the places of the text; None where it has no rules of its own."""
         if self._stored is not None:
             return self._stored.reading.rules
-        return None if self.reading.parsed.rules is not None else self.rules
+        return self.reading.explained if self.reading.parsed.is_written else None
 
     @property
     def stored_rules(self) -> tuple[ir.Grammar, Mapping[str, Span]] | None:
@@ -663,7 +663,7 @@ class Grammar:
     @property
     def values_as_text(self) -> str | None:
         """What values are made of, for an artifact; None where that is JSON."""
-        from kbnf_core.languages.structural_tag.stored import dump
+        from kbnf_core.languages.structural_tag.marks import dump
 
         if self._values is not None:
             return self._values()
@@ -673,7 +673,7 @@ class Grammar:
     @cached_property
     def _marked(self) -> "Marked | None":
         """What values are made of; None where that is JSON."""
-        from kbnf_core.languages.structural_tag.stored import load
+        from kbnf_core.languages.structural_tag.marks import load
 
         if self._values is None:
             return self.reading.parsed.marked()

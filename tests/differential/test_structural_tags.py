@@ -16,8 +16,7 @@ import pytest
 from kbnf_core import Engine, Vocabulary
 from kbnf_core.convert import Conversion, convert
 from kbnf_core.languages import STRUCTURAL_TAG
-from kbnf_core.languages.structural_tag.call_texts import CHOICES, OWN, REASONING
-from kbnf_core.languages.structural_tag.models import _plain
+from kbnf_core.languages.structural_tag.models import CHOICES, OWN, REASONING, _plain
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_testing import call_formats
 from kbnf_testing.call_formats import EXAMPLES as CALLS

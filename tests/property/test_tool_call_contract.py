@@ -17,8 +17,7 @@ from kbnf_core import Engine, Grammar, GrammarError, ParseError, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.examples.sampling import sample_texts
 from kbnf_core.languages import KBNF, TOOL_LIST
-from kbnf_core.languages.structural_tag.call_texts import REASONING
-from kbnf_core.languages.structural_tag.models import table
+from kbnf_core.languages.structural_tag.models import REASONING, table
 from kbnf_core.lint.check import check
 from kbnf_core.text.errors import RejectedError
 from kbnf_testing import tool_texts

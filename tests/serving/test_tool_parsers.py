@@ -17,8 +17,7 @@ import pytest
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.integrations.tool_calls import ToolCalls, _openings, call_format, may_have_calls
 from kbnf_core.languages.response_template.parse import format_of_model
-from kbnf_core.languages.structural_tag.call_texts import NAME
-from kbnf_core.languages.structural_tag.models import table
+from kbnf_core.languages.structural_tag.models import NAME, table
 from kbnf_testing import servers
 from kbnf_testing.response_templates import TEMPLATES
 

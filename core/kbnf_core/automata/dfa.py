@@ -31,7 +31,6 @@ numbered symbols, with several starts and with tags instead of acceptance.
 """
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from typing import NamedTuple, TypeAlias
 
 from kbnf_core.automata.chosen_kernel import AUTOMATA
@@ -67,7 +66,6 @@ def class_count(classes: ByteClasses) -> int:
     return max(classes) + 1
 
 
-@lru_cache(maxsize=64)
 def first_bytes(classes: ByteClasses) -> bytes:
     """Return the first byte of each class."""
     return bytes(map(classes.index, range(class_count(classes))))

@@ -20,7 +20,7 @@ from typing import TypeVar
 
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, join, legible_bytes, rows_over
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 S = TypeVar("S", bound=Hashable)
 
@@ -29,12 +29,11 @@ def explore(
     starts: Iterable[S],
     step: Callable[[S], Iterable[S | None]],
     limit: int | None = None,
-    what: str = "states",
 ) -> tuple[list[S], list[list[int]]]:
     """Return all states, those in ``starts`` first, and for each the numbers of its successors.
 
     ``step`` gives the successors of a state, in the order of symbols; None, which is written as
-    ``DEAD``, where nothing can occur. Raises LimitError beyond ``limit`` states, called ``what``.
+    ``DEAD``, where nothing can occur. Raises LimitError beyond ``limit`` states.
     """
     states = list(dict.fromkeys(starts))
     numbers: dict[S | None, int] = {state: number for number, state in enumerate(states)}
@@ -51,7 +50,7 @@ def explore(
             row.append(number)
         rows.append(row)
         if limit is not None and len(states) > limit:
-            raise LimitError(what, limit)
+            raise LimitError("states", limit)
     return states, rows
 
 
@@ -130,10 +129,10 @@ class Product:
         return [each if each[0] != DEAD else None for each in self.row(states)]
 
 
-def common_word(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> bytes | None:
+def common_word(left: Dfa, right: Dfa) -> bytes | None:
     """Return a shortest word of both, None if they have none in common.
 
-    Walks both at once, breadth first. Raises LimitError beyond ``limits.regex_states`` pairs.
+    Walks both at once, breadth first. Raises LimitError beyond ``Limits.regex_states`` pairs.
     """
     if left.is_empty or right.is_empty:
         return None
@@ -151,7 +150,7 @@ def common_word(left: Dfa, right: Dfa, limits: Limits = DEFAULT_LIMITS) -> bytes
         product.start,
         lambda states: all(product.accepting(states)),
         steps,
-        limits.regex_states,
+        DEFAULT_LIMITS.regex_states,
         "pairs of states",
     )
     return found and found[0]

@@ -259,14 +259,10 @@ def from_symbols(dfa: SymbolDfa, classes: ByteClasses, budget: Budget | None = N
     return Dfa(*AUTOMATA.smallest(dfa.rows, dfa.tags, dfa.starts[0], classes))
 
 
-def ending_in(
-    states: Iterable[int], rows: Sequence[Sequence[int]], classes: ByteClasses, start: int = 0
-) -> Dfa:
-    """Return the minimal automaton of the words that lead from ``start`` to any of ``states``."""
+def ending_in(states: Iterable[int], rows: Sequence[Sequence[int]], classes: ByteClasses) -> Dfa:
+    """Return the minimal automaton of the words that lead from state 0 to any of ``states``."""
     ends = set(states)
-    return from_symbols(
-        SymbolDfa(rows, [int(s in ends) for s in range(len(rows))], [start]), classes
-    )
+    return from_symbols(SymbolDfa(rows, [int(s in ends) for s in range(len(rows))], [0]), classes)
 
 
 def states_within(states: int, memory: int | None, width: int) -> int:

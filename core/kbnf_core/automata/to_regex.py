@@ -16,7 +16,7 @@ from kbnf_core.automata.algebra import EMPTY, NOTHING
 from kbnf_core.automata.codepoints import ANY, CodePoints, Partition, Range, from_ranges
 from kbnf_core.automata.dfa import DEAD, Dfa, SymbolDfa, class_count
 from kbnf_core.automata.explore import explore
-from kbnf_core.automata.expression import Builder, Expression, Spell, print_expression
+from kbnf_core.automata.expression import Builder, Expression, print_expression
 from kbnf_core.text.errors import LimitError
 
 Edge = tuple[CodePoints, int]
@@ -214,13 +214,13 @@ MOST_LEAVES = 2_000
 """Sets of characters in an expression; a larger one is unreadable, and rules do better."""
 
 
-def to_regex(dfa: Dfa, spell: Spell | None = None) -> str:
+def to_regex(dfa: Dfa) -> str:
     """Return a regular expression for ``dfa``.
 
-    ``spell`` writes sets of characters, see ``print_expression``. Raises ``NotTextError`` where a
-    word is not UTF-8, ``LimitError`` where the automaton or the expression is too large.
+    Raises ``NotTextError`` where a word is not UTF-8, ``LimitError`` where the automaton or the
+    expression is too large.
     """
-    return print_expression(to_expression(to_characters(dfa), Builder()), spell)
+    return print_expression(to_expression(to_characters(dfa), Builder()))
 
 
 def to_expression(

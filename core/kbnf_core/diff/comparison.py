@@ -452,7 +452,6 @@ BEFORE_0_3: Mapping[str, Any] = {
 def compare_schemas(
     old: str,
     new: str,
-    work: int = WORK,
     old_options: Mapping[str, Any] | None = None,
     new_options: Mapping[str, Any] | None = None,
 ) -> Comparison:
@@ -463,18 +462,18 @@ def compare_schemas(
     """
     sides = (old, dict(old_options or {})), (new, dict(new_options or {}))
     left, right = (Grammar.from_json_schema(text, **options) for text, options in sides)
-    found = compare(left, right, work)
+    found = compare(left, right)
     if found.relation in (Relation.EQUAL, Relation.UNKNOWN):
         return found
     for what, view in _VIEWS:
         one, two = (_grammar(text, {**options, **view}) for text, options in sides)
-        if one and two and compare(one, two, work).relation is Relation.EQUAL:
+        if one and two and compare(one, two).relation is Relation.EQUAL:
             return replace(found, notes=(f"they differ in {what} alone",))
     return found
 
 
 def compare_with_schema(
-    schema: str, options: Mapping[str, Any], other: Grammar, found: Comparison, work: int = WORK
+    schema: str, options: Mapping[str, Any], other: Grammar, found: Comparison
 ) -> Comparison:
     """Note with which options a schema has the texts of ``other``, where those of 0.2 are enough.
 
@@ -485,7 +484,7 @@ def compare_with_schema(
 
     def is_equal(wanted: Mapping[str, Any]) -> bool:
         grammar = _grammar(schema, wanted)
-        return grammar is not None and compare(grammar, other, work).relation is Relation.EQUAL
+        return grammar is not None and compare(grammar, other).relation is Relation.EQUAL
 
     wanted = {**BEFORE_0_3, **options}
     if not is_equal(wanted):

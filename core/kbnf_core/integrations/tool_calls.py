@@ -16,9 +16,8 @@ from typing import Any
 
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages.response_template.parse import format_of_file
-from kbnf_core.languages.structural_tag.call_texts import NAME
-from kbnf_core.languages.structural_tag.models import filled, format_named
-from kbnf_core.languages.structural_tag.presets import triggers_in
+from kbnf_core.languages.structural_tag.models import NAME, format_named
+from kbnf_core.languages.structural_tag.presets import filled, triggers_in
 from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_core.text.errors import ConfigError, GrammarError, ParseError
 

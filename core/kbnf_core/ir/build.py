@@ -11,13 +11,24 @@ same. Fewer alternatives stay as they were written, so that findings, coverage a
 the one that is meant.
 """
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from collections.abc import Sequence as Several
 from dataclasses import replace
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.traversal import fold
-from kbnf_core.ir import Call, Choice, Literal, Node, Regular, Repeat, Sequence, Token, children
+from kbnf_core.ir import (
+    Call,
+    Choice,
+    Literal,
+    Node,
+    Regular,
+    Repeat,
+    Sequence,
+    Token,
+    children,
+    rebuild,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS
@@ -128,6 +139,18 @@ def placed(root: Node, span: Span) -> Node:
     if root is EMPTY or not (root.span is NOWHERE or isinstance(root, Call)):
         return root
     return replace(root, span=span)
+
+
+def moved(root: Node, names: Mapping[str, str]) -> Node:
+    """Return an expression without places, of another grammar in which names are others."""
+
+    def one(node: Node, parts: list[Node]) -> Node:
+        if isinstance(node, Call):
+            return Call(names.get(node.nonterminal, node.nonterminal), NOWHERE)
+        node = rebuild(node, parts)
+        return node if node.span is NOWHERE else replace(node, span=NOWHERE)
+
+    return fold(root, children, one)
 
 
 def _inner(whole: Node, parts: tuple[Node, ...]) -> tuple[Node, ...]:

@@ -188,10 +188,15 @@ def definition(name: str, body: Form, span: Span = NOWHERE) -> tree.Definition:
     return tree.Definition(tree.Name(name, span), text("", span) if body is EMPTY else body, span)
 
 
-def of_ir(root: ir.Node, leaf: Callable[[ir.Regular | ir.Call], Form]) -> Form:
+def of_ir(
+    root: ir.Node,
+    leaf: Callable[[ir.Regular | ir.Call], Form],
+    branches: Callable[[Sequence[Form]], Iterable[Form]] = distinct,
+) -> Form:
     """Return an expression of the IR as it is written; ``leaf`` says how automata and calls are.
 
-    Branches that are written alike are one. Counts may be of any size.
+    ``branches`` are those of a choice that are kept: of some that are written alike the first,
+    unless somebody wrote each. Counts may be of any size.
     """
 
     def one(node: ir.Node, parts: list[Form]) -> Form:
@@ -203,11 +208,13 @@ def of_ir(root: ir.Node, leaf: Callable[[ir.Regular | ir.Call], Form]) -> Form:
             case ir.Sequence():
                 found = sequence(*parts)
             case ir.Choice():
-                found = alternation(distinct(parts))
+                found = alternation(branches(parts))
             case ir.Repeat(_, low, high):
                 found = within_counts(parts[0], low, high)
-            case ir.Token():
-                raise TypeError("no author has asked for a token by its number")
+            case ir.Token(ir.TokenTerminal(name, ranges, negated)):
+                found = tree.TokenSet(ranges, negated, node.span)
+                if name is not None:
+                    found = tree.TokenName(text_of(name), node.span)
         return placed(found, node.span)
 
     return fold(root, ir.children, one)

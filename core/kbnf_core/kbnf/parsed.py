@@ -160,12 +160,15 @@ class Parsed:
 
     ``start`` and ``finish`` are given where the reader knows better than the language. ``losses``
     are what the tree does not keep of the text, ``remark`` is what a person who reads the tree
-    should know. ``rules`` stand for the tree, which is empty then, in a language without rules of
-    its own. ``ends_itself`` says whether no text is known to be the beginning of another one,
-    ``is_large`` whether the tree that people read of such rules is out of proportion to them.
+    should know. ``rules`` stand for the tree in a language without rules of its own: there is a
+    tree beside them only where its parts are places that somebody wrote (``is_written``), made
+    when it is asked for. ``ends_itself`` says whether no text is known to be the beginning of
+    another one, ``is_large`` whether the tree that people read of such rules is out of proportion
+    to them.
     """
 
     rules: Mapping[str, Node] | None = None
+    is_written = True
     finish: Finish | None = None
     ends_itself = False
     is_large = False
@@ -178,11 +181,21 @@ class Parsed:
         losses: tuple[Loss, ...] = (),
         remark: str = "",
     ) -> None:
-        self.document = document
+        self._document = document
         self.diagnostics = diagnostics
         self.start = start
         self.losses = losses
         self.remark = remark
+
+    @property
+    def document(self) -> Document:
+        """The tree; without definitions in a text that nobody wrote rules or parts of."""
+        return self._document
+
+    @property
+    def source(self) -> Source:
+        """The text."""
+        return self._document.source
 
     def readable(self) -> Document:
         """Return the tree, also of a text that was read to rules alone. Raises GrammarError."""

@@ -4,7 +4,7 @@
 that would lose a comment.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -96,6 +96,7 @@ def findings_of(reading: Reading, options: LintOptions = NO_OPTIONS) -> list[Dia
     Where there is no engine (``kernel.has_engine``), those that need it are left out: W307, E601,
     and all that ``options`` asks about a vocabulary, costs and budgets.
     """
+    reading = reading.linted
     found = [
         *reading.diagnostics,
         *reading.parsed.lint(),
@@ -187,18 +188,14 @@ LINTS: tuple[Lint, ...] = (
 """All lints, in the order in which they share their budget."""
 
 
-def run_lints(
-    reading: Reading,
-    options: LintOptions,
-    needs: Collection[Needs] = tuple(Needs),
-) -> Iterator[Diagnostic]:
-    """Yield the findings of the lints with such ``needs``, and that ``options`` ask for.
+def run_lints(reading: Reading, options: LintOptions) -> Iterator[Diagnostic]:
+    """Yield the findings of the lints, and those that ``options`` ask for.
 
     For converted languages fixes are dropped, and each (code, span) is reported once, because
     conversion clones rules. Of rules that a conversion generated only errors are reported, because
     nobody wrote them.
     """
-    found = _run(Subject(reading, options), needs)
+    found = _run(Subject(reading, options))
     if not reading.language.takes_fixes or reading.language.is_json:
         found = (replace(each, fixes=()) for each in found)
     if reading.language.is_converted:
@@ -207,14 +204,14 @@ def run_lints(
     return found
 
 
-def _run(subject: Subject, needs: Collection[Needs]) -> Iterator[Diagnostic]:
+def _run(subject: Subject) -> Iterator[Diagnostic]:
     # A schema has no rules that somebody wrote: of its grammar only the cost is a finding, and what
     # never ends. Its text as KBNF is not searched for what could be written otherwise.
-    lints = LINTS if subject.reading.parsed.rules is None else (cost, unbounded_loops)
+    lints = LINTS if subject.reading.parsed.is_written else (cost, unbounded_loops)
     if subject.reading.pragmas.origin is not None:
         lints = tuple(lint for lint in lints if lint not in SEARCHES)
     for lint in lints:
-        if lint.NEEDS in needs and subject.has(lint.NEEDS):
+        if subject.has(lint.NEEDS):
             try:
                 subject.budget.spend()
                 found = lint.check(subject)

@@ -16,7 +16,6 @@ from collections import Counter
 from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.ir import (
@@ -60,22 +59,16 @@ def choose_inlined(grammar: Grammar, analysis: Analysis, budget: Budget) -> Inli
     return Inlined(frozenset(inlined), tuple(name for name in inlined if uses.get(name, 0) > 1))
 
 
-_KNOWN: WeakKeyDictionary[Dfa, bool] = WeakKeyDictionary()
-
-
 def is_free_text(dfa: Dfa) -> bool:
     """Return whether in a cycle of states many bytes may occur."""
-    known = _KNOWN.get(dfa)
-    if known is None:
-        sizes = Counter(dfa.classes)
-        after = {state: set(row) - {DEAD} for state, row in enumerate(dfa.rows)}
-        known = _KNOWN[dfa] = any(
-            sum(sizes[column] for column, target in enumerate(dfa.rows[state]) if target in cycle)
-            >= FREE_TEXT
-            for cycle in cyclic_components(after)
-            for state in cycle
-        )
-    return known
+    sizes = Counter(dfa.classes)
+    after = {state: set(row) - {DEAD} for state, row in enumerate(dfa.rows)}
+    return any(
+        sum(sizes[column] for column, target in enumerate(dfa.rows[state]) if target in cycle)
+        >= FREE_TEXT
+        for cycle in cyclic_components(after)
+        for state in cycle
+    )
 
 
 LONG_RUN = 64

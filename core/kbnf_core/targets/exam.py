@@ -118,10 +118,10 @@ class Exam:
     that they are made once.
     """
 
-    def __init__(self, schema: Json, text: str | None = None, *, closed: bool = False) -> None:
+    def __init__(self, schema: Json, *, closed: bool = False) -> None:
         self.schema = schema
         self.closed = closed
-        self.text = json.dumps(schema) if text is None else text
+        self.text = json.dumps(schema)
         self.judges = Judges(schema, self.text)
         self.lock = RLock()
         self._values = Values(self.judges)
@@ -341,7 +341,13 @@ class _Examination:
         visit, keyword = self._blame(document, stop, reached)
         pointer = visit.pointer + (pointer_to(keyword) if keyword else "")
         self._add(Fault.REJECTS, pointer, keyword, text, f"it stops at byte {stop}")
-        return lambda other: bool(keyword) and self._takes_without(other, pointer)
+
+        def explains(other: Json) -> bool:
+            if not keyword:
+                return False
+            return self._takes_by(json.dumps(removed(self._exam.schema, pointer)), {}, other)
+
+        return explains
 
     def _stop(self, document: Json) -> int | None:
         """Return how many bytes of a document the engine takes, None for all. Raises what it does.
@@ -350,8 +356,9 @@ class _Examination:
         """
         return self._asked.reads(compact(document))
 
-    def _takes_without(self, document: Json, pointer: str) -> bool:
-        answer = self._asked.compile(json.dumps(removed(self._exam.schema, pointer)))
+    def _takes_by(self, text: str, options: dict[str, Any], document: Json) -> bool:
+        """Return whether the engine takes a document by another schema, or with options."""
+        answer = self._asked.compile(text, options=options)
         taken = answer.takes and self._takes(document)
         self._asked.compile(self._exam.text)
         return taken
@@ -364,7 +371,7 @@ class _Examination:
             return None
         option = self._engine.opens
         words = "objects that do not say `additionalProperties` are closed"
-        if option is not None and self._takes_with(dict([option]), document):
+        if option is not None and self._takes_by(self._exam.text, dict([option]), document):
             words += f"; its option `{option[0]}={option[1]}` opens them"
         text = compact(document)
         pointer = next((each.pointer for each in reached if each.path == closed[0][0]), "")
@@ -375,12 +382,6 @@ class _Examination:
             return bool(more) and self._takes(_without_all(other, more))
 
         return explains
-
-    def _takes_with(self, options: dict[str, Any], document: Json) -> bool:
-        answer = self._asked.compile(self._exam.text, options=options)
-        taken = answer.takes and self._takes(document)
-        self._asked.compile(self._exam.text)
-        return taken
 
     def _blame(self, document: Json, stop: int, reached: list[Visit]) -> tuple[Visit, str]:
         """Return the place and keyword without which the engine takes the document.

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kbnf_core.languages.structural_tag import call_texts, models
+from kbnf_core.languages.structural_tag import models
 
 FILE = Path(models.__file__).with_name("formats.json")
 
@@ -26,10 +26,10 @@ def registry() -> dict[str, Any]:
     from xgrammar import builtin_structural_tag
 
     found: dict[str, Any] = builtin_structural_tag._structural_tag_registry
-    return {name: made for name, made in found.items() if name not in call_texts.OWN}
+    return {name: made for name, made in found.items() if name not in models.OWN}
 
 
-_SCHEMA = {"type": "json_schema", "json_schema": call_texts.SCHEMA}
+_SCHEMA = {"type": "json_schema", "json_schema": models.SCHEMA}
 _HARMONY = "<|start|>assistant"
 
 
@@ -38,7 +38,7 @@ def _calls_of_gpt_oss() -> list[Any]:
     kinds = [" <|constrain|>json", "<|constrain|>json", " json", " ", ""]
     said = {"type": "or", "elements": [_const(each) for each in kinds]}
     content = {"type": "sequence", "elements": [said, _const("<|message|>"), _SCHEMA]}
-    channels, named = ("commentary", "analysis"), f" to=functions.{call_texts.NAME}"
+    channels, named = ("commentary", "analysis"), f" to=functions.{models.NAME}"
     begins = [f"<|channel|>{each}{named}" for each in channels]
     begins += [f"{named}<|channel|>{each}" for each in channels]
     return [
@@ -77,7 +77,7 @@ def _gpt_oss(found: dict[str, Any]) -> dict[str, Any]:
             more = _sequence(_const(_HARMONY), messages(*calls, *before, least=True))
             rest = [] if single else [{"type": "optional", "content": more}]
             templates[key] = _sequence({"type": "optional", "content": led}, one, *rest)
-    return call_texts.shared_out(found["models"], templates)
+    return models.shared_out(found["models"], templates)
 
 
 def _const(value: str) -> dict[str, Any]:

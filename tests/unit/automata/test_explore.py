@@ -28,10 +28,10 @@ def test_several_starts_come_first_and_once() -> None:
     assert states[:2] == [4, 0]
 
 
-def test_the_limit_names_what_is_counted() -> None:
+def test_the_limit_counts_states() -> None:
     explore([0], remainders, 5)
-    with pytest.raises(LimitError, match="more than 4 remainders"):
-        explore([0], remainders, 4, "remainders")
+    with pytest.raises(LimitError, match="more than 4 states"):
+        explore([0], remainders, 4)
 
 
 def steps(state: int) -> Iterator[tuple[int, int]]:

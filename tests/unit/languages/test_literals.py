@@ -10,7 +10,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
-from kbnf_core.languages.structural_tag.literals import NOTATIONS, literal
+from kbnf_core.languages.structural_tag.nested import NOTATIONS, literal
 from kbnf_testing.membership import Language
 
 INNER = {

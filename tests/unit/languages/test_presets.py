@@ -20,8 +20,13 @@ from kbnf_core import (
 )
 from kbnf_core.convert import from_structural_tag
 from kbnf_core.languages import TOOL_LIST
-from kbnf_core.languages.structural_tag.call_texts import OWN, Calls, format_of
-from kbnf_core.languages.structural_tag.models import ALIASES, table
+from kbnf_core.languages.structural_tag.models import (
+    ALIASES,
+    OWN,
+    Calls,
+    format_of,
+    table,
+)
 from kbnf_core.languages.structural_tag.presets import tool_calls
 from kbnf_testing.call_formats import EXAMPLES
 from kbnf_testing.membership import Language

@@ -396,7 +396,7 @@ def _finish(reader: Reader, level: _Level) -> CodePoints:
 
 def _take_posix(reader: Reader, level: _Level) -> bool:
     """Read ``[:name:]`` or ``[:^name:]``; anything else is an ordinary nested class."""
-    if reader.peek() != ":":
+    if not reader.text.startswith(":", reader.index + 1):
         return False
     end = reader.text.find(":", reader.index + 2)
     if end < 0 or reader.text[end : end + 2] != ":]":

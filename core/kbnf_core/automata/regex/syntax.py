@@ -157,10 +157,6 @@ class Reader:
             else:
                 return
 
-    def peek(self, length: int = 1) -> str:
-        """Return the characters after the one at the cursor."""
-        return self.text[self.index + 1 : self.index + 1 + length]
-
     def peek_past_space(self) -> str:
         """Return the next character after the one at the cursor that is not ignored."""
         here = self.index

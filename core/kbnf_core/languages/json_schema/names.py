@@ -42,6 +42,12 @@ class Names:
         self._prefix = prefix
         self._used = {prefix + name: 1 for name in reserved}
 
+    def take(self, name: str) -> bool:
+        """Note that a name is in use; return whether it was not."""
+        is_new = name not in self._used
+        self._used.setdefault(name, 1)
+        return is_new
+
     def fresh(self, hint: str) -> str:
         """Return an identifier like ``hint`` that was not given out before."""
         base = _NO_NAME.sub("_", hint).strip("_")[:_LONGEST] or "rule"

@@ -3,7 +3,6 @@
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache
 from typing import Any, get_type_hints
 
 from kbnf_core.text.errors import ConfigError
@@ -182,11 +181,7 @@ _TYPES: dict[str, Any] = get_type_hints(Options)
 
 def as_mapping(options: Options | None) -> dict[str, Any]:
     """Return options that are not the default by their names as a language's."""
-    return {} if options is None else dict(_named(options))
-
-
-@lru_cache(maxsize=16)
-def _named(options: Options) -> dict[str, Any]:
+    options = options or Options()
     usual = Options()
     values = {each.name: getattr(options, each.name) for each in fields(Options)}
     named = {name: value for name, value in values.items() if value != getattr(usual, name)}
@@ -240,11 +235,4 @@ def closed_unless_open(options: Options) -> Options:
 def options_of(options: Mapping[str, Any]) -> Options:
     """Return the options of a request. Raises ``ConfigError`` for what is none."""
     own = {"limits" if name == LIMITS else name: value for name, value in options.items()}
-    try:
-        return _known_options(**own)
-    except TypeError:
-        # What cannot be hashed is no option either, and is named.
-        return schema_options(**own)
-
-
-_known_options = lru_cache(maxsize=64, typed=True)(schema_options)
+    return schema_options(**own)

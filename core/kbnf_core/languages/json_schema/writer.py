@@ -90,13 +90,21 @@ class Writer:
     _is_run = True
     """Whether the rules are to be run, not read."""
 
-    def __init__(self, schemas: Schemas, prefix: str = "", *, remembers: bool = False) -> None:
+    def __init__(
+        self,
+        schemas: Schemas,
+        prefix: str = "",
+        *,
+        start: str = "start",
+        remembers: bool = False,
+    ) -> None:
         self.schemas = schemas
         self.options = options = schemas.options
         self.limits = options.limits
         has_whole_fractions = schemas.document.has_whole_fractions
         self.prelude = Prelude(options, prefix, has_whole_fractions=has_whole_fractions)
-        self._names = Names(prefix, NAMES)
+        self._names = Names(prefix, NAMES | {start})
+        self._start = prefix + start
         self._prefix = prefix
         self.bodies: dict[str, Node] = {}
         self.rules = Rules(self._names.fresh, weakly(self._add), self.schemas.budget)
@@ -124,7 +132,7 @@ class Writer:
         self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, Node]:
-        """Return the rules for ``root``, its own first, called ``start``.
+        """Return the rules for ``root``, its own first, called like the start.
 
         Raises ProblemError and WorkLimitError.
         """
@@ -157,7 +165,7 @@ class Writer:
 
     def write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
-        start = self._prefix + "start"
+        start = self._start
         self._known[root] = start
         self.bodies[start] = call(start)
         self._queue.append(root)

@@ -1,6 +1,6 @@
 """Grammars of response templates: formats of calls whose texts are read back as the template says.
 
-A format (``structural_tag.call_texts``) is made of the fields: thoughts first, then other regions
+A format (``structural_tag.models``) is made of the fields: thoughts first, then other regions
 in the order of the template, text in the implicit field, and calls. Text has nothing that opens a
 region or ends the message: of a pattern, a text that all its matches have. A field that does not
 repeat is there once, since transformers keeps its last region only. What closes the implicit field
@@ -28,7 +28,7 @@ from kbnf_core.languages.response_template.template import (
     Field,
     Template,
 )
-from kbnf_core.languages.structural_tag.call_texts import (
+from kbnf_core.languages.structural_tag.models import (
     CHOICES,
     NAME,
     NAMED,

@@ -7,19 +7,37 @@ Inside of one its closing alone counts. What is outside is the implicit field's.
 
 A field that occurs again is replaced, unless it repeats. Arguments that are texts are cast as the
 schemas of the tools say: a text that none of its types fits stays what it is.
+
+The ways to read a *content* are those of transformers, which documents them in
+``chat_response_parsing``. What is read by Python's own ``int``, ``float`` and ``json`` there is
+read so here. Elements are found by patterns without backtracking; calls of Python are read by a
+parser whose depth has a bound.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from kbnf_core.automata.regex.search import Match
-from kbnf_core.languages.response_template.contents import UnreadError, value_of
-from kbnf_core.languages.response_template.template import Anchor, Field, Template
+from kbnf_core.automata.regex.search import Match, Pattern
+from kbnf_core.languages.response_template.template import (
+    PLACEHOLDER,
+    Anchor,
+    Content,
+    Field,
+    Template,
+)
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import MessageError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+
+T = TypeVar("T")
+
+
+class UnreadError(ValueError):
+    """A content that cannot be read as its field says."""
 
 
 def message_of(
@@ -221,3 +239,314 @@ def _number(text: str) -> int | float:
     if number != number or number in (float("inf"), float("-inf")):
         raise ValueError(text)
     return int(number) if number.is_integer() and "." not in text else number
+
+
+# Contents
+
+
+def value_of(field: Field, body: str, groups: Mapping[str, str], budget: Budget) -> Any:
+    """Return what a region is read to. Raises ``UnreadError``."""
+    try:
+        value = content_of(body, field.content, budget)
+    except UnreadError as error:
+        raise UnreadError(f"`{field.name}` cannot be read: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise UnreadError(f"`{field.name}` cannot be read: {error}"[:300]) from None
+    if field.transform is None:
+        return value
+    if not field.is_each:
+        return _placed(field, field.transform, {**groups, "content": value})
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise UnreadError(f"`{field.name}` is not a list of objects, as `transform_each` wants it")
+    return [_placed(field, field.transform, {**groups, **each}) for each in value]
+
+
+def _placed(field: Field, transform: Any, scope: Mapping[str, Any]) -> Any:
+    """Return a transform with what its placeholders stand for; its depth has a bound."""
+    if isinstance(transform, dict):
+        return {name: _placed(field, each, scope) for name, each in transform.items()}
+    if isinstance(transform, list):
+        return [_placed(field, each, scope) for each in transform]
+    found = PLACEHOLDER.fullmatch(transform) if isinstance(transform, str) else None
+    if found is None:
+        return transform
+    value: Any = scope
+    for name in found[1].split("."):
+        if not isinstance(value, Mapping) or name not in value:
+            raise UnreadError(f"`{field.name}` has no `{name}`, which {transform!r} wants")
+        value = value[name]
+    return value
+
+
+def content_of(text: str, content: Content, budget: Budget) -> Any:
+    """Return the value of a text. Raises ``ValueError``."""
+    arguments = content.arguments
+    match content.kind:
+        case "text":
+            return _stripped(text, arguments)
+        case "int":
+            return int(_stripped(text, arguments))
+        case "float":
+            return float(_stripped(text, arguments))
+        case "bool":
+            return _stripped(text, arguments).lower() in ("true", "1")
+        case "json":
+            return _json(text, arguments, budget)
+        case "xml-inline":
+            return _elements(text, content, budget)
+        case "kv-lines":
+            return _lines(text, content, budget)
+        case _:
+            return _Calls(text).read()
+
+
+def _stripped(text: str, arguments: Mapping[str, Any]) -> str:
+    return text.strip() if arguments.get("strip", True) else text
+
+
+# JSON, and what models write in its place
+
+_MARKS = "\x01", "\x02"
+
+
+def _json(text: str, arguments: Mapping[str, Any], budget: Budget) -> Any:
+    pairs = arguments.get("string_delims", [])
+    if pairs and any(each in text for each in _MARKS):
+        raise UnreadError("the characters U+0001 and U+0002 cannot be read in it")
+    written, strings = text, list[str]()
+    for opening, closing in pairs:
+        written = _marked(written, opening, closing, strings)
+    if arguments.get("unquoted_keys"):
+        written = "".join(_quoted(written, budget))
+    if strings:
+        numbers = re.compile(f"{_MARKS[0]}([0-9]+){_MARKS[1]}")
+        written = numbers.sub(lambda found: json.dumps(strings[int(found[1])]), written)
+    try:
+        return json.loads(written)
+    except json.JSONDecodeError:
+        if arguments.get("allow_non_json"):
+            return _stripped(text, arguments)
+        raise
+
+
+def _marked(text: str, opening: str, closing: str, strings: list[str]) -> str:
+    """Return a text with the numbers of strings in the place of those between two marks."""
+    parts, at = list[str](), 0
+    while True:
+        start = text.find(opening, at)
+        end = text.find(closing, start + len(opening)) if start >= 0 else -1
+        if end < 0:
+            return "".join([*parts, text[at:]])
+        parts.append(f"{text[at:start]}{_MARKS[0]}{len(strings)}{_MARKS[1]}")
+        strings.append(text[start + len(opening) : end])
+        at = end + len(closing)
+
+
+_STRING = re.compile(r'"(?:\\.|[^"\\])*"')
+
+
+def _quoted(text: str, budget: Budget) -> Iterator[str]:
+    """Yield the parts of a text, names after a brace or comma in quotes; strings stay."""
+    import regex
+
+    # The words and blanks of transformers', which uses this package.
+    name = regex.compile(r"(\s*)(\w+)(\s*):")
+    at, start = 0, 0
+    while at < len(text):
+        string = _STRING.match(text, at) if text[at] == '"' else None
+        if string is not None:
+            at = string.end()
+            continue
+        if text[at] == '"':
+            budget.spend(len(text) - at)
+        found = name.match(text, at) if at and text[at - 1] in "{," else None
+        if found is None:
+            at += 1
+            continue
+        yield f'{text[start:at]}{found[1]}"{found[2]}"{found[3]}:'
+        at = start = found.end()
+    yield text[start:]
+
+
+# Elements, and lines
+
+
+def _inner(text: str, content: Content, budget: Budget) -> Any:
+    return text if content.inner is None else content_of(text, content.inner, budget)
+
+
+def matches(pattern: Pattern, text: str, budget: Budget) -> Iterator[Match]:
+    """Yield the matches of a pattern that do not overlap."""
+    at = 0
+    while (found := pattern.find(text, at, budget)) is not None:
+        yield found
+        at = found.end
+
+
+def _elements(text: str, content: Content, budget: Budget) -> dict[str, Any]:
+    if content.tag is None:
+        raise UnreadError("elements have no pattern")
+    found: dict[str, Any] = {}
+    several: set[str] = set()
+    for match in matches(content.tag, text, budget):
+        if "key" not in match.groups:
+            raise UnreadError("an element has no `key`")
+        key, value = match.groups["key"], _inner(match.groups.get("value", ""), content, budget)
+        if key not in found or not content.arguments.get("merge_duplicates"):
+            found[key] = value
+            continue
+        if key not in several:
+            several.add(key)
+            found[key] = [found[key]]
+        found[key].append(value)
+    return found
+
+
+def _lines(text: str, content: Content, budget: Budget) -> dict[str, Any]:
+    arguments = content.arguments
+    found = {}
+    for line in text.split(arguments.get("line_sep", "\n")):
+        key, separator, value = _stripped(line, arguments).partition(arguments.get("kv_sep", ":"))
+        if separator:
+            found[_stripped(key, arguments)] = _inner(_stripped(value, arguments), content, budget)
+    return found
+
+
+# Calls of Python
+
+_BLANK = re.compile(r"[ \t\n\r]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[-.][A-Za-z0-9_]+)*")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<part>\.[0-9]+)?(?P<power>[eE][+-]?[0-9]+)?")
+_QUOTED = re.compile(r"""(?s)'(?P<a>(?:[^'\\\n\r]|\\.)*)'|"(?P<b>(?:[^"\\\n\r]|\\.)*)\"""")
+_ESCAPE = re.compile(
+    r"(?s)\\(?:u(?P<high>[dD][89abAB][0-9a-fA-F]{2})\\u(?P<low>[dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|u(?P<code>[0-9a-fA-F]{4})|(?P<sign>.))"
+)
+_SIGNS = {each: each for each in "\\'\"/"} | dict(zip("bfnrt", "\b\f\n\r\t", strict=True))
+_WORDS = {"True": True, "true": True, "False": False, "false": False, "None": None, "null": None}
+_LARGEST = 2**53 - 1
+_MOST_DEPTH = 100
+
+
+class _Calls:
+    """A list of calls with keyword arguments, `[f(a=1), g()]`, and nothing else."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def read(self) -> list[dict[str, Any]]:
+        self._expect("[")
+        found = self._items("]", self._call)
+        self._is_next("")
+        if self._at != len(self._text):
+            raise self._wrong("something follows the list")
+        return found
+
+    def _wrong(self, what: str) -> UnreadError:
+        return UnreadError(f"{what}, at character {self._at}")
+
+    def _is_next(self, sign: str) -> bool:
+        blank = _BLANK.match(self._text, self._at)
+        self._at = blank.end() if blank is not None else self._at
+        return self._text.startswith(sign, self._at)
+
+    def _expect(self, sign: str) -> None:
+        if not self._is_next(sign):
+            raise self._wrong(f"`{sign}` is expected")
+        self._at += 1
+
+    def _items(self, closing: str, item: Callable[[], T]) -> list[T]:
+        found: list[T] = []
+        while not (not found and self._is_next(closing)):
+            found.append(item())
+            if self._is_next(closing):
+                break
+            self._expect(",")
+        self._at += 1
+        return found
+
+    def _call(self) -> dict[str, Any]:
+        name = self._name()
+        self._expect("(")
+        return {"name": name, "arguments": self._unique(self._items(")", self._argument))}
+
+    def _argument(self) -> tuple[str, Any]:
+        name = self._name()
+        self._expect("=")
+        return name, self._value(0)
+
+    def _name(self) -> str:
+        self._is_next("")
+        found = _NAME.match(self._text, self._at)
+        if found is None:
+            raise self._wrong("a name is expected")
+        self._at = found.end()
+        return found[0]
+
+    def _unique(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise self._wrong("a name is there twice")
+        return found
+
+    def _value(self, depth: int) -> Any:
+        if self._is_next("'") or self._is_next('"'):
+            return self._string()
+        opening = self._text[self._at : self._at + 1]
+        if opening and opening in "[{":
+            if depth >= _MOST_DEPTH:
+                raise self._wrong(f"more than {_MOST_DEPTH} values inside each other")
+            self._at += 1
+            if opening == "[":
+                return self._items("]", lambda: self._value(depth + 1))
+            return self._unique(self._items("}", lambda: self._pair(depth + 1)))
+        number = _NUMBER.match(self._text, self._at)
+        if number is not None:
+            return self._number(number)
+        word = _NAME.match(self._text, self._at)
+        if word is None or word[0] not in _WORDS:
+            raise self._wrong("a value is expected")
+        self._at = word.end()
+        return _WORDS[word[0]]
+
+    def _pair(self, depth: int) -> tuple[str, Any]:
+        if not (self._is_next("'") or self._is_next('"')):
+            raise self._wrong("a key is a string")
+        key = self._string()
+        self._expect(":")
+        return key, self._value(depth)
+
+    def _number(self, found: re.Match[str]) -> int | float:
+        if found["part"] is None and found["power"] is None:
+            if len(found[0]) > 17 or abs(int(found[0])) > _LARGEST:
+                raise self._wrong("an integer is beyond 2^53 - 1")
+        elif math.isinf(float(found[0])):
+            raise self._wrong("a number is too large")
+        self._at = found.end()
+        whole = found["part"] is None and found["power"] is None
+        return int(found[0]) if whole else float(found[0])
+
+    def _string(self) -> str:
+        found = _QUOTED.match(self._text, self._at)
+        if found is None:
+            raise self._wrong("a string is not closed")
+        body = found["a"] if found["a"] is not None else found["b"]
+        if any("\ud800" <= each <= "\udfff" for each in body):
+            raise self._wrong("half of a surrogate pair is in a string")
+        text = _ESCAPE.sub(self._escaped, body)
+        self._at = found.end()
+        return text
+
+    def _escaped(self, found: re.Match[str]) -> str:
+        if found["low"] is not None:
+            high, low = int(found["high"], 16) - 0xD800, int(found["low"], 16) - 0xDC00
+            return chr(0x10000 + (high << 10) + low)
+        if found["code"] is not None:
+            char = chr(int(found["code"], 16))
+            if "\ud800" <= char <= "\udfff":
+                raise self._wrong("half of a surrogate pair is in a string")
+            return char
+        if found["sign"] not in _SIGNS:
+            raise self._wrong(f"a string has no escape `\\{found['sign']}`")
+        return _SIGNS[found["sign"]]

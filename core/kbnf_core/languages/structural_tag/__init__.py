@@ -1,9 +1,8 @@
 """XGrammar's structural tags: JSON that says free text from the parts that follow a format.
 
-The JSON is read into nodes (``read``, by the table in ``formats``), and each node becomes an
-expression of KBNF (``write``; free text in ``free_text``, tokens in ``tokens``, JSON Schemas and
-other grammars inside in ``contents``). Tool arguments written in XML are in ``xml``, those whose
-elements nest in ``cohere`` and ``minimax_m3``. ``presets`` makes the tool calls of common models,
-from the table in ``models``. ``marks`` says what the values of a text are; ``arguments`` makes JSON
-of arguments in XML, ``stored`` a text of marks.
+The JSON is read into nodes (``read``), and each node becomes an expression of the IR (``write``;
+JSON Schemas, other grammars and free text inside in ``contents``). Tool arguments written in XML
+are in ``xml``, those of styles whose objects nest in ``nested``. ``presets`` makes the tool calls
+of common models, from the formats in ``models``. ``marks`` says what the values of a text are;
+``arguments`` makes JSON of arguments in any style.
 """

@@ -16,8 +16,7 @@ from typing import Any, Protocol
 
 from kbnf_core.kbnf.parsed import Mark, Shape
 from kbnf_core.languages.json_schema.expressions import constant
-from kbnf_core.languages.structural_tag.literals import NOTATIONS, Notation
-from kbnf_core.languages.structural_tag.minimax_m3 import MARKER
+from kbnf_core.languages.structural_tag.nested import MARKER, NOTATIONS, Notation
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS, STYLES
 from kbnf_core.text.json_text import NoJsonError, parse_json
 

@@ -1,229 +1,78 @@
-"""What is inside the formats of a structural tag: grammars, free text, tokens.
+"""What is inside the formats of a structural tag: grammars, schemas and free text, as rules.
 
-*Grammars* are JSON Schemas, EBNF and regular expressions. What several of them have in common, such
-as the strings of JSON, is written once: rules are shared where they and all that they call have the
-same names and texts.
+*Rules* are those of the IR that are run (``Rules``), or the trees that people read (``Trees``); the
+formats around them are written once, in the IR. Schemas of which simple parts are known from other
+texts cost nothing again (``PARTS`` of ``json_schema``). In trees, what several contents have in
+common, such as the strings of JSON, is written once: rules are shared where they and all that they
+call have the same names and texts.
 
-*Free text* is what ``any_text`` and its like allow, up to the strings that end it. Text in which
-some strings occur nowhere is ``except!`` or ``#ex`` of KBNF. Where a *trigger* hands over to a tag,
-the text up to the trigger's first occurrence is free text and then the trigger, unless some string
-may end inside of the trigger: then the text's end is not where the trigger begins, and an automaton
-says which texts lead up to it.
+*Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
+the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
+hands over to a tag, the text up to the trigger's first occurrence is free text and then the
+trigger, unless some string may end inside of the trigger: then the text's end is not where the
+trigger begins, and an automaton says which texts lead up to it.
 
-*Tokens* have an id in KBNF, or their name; what excludes tokens needs their ids, and so the
-vocabulary where it names them by their texts.
+*Arguments* in XML and other notations write strings, objects and other values differently. So in
+their schemas references are followed, and alternatives taken apart, until each is one of a kind.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
+from kbnf_core import ir
 from kbnf_core.automata import operations
+from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.conversion.rewrite import rename
-from kbnf_core.frontend import Language, read_grammar
-from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import (
-    EMPTY,
-    Form,
-    alternation,
-    call,
-    definition,
-    escaped,
-    optional,
-    regex,
-    repeated,
-    sequence,
-    text,
-)
+from kbnf_core.frontend import Language, Reading, read_grammar
+from kbnf_core.ir.analysis import reachable
+from kbnf_core.ir.build import EMPTY, alternation, call, moved, repeated, text
+from kbnf_core.kbnf import build, tree
+from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.kbnf.tree import Definition, Reference, postorder
+from kbnf_core.languages.json_schema.document import escape, refuse_deep
+from kbnf_core.languages.json_schema.expressions import constant
+from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import (
     Escapes,
+    Formats,
     Options,
     Order,
     Whitespace,
     closed_unless_open,
 )
-from kbnf_core.languages.json_schema.parse import embed_json_schema, raw_strings
+from kbnf_core.languages.json_schema.parse import (
+    Outcome,
+    SchemaText,
+    checked,
+    embed_json_schema,
+    guided,
+    helps_of,
+    raw_strings,
+    rules_to_run,
+)
 from kbnf_core.languages.json_schema.patterns import to_whole
-from kbnf_core.languages.json_schema.prelude import NAMES
-from kbnf_core.languages.json_schema.problems import NARROWED, ProblemError
-from kbnf_core.languages.structural_tag.formats import Token
-from kbnf_core.languages.structural_tag.read import Node, Report
-from kbnf_core.languages.structural_tag.schemas import is_restricted, report_problem
+from kbnf_core.languages.json_schema.prelude import NAMES, gap_of
+from kbnf_core.languages.json_schema.problems import NARROWED, Problem, ProblemError
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
+from kbnf_core.lower.translate import translate
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
-if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
-
-
-def avoiding(words: Sequence[str]) -> Form:
-    """Return nonempty text in which none of ``words`` occurs."""
-    if not words:
-        return regex("(?s:.)+")
-    if len(words) == 1:
-        return tree.Exception_(_terminal(words[0]), 0, NOWHERE)
-    pattern = tree.Text("|".join(map(escaped, words)), NOWHERE, ())
-    return tree.Pattern(tree.PatternKind.COMPLEMENT, pattern, NOWHERE)
-
-
-def is_clean(trigger: str, words: Iterable[str]) -> bool:
-    """Return whether none of ``words`` can end inside of ``trigger``, or together with it."""
-    ends = [trigger[:length] for length in range(1, len(trigger))]
-    return not any(
-        any(end.endswith(word) or word.endswith(end) for end in ends)
-        or (word != trigger and (word.endswith(trigger) or trigger.endswith(word)))
-        for word in words
-    )
-
-
-def up_to(trigger: str, words: Sequence[str]) -> Form:
-    """Return the texts that end with ``trigger`` before any of ``words`` occurs in them.
-
-    Of words that end at one place the longest counts. Raises ``LimitError`` where the texts have no
-    expression of bearable size.
-    """
-    found = operations.intersect(
-        operations.shortest_matches(_ending_in(words)), _ending_in([trigger])
-    )
-    longer = [word for word in words if word != trigger and word.endswith(trigger)]
-    if longer:
-        found = operations.difference(found, _ending_in(longer))
-    try:
-        return regex(to_regex(found))
-    except NotTextError:
-        raise LimitError("states", 0) from None
-
-
-def _ending_in(words: Sequence[str]) -> Dfa:
-    compiled = compile_regex("(?s:.)*(?:" + "|".join(map(escaped, words)) + ")").dfa
-    if compiled is None:
-        raise LimitError("states", 0)
-    return compiled
-
-
-def listed(words: Iterable[str]) -> Form:
-    """Return any of ``words``."""
-    return alternation(map(text, words))
-
-
-def _terminal(value: str) -> tree.Terminal:
-    return tree.Terminal(tree.Text(value, NOWHERE, ()), NOWHERE)
-
-
-_MOST_TOKENS = 2**32 - 1
-
-
-class TokenForms:
-    """Writes tokens, and what is made of them."""
-
-    def __init__(self, report: Report, limits: Limits, vocabulary: "Vocabulary | None") -> None:
-        self._report = report
-        self._limits = limits
-        self._vocabulary = vocabulary
-
-    def one(self, token: Token, pointer: str) -> Form:
-        """Return a token, by its id where that is known."""
-        name = self._resolved(token).name
-        if isinstance(name, int):
-            return tree.TokenSet(((name, name),), False, NOWHERE)
-        if self._vocabulary is not None:
-            self._report.error(pointer, f"the vocabulary has no token {name!r}")
-        return tree.TokenName(tree.Text(name, NOWHERE, ()), NOWHERE)
-
-    def other(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> Form:
-        """Return any token but some, and but the one that ends the tag around it."""
-        tokens = [*excluded]
-        if around and isinstance(node.ends, Token):
-            tokens.append(node.ends)
-        ids = set[int]()
-        for token in tokens:
-            name = self._resolved(token).name
-            if isinstance(name, int):
-                ids.add(name)
-            elif self._vocabulary is not None:
-                self._report.error(node.pointer, f"the vocabulary has no token {name!r}")
-            else:
-                self._report.loss(
-                    node.pointer,
-                    f"the token {name!r} is excluded by its text, which needs the vocabulary",
-                    "give the vocabulary, or the token's id",
-                    code="W402",
-                )
-        if not ids:
-            return tree.TokenSet(((0, _MOST_TOKENS),), False, NOWHERE)
-        return tree.TokenSet(tuple((each, each) for each in sorted(ids)), True, NOWHERE)
-
-    def any_others(self, node: Node) -> Form:
-        """Return the tokens of ``any_tokens``, as many as it says."""
-        most = node.fields["max_tokens"]
-        highest = self._limits.repetition
-        if most is not None and most > highest:
-            where = f"{node.pointer}/max_tokens"
-            self._report.loss(where, f"at most {highest:,} tokens can be counted")
-            most = highest
-        return repeated(self.other(node, node.fields["exclude_tokens"]), 0, most)
-
-    def triggered_tags(self, node: Node, tags: Sequence[Form]) -> Form:
-        """Return tokens, and the tags that some of them begin."""
-        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
-        for tag in node.parts:
-            begin = tag.fields["begin"]
-            where = f"{tag.pointer}/begin"
-            if not isinstance(begin, Token):
-                self._report.error(where, "a tag that a token triggers begins with a token")
-                return EMPTY
-            if triggers.count(self._resolved(begin)) != 1:
-                self._report.error(where, "a tag begins with just one of the trigger tokens")
-                return EMPTY
-        one = alternation(tags)
-        fields = node.fields
-        if fields["at_least_one"] and fields["stop_after_first"]:
-            return one
-        excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
-        other = self.other(node, excluded)
-        if fields["stop_after_first"]:
-            return sequence(repeated(other, 0, None), optional(one))
-        rest = repeated(alternation([one, other]), 0, None)
-        return sequence(one, rest) if fields["at_least_one"] else rest
-
-    def dispatch(self, node: Node, parts: Sequence[Form]) -> Form:
-        """Return tokens, and the parts that some of them lead to."""
-        triggers = node.fields["rules"]
-        other = self.other(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
-        calls = alternation(
-            sequence(self.one(each, f"{node.pointer}/rules/{index}/0"), part)
-            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
-        )
-        if node.fields["loop"]:
-            return repeated(alternation([calls, other]), 0, None)
-        return sequence(repeated(other, 0, None), optional(calls))
-
-    def _resolved(self, token: Token) -> Token:
-        """Return a token by its id, if the vocabulary tells it."""
-        if isinstance(token.name, int) or self._vocabulary is None:
-            return token
-        special = self._vocabulary.special_tokens.get(token.name)
-        if special is not None:
-            return Token(special)
-        ids = self._vocabulary.token_ids(token.name.encode())
-        return Token(min(ids)) if ids else token
-
+B = TypeVar("B")
 
 SPACE = r"[ \t\n\r]"
-
-_MOST_SHARED = 32
-"""Rules that a shared rule calls, directly or not, at most."""
-
+ANY_CHARACTER = "(?s:.)"
 
 MOST_BLANKS = 1_024
 """Blanks of a gap that are counted, at most."""
@@ -245,42 +94,212 @@ def options_in(fields: Mapping[str, Any], options: Options) -> Options:
     return replace(options, order=Order.ANY) if fields["any_order"] else options
 
 
+# Free text
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Avoiding(ir.Notation):
+    """Text without some words; of at most ``most`` bytes, if that is not 0.
+
+    Then ``stop`` is the name of a rule of the words.
+    """
+
+    words: tuple[str, ...]
+    most: int = 0
+    stop: str = ""
+
+
+def is_clean(trigger: str, words: Iterable[str]) -> bool:
+    """Return whether none of ``words`` can end inside of ``trigger``, or together with it."""
+    ends = [trigger[:length] for length in range(1, len(trigger))]
+    return not any(
+        any(end.endswith(word) or word.endswith(end) for end in ends)
+        or (word != trigger and (word.endswith(trigger) or trigger.endswith(word)))
+        for word in words
+    )
+
+
+def up_to(trigger: str, words: Sequence[str]) -> ir.Node:
+    """Return the texts that end with ``trigger`` before any of ``words`` occurs in them.
+
+    Of words that end at one place the longest counts. Raises ``LimitError`` where the automaton
+    grows too large.
+    """
+    found = operations.intersect(
+        operations.shortest_matches(_ending_in(words)), _ending_in([trigger])
+    )
+    longer = [word for word in words if word != trigger and word.endswith(trigger)]
+    if longer:
+        found = operations.difference(found, _ending_in(longer))
+    return ir.Regular(found, NOWHERE)
+
+
+def _ending_in(words: Sequence[str]) -> Dfa:
+    return with_automaton("(?s:.)*(?:" + "|".join(map(escaped, words)) + ")")
+
+
+def with_automaton(pattern: str) -> Dfa:
+    """Return the automaton of a pattern. Raises ``LimitError``."""
+    found = compile_regex(pattern).dfa
+    if found is None:
+        raise LimitError("states", 0)
+    return found
+
+
 _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
-class Contents:
-    """Makes rules of the grammars inside; ``rules`` are those not yet taken."""
+class Contents(ABC, Generic[B]):
+    """Makes rules of what is inside the formats; ``pointer`` is the place of the one in turn."""
 
     def __init__(self, names: Names, report: Report, limits: Limits) -> None:
         self.names = names
         self.report = report
+        self.pointer = ""
         self._limits = limits
-        self._known: dict[frozenset[tuple[str, str]], str] = {}
-        self._rules: list[Definition] = []
+        self._budget = Budget(limits.work)
+        self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
+        self._rules: list[tuple[str, B]] = []
 
-    def take(self) -> list[Definition]:
+    @abstractmethod
+    def body(self, node: ir.Node) -> B:
+        """Return an expression as it is in a rule."""
+
+    @abstractmethod
+    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
+        """Return a call of the rules of a schema. Raises ProblemError."""
+
+    @abstractmethod
+    def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
+        """Return a call of the rules of a grammar without errors."""
+
+    def take(self) -> list[tuple[str, B]]:
         """Return the rules made since the last time."""
         taken, self._rules = self._rules, []
         return taken
 
-    def add(self, rule: Definition, *, ahead: bool = False) -> Form:
+    def add(self, name: str, node: ir.Node, *, ahead: bool = False) -> ir.Node:
         """Add a rule whose name is a fresh one, ``ahead`` of the others; return a call of it."""
-        self._rules.insert(0 if ahead else len(self._rules), rule)
-        return call(rule.name.value)
+        self._rules.insert(0 if ahead else len(self._rules), (name, self.body(node)))
+        return call(name)
 
-    def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> Form:
+    def shared(self, hint: str, key: Hashable, make: Callable[[], ir.Node]) -> ir.Call:
+        """Return a call of a rule that all who ask for the same share."""
+        return self.group((hint, key), (hint,), lambda _: (make(),))[hint]
+
+    def group(
+        self,
+        key: Hashable,
+        names: Sequence[str],
+        make: Callable[[Mapping[str, ir.Call]], Sequence[ir.Node]],
+    ) -> Mapping[str, ir.Call]:
+        """Return calls of rules that call each other, which all who ask for the same share."""
+        if key not in self._groups:
+            calls = {name: ir.Call(self.names.fresh(name), NOWHERE) for name in names}
+            self._groups[key] = calls
+            for each, node in zip(calls.values(), make(calls), strict=True):
+                self.add(each.nonterminal, node)
+        return self._groups[key]
+
+    def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> ir.Node:
         """Return the JSON texts that a sound schema allows; nothing where it cannot be used."""
         try:
-            embedded = embed_json_schema(schema, options)
+            found, outcome = self._of_schema(schema, options, hint)
         except ProblemError as error:
             report_problem(self.report, error.problem, pointer)
             return EMPTY
-        self.report.written[id(schema)] = schema, embedded.schemas
-        for loss in embedded.outcome.losses:
+        for loss in outcome.losses:
             self.report.loss(pointer + loss.pointer, loss.message, code=loss.code)
-        for note in embedded.outcome.notes:
+        for note in outcome.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
-        return self.embed(embedded.definitions, embedded.start, hint)
+        return found
+
+    def grammar(
+        self, source: Source, language: Language, request: Request, pointer: str, hint: str
+    ) -> ir.Node:
+        """Return the texts of a grammar; nothing where it cannot be used."""
+        reading = read_grammar(source, language, request)
+        for finding in reading.diagnostics:
+            place = finding.source.position(finding.span.start)
+            told = f"line {place.line}, column {place.column}: {finding.message}"
+            if finding.severity is Severity.ERROR:
+                self.report.error(pointer, told, *finding.helps, code=finding.code)
+            elif reading.is_loss(finding):
+                self.report.loss(pointer, told, *finding.helps, code=finding.code)
+        return EMPTY if reading.errors else self._of_grammar(reading, hint)
+
+    def pattern(self, pattern: str) -> ir.Node:
+        """Return what a regular expression matches; nothing where it cannot be used."""
+        compiled = compile_regex(pattern, self._limits)
+        self._budget.spend(compiled.work)
+        for problem in compiled.problems:
+            message = f"in this regular expression: {problem.message}"
+            self.report.error(self.pointer, message, code=problem.code)
+        return EMPTY if compiled.dfa is None else ir.Regular(compiled.dfa, NOWHERE, pattern)
+
+    def whole_pattern(self, pattern: str, *, dot_all: bool) -> ir.Node:
+        """Return what a regular expression of XGrammar's matches."""
+        # By itself first: it cannot close a group that is put around it.
+        if compile_regex(pattern, self._limits).problems:
+            return self.pattern(pattern)
+        if "|" in pattern:
+            pattern = f"(?:{pattern})"
+        else:
+            pattern = pattern.removeprefix("^")
+            anchored = pattern.endswith("$") and not pattern.endswith("\\$")
+            pattern = pattern.removesuffix("$") if anchored else pattern
+        found = to_whole(f"^{pattern}$")
+        return self.pattern(f"(?s:{found})" if dot_all else found)
+
+    def avoiding(self, words: Collection[str]) -> ir.Node:
+        """Return nonempty text in which none of ``words`` occurs."""
+        if not words:
+            return self.pattern(f"{ANY_CHARACTER}+")
+        return self._without(Avoiding(tuple(words)))
+
+    def short(self, words: Collection[str], most: int) -> ir.Node:
+        """Return nonempty text of at most so many bytes in which none of ``words`` occurs."""
+        stop = self.shared("stop", tuple(words), lambda: alternation(map(text, words)))
+        return self._without(Avoiding(tuple(words), most, stop.nonterminal))
+
+    def _without(self, notation: Avoiding) -> ir.Node:
+        words, most = [word.encode() for word in notation.words], notation.most
+        try:
+            dfa = avoid_literals(words, most, self._limits)
+            free = avoid_literals(words, 0, self._limits) if most else dfa
+        except LimitError as error:
+            message = f"the text without `{notation.words[0]}` is too large: {error}"
+            self.report.error(self.pointer, message[:300], code="E203")
+            return EMPTY
+        self._budget.spend(dfa.state_count)
+        return ir.Regular(dfa, NOWHERE, notation, (free, most) if most else None)
+
+    def argument(self, words: Collection[str]) -> ir.Node:
+        """Return the texts of arguments in which none of ``words`` occurs, empty ones too."""
+        words = sorted(words)
+        plain = self.shared("argument", tuple(words), lambda: self.avoiding(words))
+        return repeated(plain, 0, 1)
+
+    def gap(self, options: Options) -> ir.Node:
+        """Return what may be between elements, and around values that are no text.
+
+        It is the gap of JSON, and that of printers where JSON has none: templates write line
+        breaks.
+        """
+        pattern = gap_of(options) or gap_of(Options())
+        return self.shared("space", pattern, lambda: self.pattern(pattern))
+
+    def other_names(self, pattern: str, listed: Collection[str]) -> ir.Node:
+        """Return the names of a pattern but for some, all as they are written."""
+        names = compile_regex(pattern).dfa
+        if names is None or not listed:
+            return self.pattern(pattern)
+        known = operations.literals([each.encode() for each in listed])
+        return ir.Regular(operations.difference(names, known), NOWHERE)
+
+    def character(self) -> ir.Node:
+        """Return any character."""
+        return self.shared("character", None, lambda: self.pattern(ANY_CHARACTER))
 
     def strings(
         self,
@@ -288,8 +307,8 @@ class Contents:
         options: Options,
         pointer: str,
         words: Sequence[str],
-        plain: Form,
-    ) -> Form:
+        plain: ir.Node,
+    ) -> ir.Node:
         """Return the strings of a schema as they are, without ``words``; ``plain`` are all those.
 
         Strings whose number of characters alone is bounded may contain the words.
@@ -303,80 +322,112 @@ class Contents:
             except ProblemError as error:
                 report_problem(self.report, error.problem, pointer)
                 return EMPTY
-            return plain if found is None else alternation(map(regex, found))
+            return plain if found is None else alternation(map(self.pattern, found))
         low, high = (schema.get(name) for name in ("minLength", "maxLength"))
         if low is None and high is None:
             return plain
         if len(words) > 1:
             self.report.loss(pointer, "the length of a string is not bounded beside `excludes`")
             return plain
-        character = self.shared("character", regex("(?s:.)"))
-        return repeated(character, int(low or 0), None if high is None else int(high))
+        return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
-    def grammar(
-        self, source: Source, language: Language, request: Request, pointer: str, hint: str
-    ) -> Form:
-        """Return the texts of a grammar; nothing where it cannot be used."""
-        reading = read_grammar(source, language, request)
-        for finding in reading.diagnostics:
-            place = finding.source.position(finding.span.start)
-            told = f"line {place.line}, column {place.column}: {finding.message}"
-            if finding.severity is Severity.ERROR:
-                self.report.error(pointer, told, *finding.helps, code=finding.code)
-            elif reading.is_loss(finding):
-                self.report.loss(pointer, told, *finding.helps, code=finding.code)
-        if reading.errors:
-            return EMPTY
-        return self.embed(reading.document.definitions, reading.start, hint)
 
-    def shared(self, hint: str, body: Form) -> Form:
-        """Return a call of a rule that all who ask for the same share."""
-        return call(self.shared_name(hint, body))
+class Rules(Contents[ir.Node]):
+    """Makes the rules that are run.
 
-    def shared_name(self, hint: str, body: Form) -> str:
-        """Return the name of such a rule."""
-        shape = frozenset([("shared", hint), ("", print_expression(body))])
-        if shape not in self._known:
-            self._known[shape] = self.names.fresh(hint)
-            self._rules.append(definition(self._known[shape], body))
-        return self._known[shape]
+    Those of schemas and grammars keep their names. A name that is in use for another rule is
+    replaced, also in the rules that call it.
+    """
 
-    def regex(self, pattern: str, pointer: str, *, dot_all: bool) -> str:
-        """Return a regular expression of XGrammar's as ours."""
-        # By itself first: it cannot close a group that is put around it.
-        problems = compile_regex(pattern, self._limits).problems
-        if "|" in pattern:
-            pattern = f"(?:{pattern})"
-        else:
-            pattern = pattern.removeprefix("^")
-            anchored = pattern.endswith("$") and not pattern.endswith("\\$")
-            pattern = pattern.removesuffix("$") if anchored else pattern
-        found = to_whole(f"^{pattern}$")
-        found = f"(?s:{found})" if dot_all else found
-        for problem in problems or compile_regex(found, self._limits).problems:
-            message = f"in this regular expression: {problem.message}"
-            self.report.error(pointer, message, code=problem.code)
-        return found
+    def __init__(self, names: Names, report: Report, limits: Limits) -> None:
+        super().__init__(names, report, limits)
+        # By their names and the identity of their bodies, which are kept for that.
+        self._adopted: dict[tuple[str, int], tuple[str, ir.Node]] = {}
 
-    def embed(
-        self,
-        rules: Sequence[Definition],
-        start: str,
-        hint: str,
-        common: Collection[str] = NAMES,
-    ) -> Form:
+    def body(self, node: ir.Node) -> ir.Node:
+        """Return the expression itself."""
+        return node
+
+    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
+        start = self.names.fresh(hint)
+        text = SchemaText(Source(""), schema, guided(schema, options))
+        rules, outcome = rules_to_run(text, start)
+        new, chosen = {start: rules[start]}, {}
+        for name, body in rules.items():
+            known = self._adopted.get((name, id(body)))
+            if known is None and name != start:
+                known = name if self.names.take(name) else self.names.fresh(name), body
+                self._adopted[name, id(body)] = known
+                new[name] = body
+            if known is not None and known[0] != name:
+                chosen[name] = known[0]
+        for name, body in new.items():
+            self._rules.append((chosen.get(name, name), moved(body, chosen) if chosen else body))
+        return call(start), outcome
+
+    def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
+        grammar = reading.grammar
+        if reading.is_endless:
+            # What never ends by itself may be a part of what does.
+            grammar = translate(reading.document, reading.start, reading.limits).grammar
+        assert grammar is not None  # noqa: S101 - there are no errors
+        called = {
+            name: {each.nonterminal for each in ir.calls(body)}
+            for name, body in grammar.rules.items()
+        }
+        reached = reachable([grammar.start], called)
+        chosen = {grammar.start: self.names.fresh(hint)}
+        for name in called:
+            if name in reached and name not in chosen:
+                chosen[name] = self.names.fresh(f"{hint}_{name}")
+        for name, known in chosen.items():
+            self._rules.append((known, moved(grammar.rules[name], chosen)))
+        return call(chosen[grammar.start])
+
+
+_MOST_SHARED = 32
+"""Rules that a shared rule calls, directly or not, at most."""
+
+
+class Trees(Contents[Form]):
+    """Makes the trees that people read."""
+
+    def __init__(self, names: Names, report: Report, limits: Limits) -> None:
+        super().__init__(names, report, limits)
+        self._known: dict[frozenset[tuple[str, str]], str] = {}
+
+    def body(self, node: ir.Node) -> Form:
+        """Return an expression as a tree."""
+        try:
+            return build.of_ir(node, _leaf, branches=list)
+        except (LimitError, NotTextError):
+            message = "the texts that lead to a part of this are too many to be written"
+            self.report.error(self.pointer, message, code=UNSUPPORTED)
+            return build.EMPTY
+
+    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
+        embedded = embed_json_schema(schema, options)
+        self.report.written[id(schema)] = schema, embedded.schemas
+        return self._embed(embedded.definitions, embedded.start, hint), embedded.outcome
+
+    def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
+        return self._embed(reading.document.definitions, reading.start, hint)
+
+    def _embed(self, rules: Sequence[tree.Definition], start: str, hint: str) -> ir.Node:
         """Add rules under names of their own; what is known already is not added again.
 
-        They may call rules that others share. Those with ``common`` names keep them.
+        They may call rules that others share. Those of all schemas keep their names.
         """
         texts: dict[str, list[str]] = {}
         calls: dict[str, set[str]] = {}
         for rule in rules:
             name = rule.name.value
             texts.setdefault(name, []).append(print_expression(rule.body))
-            uses = (n.name.value for n in postorder(rule.body) if isinstance(n, Reference))
-            calls.setdefault(name, set()).update(uses)
-        start = _called(start, rules)
+            calls.setdefault(name, set()).update(called_in(rule.body))
+        bodies = [rule.body for rule in rules if rule.name.value == start]
+        if len(bodies) == 1 and isinstance(bodies[0], tree.Reference):
+            # The rule that does what the start does.
+            start = bodies[0].name.value
         reached = _reached(start, calls)
         # What is called and not among the rules is shared already, and keeps its name.
         chosen = {name: name for name in reached if name not in calls}
@@ -389,20 +440,37 @@ class Contents:
             if known is None:
                 kept.add(name)
                 known = self.names.fresh(
-                    hint if name == start else name if name in common else f"{hint}_{name}"
+                    hint if name == start else name if name in NAMES else f"{hint}_{name}"
                 )
                 if shape:
                     self._known[shape] = known
             chosen[name] = known
-        self._rules += [rename(rule, chosen) for rule in rules if rule.name.value in kept]
+        for rule in rules:
+            if rule.name.value in kept:
+                self._rules.append((chosen[rule.name.value], rename(rule, chosen).body))
         return call(chosen[start])
 
 
-def _called(start: str, rules: Sequence[Definition]) -> str:
-    """Return the rule that does what ``start`` does: the one that it calls, if it is no more."""
-    bodies = [rule.body for rule in rules if rule.name.value == start]
-    first = bodies[0]
-    return first.name.value if len(bodies) == 1 and isinstance(first, Reference) else start
+def _leaf(node: ir.Regular | ir.Call) -> Form:
+    if isinstance(node, ir.Call):
+        return build.call(node.nonterminal)
+    match node.notation:
+        case Avoiding(most=most, stop=stop) if stop:
+            return tree.Exception_(tree.Name(stop, NOWHERE), most, NOWHERE)
+        case Avoiding((word,)):
+            return tree.Exception_(build.text(word, NOWHERE), 0, NOWHERE)
+        case Avoiding(words):
+            pattern = build.text_of("|".join(map(escaped, words)))
+            return tree.Pattern(tree.PatternKind.COMPLEMENT, pattern, NOWHERE, dfa=node.dfa)
+        case str() as pattern:
+            return replace(build.regex(pattern), dfa=node.dfa)
+        case _:
+            return replace(build.regex(to_regex(node.dfa)), dfa=node.dfa)
+
+
+def called_in(body: Form) -> set[str]:
+    """Return the rules that an expression speaks of."""
+    return {name.value for name in tree.uses_in(body)}
 
 
 def _reached(start: str, calls: Mapping[str, set[str]], most: int | None = None) -> set[str]:
@@ -425,3 +493,146 @@ def _shape(
         return None
     parts = [(each, text) for each in seen for text in texts.get(each, ())]
     return frozenset([*parts, ("", name)])
+
+
+# Schemas of arguments
+
+MOST_CASES = 1_000
+OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"})
+"""Keywords of objects that are read."""
+
+NO_CONSTRAINTS = frozenset(
+    {
+        "$defs", "definitions", "title", "description", "$schema", "$id", "default", "examples",
+        "$comment",
+    }
+)  # fmt: skip
+
+
+def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> bool:
+    """Report what is wrong with the form of a schema; return whether there is nothing."""
+    if report.sound.get(id(schema)) is schema:
+        return True
+    problems: Sequence[Problem] = ()
+    try:
+        refuse_deep(schema, options.limits.depth)
+        checked(schema, constant(schema).text, options)
+    except ProblemError as error:
+        problems = error.problems
+    for problem in problems:
+        report_problem(report, problem, pointer)
+    if not problems:
+        report.sound[id(schema)] = schema
+    return not problems
+
+
+def report_problem(report: Report, problem: Problem, pointer: str) -> None:
+    """Report a problem of the schema at ``pointer``."""
+    report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
+
+
+class Schemas:
+    """Takes apart the schemas in ``root``, which is sound, at ``pointer``."""
+
+    def __init__(self, root: Any, pointer: str, report: Report, options: Options) -> None:
+        self._root = root
+        self._options = replace(options, strict=None)
+        self._pointer = pointer
+        self._report = report
+        self._known = {id(root): True}
+
+    def cases(self, schema: Any, pointer: str) -> list[tuple[Any, str]]:
+        """Return the schemas one of which a value has, without recursion, with their pointers."""
+        waiting = [(schema, pointer)]
+        found = []
+        for step, (each, where) in enumerate(waiting):
+            if step > MOST_CASES:
+                self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
+                return []
+            inner = list(self._inside(each, where))
+            waiting += inner
+            if not inner:
+                found.append((each, where))
+        return found
+
+    def followed(self, reference: Any, pointer: str) -> tuple[Any, str]:
+        """Return the schema that a reference to this document leads to, ``False`` for none."""
+        found = self._root
+        if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
+            for step in reference[2:].split("/") if reference != "#" else ():
+                name = step.replace("~1", "/").replace("~0", "~")
+                found = found.get(name) if isinstance(found, dict) else None
+            if isinstance(found, dict | bool):
+                where = f"{self._pointer}{reference[1:]}"
+                # A reference may lead to what the meta-schema takes for a plain value.
+                if id(found) not in self._known:
+                    self._known[id(found)] = is_sound(found, where, self._report, self._options)
+                return (found, where) if self._known[id(found)] else (False, where)
+        self._report.error(pointer, f"`{reference}` leads nowhere in this schema", code="E805")
+        return False, pointer
+
+    def members(
+        self, schema: dict[str, Any], pointer: str
+    ) -> tuple[dict[str, tuple[Any, str]], frozenset[str]]:
+        """Return the properties of an object, and the names of those that must be there."""
+        properties = schema.get("properties", {})
+        required = schema.get("required", [])
+        for name in required:
+            if name not in properties:
+                where = f"{pointer}/required"
+                message = f"`{name}` is required and no property"
+                self._report.error(where, message, code=UNSUPPORTED)
+        found = {
+            name: (each, f"{pointer}/properties/{escape(name)}")
+            for name, each in properties.items()
+        }
+        return found, frozenset(required)
+
+    def refuses(self, schema: dict[str, Any], pointer: str, known: frozenset[str]) -> bool:
+        """Report the keywords that are not ``known``; return whether there are any."""
+        strange = [name for name in schema if name not in known | NO_CONSTRAINTS]
+        for name in strange:
+            where = f"{pointer}/{escape(name)}"
+            message = f"`{name}` beside arguments in XML is not supported"
+            self._report.error(where, message, code=UNSUPPORTED)
+        return bool(strange)
+
+    def whole(self, schema: Any) -> Any:
+        """Return a schema with the definitions that its references may lead to."""
+        if not isinstance(schema, dict) or not isinstance(self._root, dict):
+            return schema
+        shared = {name: self._root[name] for name in ("$defs", "definitions") if name in self._root}
+        return {**shared, **schema}
+
+    def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
+        """Yield the schemas one of which a value has; nothing where it is a plain one."""
+        if not isinstance(schema, dict):
+            return
+        if "$ref" in schema:
+            yield self.followed(schema["$ref"], f"{pointer}/$ref")
+        elif isinstance(schema.get("type"), list) and not {"const", "enum"} & schema.keys():
+            for each in schema["type"]:
+                yield {**schema, "type": each}, f"{pointer}/type"
+        else:
+            for keyword in ("anyOf", "oneOf", "allOf"):
+                parts = schema.get(keyword)
+                if isinstance(parts, list) and (keyword != "allOf" or len(parts) == 1):
+                    for index, each in enumerate(parts):
+                        yield each, f"{pointer}/{keyword}/{index}"
+                    return
+
+
+def constants(schema: Any) -> list[Any] | None:
+    """Return the values that a schema lists; None where it lists none."""
+    if isinstance(schema, dict) and "const" in schema:
+        return [schema["const"]]
+    values = schema.get("enum") if isinstance(schema, dict) else None
+    return values if isinstance(values, list) and values else None
+
+
+def is_restricted(schema: Mapping[str, Any], options: Options) -> bool:
+    """Return whether a string has a pattern, or a format that says something."""
+    name = schema.get("format")
+    formats = formats_of(options.standard, options.formats or Formats.PLAIN)
+    is_known = isinstance(name, str) and bool(formats.get(name))
+    return "pattern" in schema or (is_known and options.formats is not Formats.ANNOTATION)

@@ -13,6 +13,8 @@ The tool is that of the format, as tags made of a list of tools have it (``tool`
 is the one that the beginning around the arguments names: as the formats of ``models`` have it,
 after ``name`` or ``to=functions.``, after the last ``=`` in angle brackets, or as the only word;
 else there is none. Text is reasoning where the tag around it says so.
+
+Artifacts and pickled grammars carry marked rules as text: KBNF, and the marks as JSON.
 """
 
 import json
@@ -21,70 +23,65 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kbnf_core.conversion.rewrite import at, placed
-from kbnf_core.kbnf.build import (
-    Form,
-    alternation,
-    definition,
-    optional,
-    repeated,
-    sequence,
-)
+from kbnf_core import ir
+from kbnf_core.conversion.to_kbnf import print_kbnf
+from kbnf_core.ir.build import alternation, optional, repeated, sequence
+from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
-from kbnf_core.kbnf.tree import Document
+from kbnf_core.kbnf.read import parse_kbnf
 from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
-from kbnf_core.languages.structural_tag.call_texts import NAME
-from kbnf_core.languages.structural_tag.contents import TokenForms, avoiding, options_in
-from kbnf_core.languages.structural_tag.formats import Token
-from kbnf_core.languages.structural_tag.literals import NOTATIONS
-from kbnf_core.languages.structural_tag.models import filled, table
-from kbnf_core.languages.structural_tag.read import Node, Report, read_value
-from kbnf_core.languages.structural_tag.schemas import Schemas, constants, is_restricted
-from kbnf_core.languages.structural_tag.write import OF_JSON, OF_SCHEMAS, Call, Writer
+from kbnf_core.languages.structural_tag.contents import (
+    Schemas,
+    Trees,
+    constants,
+    is_restricted,
+    options_in,
+)
+from kbnf_core.languages.structural_tag.models import NAME, table
+from kbnf_core.languages.structural_tag.nested import NOTATIONS
+from kbnf_core.languages.structural_tag.presets import filled
+from kbnf_core.languages.structural_tag.read import Node, Report, Token, read_value
+from kbnf_core.languages.structural_tag.write import (
+    OF_JSON,
+    OF_SCHEMAS,
+    START,
+    Call,
+    Writer,
+)
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
-
-if TYPE_CHECKING:
-    from kbnf_core.vocab.vocabulary import Vocabulary
 
 _TEXT, _REASONING = Mark("text"), Mark("reasoning")
 
 _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=Escapes.ANY)
 
 
-def marked(nodes: Sequence[Node], request: Request, options: Options) -> Marked:
-    """Return the marked rules of the nodes of a tag that was read without errors."""
-    writer = _MarkedWriter(nodes, request, options)
-    for node in reversed(nodes):
-        writer.write(node)
-    rules = tuple(placed(each, at(each.span)) for each in writer.definitions())
-    return Marked(Document(Source(""), rules, ()), writer.marks)
+class MarkedWriter(Writer[Form]):
+    """Writes a tag that was read without errors; ``marks`` say what rules mean."""
 
-
-class _MarkedWriter(Writer):
-    def __init__(self, nodes: Sequence[Node], request: Request, options: Options) -> None:
-        report = Report(Source("{}", is_json=True))
+    def __init__(
+        self, nodes: Sequence[Node], report: Report, request: Request, options: Options
+    ) -> None:
         # Whoever reads takes the members of an object in any order, XML as JSON.
-        super().__init__(nodes, report, request, replace(options, order=Order.ANY))
-        self._tokens = _MarkedTokens(self, report, request.limits, request.vocabulary)
+        super().__init__(Trees, nodes, report, request, replace(options, order=Order.ANY))
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
 
-    def write(self, node: Node) -> None:
+    def _write(self, node: Node) -> None:
         self._free = _REASONING if is_reasoning(self._tag_around(node)) else _TEXT
-        super().write(node)
+        super()._write(node)
 
-    def mark(self, form: Form, mark: Mark | None = None) -> Form:
+    def mark(self, form: ir.Node, mark: Mark | None = None) -> ir.Node:
         """Return a call of a rule of its own; it is free text unless ``mark`` says otherwise."""
         name = self._contents.names.fresh("value")
         self.marks[name] = mark or self._free
-        return self._contents.add(definition(name, form))
+        return self._contents.add(name, form)
 
     def _tag_around(self, node: Node) -> Node | None:
         owner = self._owners.get(id(node))
@@ -92,7 +89,7 @@ class _MarkedWriter(Writer):
             owner = self._owners.get(id(owner))
         return owner
 
-    def _json_schema(self, node: Node) -> Form:
+    def _json_schema(self, node: Node) -> ir.Node:
         style, schema = node.fields.get("style", "qwen_xml"), node.fields["json_schema"]
         shapes: tuple[Shape, ...] = ()
         if style == "json":
@@ -109,18 +106,18 @@ class _MarkedWriter(Writer):
             name = tool_name(_head(tag, node))
         return self.mark(form, Mark("call", name or None, style, shapes))
 
-    def _regex(self, node: Node) -> Form:
+    def _regex(self, node: Node) -> ir.Node:
         return self._read_back(node, super()._regex(node))
 
-    def _grammar(self, node: Node) -> Form:
+    def _grammar(self, node: Node) -> ir.Node:
         return self._read_back(node, super()._grammar(node))
 
-    def _any_text(self, node: Node) -> Form:
+    def _any_text(self, node: Node) -> ir.Node:
         if node.fields["tool"] is None:
             return super()._any_text(node)
-        return optional(self._read_back(node, avoiding(())))
+        return optional(self._read_back(node, self._contents.avoiding(())))
 
-    def _read_back(self, node: Node, form: Form) -> Form:
+    def _read_back(self, node: Node, form: ir.Node) -> ir.Node:
         """Return text, or the call that a text is, unless it leads arguments as a number does."""
         if node.fields["tool"] is not None:
             return self.mark(form, Mark("call", node.fields["tool"], INPUT))
@@ -128,22 +125,27 @@ class _MarkedWriter(Writer):
         leads = owner is not None and any(part.kind in OF_SCHEMAS for part in owner.parts)
         return form if leads else self.mark(form)
 
-    def _text(self, words: tuple[str, ...]) -> Form:
+    def _text(self, words: tuple[str, ...]) -> ir.Node:
         return self.mark(super()._text(words))
 
-    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> Form:
+    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> ir.Node:
         return self.mark(super()._short_text(node, words, most))
 
-    def _word(self, trigger: str) -> Form:
+    def _word(self, trigger: str) -> ir.Node:
         return self.mark(super()._word(trigger))
 
-    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> Form:
+    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> ir.Node:
         form = super()._up_to(node, trigger, words)
         return self.mark(form, self._free._replace(trigger=trigger))
 
+    def _other_token(
+        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+    ) -> ir.Node:
+        return self.mark(super()._other_token(node, excluded, around=around))
+
     def _dispatched(
-        self, node: Node, calls: Sequence[Call], words: tuple[str, ...], first: Form
-    ) -> Form:
+        self, node: Node, calls: Sequence[Call], words: tuple[str, ...], first: ir.Node
+    ) -> ir.Node:
         if any(each.before is not None for each in calls):
             return super()._dispatched(node, calls, words, first)
         free = optional(self._text(words))
@@ -152,23 +154,6 @@ class _MarkedWriter(Writer):
             return sequence(free, optional(called))
         body = sequence(free, repeated(sequence(called, free), 0, None))
         return sequence(first, body) if node.fields.get("at_least_one") else body
-
-
-class _MarkedTokens(TokenForms):
-    """Marks the tokens that are free text, each by itself."""
-
-    def __init__(
-        self,
-        writer: _MarkedWriter,
-        report: Report,
-        limits: Limits,
-        vocabulary: "Vocabulary | None",
-    ) -> None:
-        super().__init__(report, limits, vocabulary)
-        self._writer = writer
-
-    def other(self, node: Node, excluded: Iterable[Token], *, around: bool = True) -> Form:
-        return self._writer.mark(super().other(node, excluded, around=around))
 
 
 # Names of tools, and reasoning
@@ -356,3 +341,44 @@ def _type(schema: Any) -> str | None:
 def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
     """Return what the arguments of a tool may be, those of all of them first."""
     return tuple(_Shapes(schema, style, options).all())
+
+
+# Marked rules as text
+
+
+def dump(marked: Marked) -> str:
+    """Return marked rules as a text of JSON."""
+    rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
+    marks = {
+        name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
+        for name, mark in marked.marks.items()
+    }
+    found = {"rules": rules, "marks": marks, "messages": marked.messages}
+    return json.dumps(found, ensure_ascii=False, sort_keys=True)
+
+
+def _shape(shape: Shape) -> dict[str, Any]:
+    return {**shape._asdict(), "members": dict(shape.members)}
+
+
+def load(text: str, limits: Limits) -> Marked:
+    """Return the marked rules of such a text. Raises ``ValueError`` for what is none."""
+    try:
+        found = json.loads(text)
+        marks = {
+            name: Mark(
+                mark["kind"],
+                mark["name"],
+                mark["style"],
+                tuple(
+                    Shape(**{**each, "kinds": tuple(each["kinds"]), "first": tuple(each["first"])})
+                    for each in mark["shapes"]
+                ),
+                mark["trigger"],
+            )
+            for name, mark in found["marks"].items()
+        }
+        parsed = parse_kbnf(Source(found["rules"]), limits)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(str(error)) from None
+    return Marked(parsed.document, marks, found.get("messages", ""))

@@ -1,48 +1,280 @@
-"""How models write tool calls: formats by name, filled in with tools (``call_texts``).
+"""How models write tool calls: formats by name, and from the texts around names and arguments.
+
+A *format* has a template for each way to ask: whether tools are called, whether reasoning precedes
+the calls, and whether there may be several. A template is a structural tag for a tool called
+``{name}`` with the schema ``{schema}``; for several tools, the tags that name it are repeated. As
+JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template is for the
+n-th of the parts that several have.
 
 ``formats.json`` has the formats of XGrammar's built-in structural tags, as ``from_xgrammar`` reads
 them from the package (``python -m kbnf_testing.call_formats`` writes it anew); an XGrammar that is
-installed may know more of them. ``call_texts.OWN`` has further ones, and ours of ``gemma_4``, which
-XGrammar has otherwise. ``ALIASES`` are the names that vLLM and SGLang have for their parsers of the
-same calls.
-
-As JSON, a format is ``{"models", "templates", "shared"}``: ``{"shared": n}`` in a template is
-for the n-th of the parts that several have.
+installed may know more of them. ``OWN`` has further ones, and ours of ``gemma_4``, which XGrammar
+has otherwise: they are made of the texts around a call, around all calls (``Calls``), and around
+thoughts, as are those of a chat template (``languages/tools/chat_template.py``). ``ALIASES`` are
+the names that vLLM and SGLang have for their parsers of the same calls.
 """
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib.resources import files
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from kbnf_core.automata.regex.search import read_pattern
-from kbnf_core.languages.structural_tag.call_texts import (
-    CHOICES,
-    NAME,
-    NAMED,
-    OWN,
-    REASONING,
-    SCHEMA,
-    Format,
-    format_of,
-    key_of,
-    shared_out,
-)
-from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import ConfigError
-from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.json_text import objects_in
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
 
+Format: TypeAlias = dict[str, Any]
+
+CHOICES = ("auto", "required", "none")
+REASONING = ("disabled", "enabled", "auto")
+NAMED = "named"
+"""The choice of one tool by its name, among the keys of templates."""
+
+NAME, SCHEMA = "{name}", "{schema}"
+
+_LEAST_SHARED = 60
+"""Characters of a part that is worth sharing."""
+
+
+ID, NUMBER, CALL_ID, JSON_ID, BLANK = "\ue000\ue001\ue002\ue003\ue004"
+"""Placeholders in texts for what may be any: the identifier of a call, its number, and what may be
+left out (Mistral's identifiers, and the blank before its lists)."""
+
+ANY: Mapping[str, Format] = {
+    ID: {"type": "regex", "pattern": "[a-zA-Z0-9_-]{1,64}"},
+    NUMBER: {"type": "regex", "pattern": r"\d{1,9}"},
+    CALL_ID: {"type": "regex", "pattern": r"(?:\[CALL_ID\][a-zA-Z0-9]{9})?"},
+    JSON_ID: {"type": "regex", "pattern": '(?:, "id": "[a-zA-Z0-9]{9}")?'},
+    BLANK: {"type": "optional", "content": {"type": "const_string", "value": " "}},
+}
+
+
+def key_of(choice: str, reasoning: str, *, single: bool) -> str:
+    """Return the name of a template within a format."""
+    return f"{choice} {reasoning}{' single' if single and choice != 'none' else ''}"
+
+
+class Thoughts(NamedTuple):
+    """What is around thoughts, and whether prompts end with their beginning."""
+
+    is_prompted: bool
+    begin: str
+    end: str
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The texts of calls: within one, around its name and arguments, and around all of them.
+
+    ``leads`` are the blanks that may occur before the first one; ``end_of_turn`` is what the
+    template has after the last one in place of what ends an answer.
+    """
+
+    begin: str
+    after_name: str
+    end: str
+    before: str = ""
+    separator: str = ""
+    after: str = ""
+    style: str = "json"
+    is_single: bool = False
+    escapes: str = "canonical"
+    words: str = "json"
+    leads: tuple[str, ...] = ("",)
+    end_of_turn: str = ""
+
+    def texts(self, arguments: str, names: Iterable[str]) -> str:
+        """Return calls of these tools as they are written."""
+        calls = (f"{self.begin}{name}{self.after_name}{arguments}{self.end}" for name in names)
+        return f"{self.before}{self.separator.join(calls)}{self.after}{self.end_of_turn}"
+
+
+def format_of(calls: Calls, thoughts: Thoughts | None, models: str = "") -> Format:
+    """Return the templates of a format, as XGrammar's of the same form are."""
+    templates = {}
+    for single in (False, True):
+        for choice in (*CHOICES, NAMED):
+            for reasoning, leads in _leads(thoughts):
+                written = _written(calls, choice, once=single or calls.is_single)
+                templates[key_of(choice, reasoning, single=single)] = _sequence([*leads, *written])
+    return shared_out(models, templates)
+
+
+def _tag(calls: Calls) -> Format:
+    schema = {"type": "json_schema", "json_schema": SCHEMA}
+    styled = schema if calls.style == "json" else {**schema, "style": calls.style}
+    if calls.escapes != "canonical":
+        styled = {**styled, "escapes": calls.escapes}
+    if calls.words != "json":
+        styled = {**styled, "words": calls.words}
+    begun = f"{calls.begin}{NAME}{calls.after_name}"
+    begin, *leads = _parts(begun if calls.before.strip() else begun.lstrip())
+    *behind, end = _parts(calls.end)
+    content = _sequence([*leads, styled, *behind])
+    return {"type": "tag", "begin": begin["value"], "content": content, "end": end["value"]}
+
+
+def _parts(text: str) -> list[Format]:
+    """Return a text as formats, constants first and last: identifiers and numbers may be any."""
+    pieces = re.split(f"([{''.join(ANY)}])", text)
+    return [ANY[each] if each in ANY else _const(each) for each in pieces]
+
+
+def _written(calls: Calls, choice: str, *, once: bool) -> list[Format]:
+    """Return what is written where tools are called so.
+
+    Blanks after the last call may be left out: models end there, whatever a template adds.
+    """
+    is_section = bool(calls.before.strip())
+    ended = calls.after if is_section else calls.end
+    end = ended.rstrip()
+    tag, before = _tag(calls if is_section else replace(calls, end=end)), calls.before
+    opening = before if is_section else before + calls.begin
+    lead, opening = opening[: len(opening) - len(opening.lstrip())], opening.lstrip()
+    opening = re.split(f"[{''.join(ANY)}]", opening)[0]
+    # A beginning that is text of its own, up to its first line or its first marker.
+    marker = re.match(r"\[[A-Z_]+\]|[^>]*>", opening)
+    trigger = marker[0] if marker else opening.split("\n")[0].rstrip()
+    if choice == "none":
+        return [{"type": "any_text", "excludes": [trigger]}]
+    blanks = dict.fromkeys(each + more for each in calls.leads for more in ("", lead))
+    leads = [] if choice == "auto" or len(blanks) < 2 else [_any_of(blanks)]
+    if is_section:
+        inner = {
+            "type": "tags_with_separator",
+            "tags": [tag],
+            "separator": calls.separator,
+            "at_least_one": True,
+            "stop_after_first": once or choice == NAMED,
+        }
+        opened, *more = _parts(before.lstrip())
+        content = _sequence([*more, inner])
+        tag = {"type": "tag", "begin": opened["value"], "content": content, "end": end}
+    # Where text may follow, they are text.
+    blanks_after = [_any_of(["", ended[len(end) :]])] if ended != end else []
+    if choice == NAMED:
+        return [*leads, tag, *blanks_after]
+    found: Format = {"type": "triggered_tags", "triggers": [trigger], "tags": [tag]}
+    settings = {"at_least_one": choice == "required", "stop_after_first": once}
+    return [*leads, {**found, **settings}, *(blanks_after if once else [])]
+
+
+def _leads(thoughts: Thoughts | None) -> Iterator[tuple[str, list[Format]]]:
+    """Yield the ways of reasoning, and what leads the calls in each."""
+    yield "disabled", []
+    if thoughts is None:
+        yield "auto", []
+        return
+    is_prompted, begin, end = thoughts
+    mark = end.rstrip()
+    for reasoning in ("enabled", "auto"):
+        opened = "" if is_prompted and reasoning == "enabled" else begin
+        text = {"type": "any_text", "excludes": [mark]}
+        lead, rest = opened[: len(opened) - len(opened.lstrip())], end[len(mark) :]
+        tag: Format = {"type": "tag", "begin": opened.lstrip(), "content": text, "end": mark}
+        blanks = [_any_of(["", lead])] if lead else []
+        led = _sequence([*blanks, tag, *([_const(rest)] if rest else [])])
+        yield reasoning, [led if reasoning == "enabled" else {"type": "optional", "content": led}]
+
+
+def _any_of(values: Iterable[str]) -> Format:
+    return {"type": "or", "elements": [_const(each) for each in values]}
+
+
+def _const(value: str) -> Format:
+    return {"type": "const_string", "value": value}
+
+
+def _sequence(elements: Sequence[Format]) -> Format:
+    return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": [*elements]}
+
+
+def shared_out(models: str, templates: Mapping[str, Any]) -> Format:
+    """Return a format of whole templates, with what several have in one place."""
+    seen = Counter(map(_text_of, objects_in([*templates.values()])))
+    numbers: dict[str, int] = {}
+    shared: list[Any] = []
+
+    def folded(value: Any, *, is_top: bool = False) -> Any:
+        if isinstance(value, list):
+            return [folded(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        text = _text_of(value)
+        if seen[text] < 2 or len(text) < _LEAST_SHARED or is_top:
+            return {name: folded(each) for name, each in value.items()}
+        if text not in numbers:
+            inner = folded(value, is_top=True)
+            numbers[text] = len(shared)
+            shared.append(inner)
+        return {"shared": numbers[text]}
+
+    kept = {key: folded(value) for key, value in templates.items()}
+    return {"models": models, "templates": kept, "shared": shared}
+
+
+def _text_of(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+_IN_JSON = Calls('{"name": "', '", "arguments": ', "}", separator=", ", after="]")
+_THINKS = Thoughts(False, "<think>\n", "\n</think>\n\n")
+
+OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
+    "mistral": (
+        "Mistral Small 3.2, Ministral 3, Magistral",
+        Calls("[TOOL_CALLS]", f"{CALL_ID}[ARGS]", ""),
+        Thoughts(False, "[THINK]", "[/THINK]"),
+    ),
+    "mistral_v3": (
+        "Mistral-7B-Instruct-v0.3, Mistral-Nemo",
+        replace(_IN_JSON, before=f"[TOOL_CALLS]{BLANK}[", end=f"{JSON_ID}}}"),
+        None,
+    ),
+    "gemma_4": (
+        "Gemma 4",
+        Calls("<|tool_call>call:", "", "<tool_call|>", style="gemma"),
+        Thoughts(False, "<|channel>thought\n", "<channel|>"),
+    ),
+    "granite": ("Granite 3", replace(_IN_JSON, before="<|tool_call|>["), None),
+    "nemotron_3": (
+        "Nemotron 3, Step 3.5",
+        Calls("<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml"),
+        Thoughts(True, "<think>", "</think>\n"),
+    ),
+    "glm_4_5": (
+        "GLM 4.5, GLM 4.6",
+        Calls("<tool_call>", "\n", "</tool_call>", style="glm_xml", leads=("", "\n")),
+        Thoughts(False, "\n<think>", "</think>\n"),
+    ),
+    "nemotron": (
+        "Llama-Nemotron, Nemotron Nano 2",
+        replace(_IN_JSON, before="<TOOLCALL>[", after="]</TOOLCALL>"),
+        _THINKS,
+    ),
+    "lfm2": (
+        "LFM2",
+        Calls(
+            "", "", "", before="<|tool_call_start|>[", separator=", ",
+            after="]<|tool_call_end|>", style="python",
+        ),
+        None,
+    ),
+}  # fmt: skip
+"""The formats that are given by their texts: models, texts of calls, and of thoughts."""
+
+
+# Formats by name
+
 _MARKER = re.compile(r"<[^<>\s{}]+>|\[[A-Z_]+\]")
 """What models mostly have tokens for: `<tool_call>`, `[TOOL_CALLS]`."""
-
-_MOST_DEPTH = 40
-
 
 ALIASES: Mapping[str, str] = {
     alias: name
@@ -109,125 +341,6 @@ def _advice(name: str) -> str:
     return listed if close is None else f"did you mean `{close}`? ({listed})"
 
 
-def filled(found: Format, key: str, functions: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a template of a format with these tools in it.
-
-    Raises ``ConfigError`` where the format has no such template, or what is none.
-    """
-    if key not in found["templates"]:
-        known = ", ".join(f"`{each}`" for each in found["templates"])
-        raise ConfigError(f"this format has nothing for `{key}`, only for {known}"[:400])
-    return _filled(_whole(found["templates"][key], found["shared"], 0), functions)
-
-
-def _whole(value: Any, shared: Sequence[Any], depth: int) -> Any:
-    """Return a template with the parts that it shares."""
-    if depth > _MOST_DEPTH:
-        raise ConfigError(f"a format of tool calls is nested more than {_MOST_DEPTH} deep")
-    if isinstance(value, list):
-        return [_whole(each, shared, depth + 1) for each in value]
-    if not isinstance(value, dict):
-        return value
-    if value.keys() == {"shared"}:
-        number = value["shared"]
-        if not isinstance(number, int) or not 0 <= number < len(shared):
-            raise ConfigError(f"a format of tool calls has no shared part {number!r}"[:200])
-        return _whole(shared[number], shared, depth + 1)
-    return {name: _whole(each, shared, depth + 1) for name, each in value.items()}
-
-
-def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
-    if isinstance(value, str):
-        return _named(value, functions[0]["name"]) if functions else value
-    if isinstance(value, list):
-        return [_filled(each, functions) for each in value]
-    if not isinstance(value, dict):
-        return value
-    found = {}
-    for name, each in value.items():
-        if name == "json_schema" and each == SCHEMA:
-            found[name] = parameters(functions[0])
-            # By which calls are read back, and the places of a list of tools found.
-            found["tool"] = functions[0]["name"]
-        elif name == "tags" and isinstance(each, list):
-            own = [tag for tag in each if _names_the_tool(tag)]
-            found[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
-            found[name] += [_filled(tag, functions) for tag in each if tag not in own]
-        else:
-            found[name] = _filled(each, functions)
-    return found
-
-
-def _names_the_tool(value: Any) -> bool:
-    """Tell whether a tag names the tool itself, and not only tags within it."""
-    if isinstance(value, str):
-        return NAME in value
-    if isinstance(value, dict):
-        return any(_names_the_tool(each) for name, each in value.items() if name != "tags")
-    return isinstance(value, list) and any(map(_names_the_tool, value))
-
-
-def parameters(function: Mapping[str, Any]) -> Any:
-    """Return the schema of a tool's arguments: there are none unless it says so."""
-    schema = function.get("parameters")
-    return (
-        {"type": "object", "properties": {}, "additionalProperties": False}
-        if schema is None
-        else schema
-    )
-
-
-_QUOTED = re.compile(r'"\w+"\s*:\s*"$')
-"""What is before a string of JSON that is a value."""
-
-
-def _named(text: str, name: str) -> str:
-    """Return a text of a format with the name of a tool, escaped where it is a string of JSON."""
-    before, found, after = text.partition(NAME)
-    if not found:
-        return text
-    written = json.dumps(name, ensure_ascii=False)[1:-1] if _QUOTED.search(before) else name
-    return f"{before}{written}{_named(after, name)}"
-
-
-def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
-    """Return why a format cannot write the names of some tools.
-
-    Outside of JSON nothing is escaped, so that a name ends at the delimiter that follows it. A
-    marker of the format is one in a string of JSON, too.
-    """
-    marked = sorted(marker_texts(found))
-    delimiters: dict[str, str] = {}
-    for text in _texts(found):
-        before, is_named, after = text.partition(NAME)
-        if is_named and not _QUOTED.search(before):
-            is_in_tag = before.rfind("<") > before.rfind(">")
-            delimiters[text] = '"<>&' if is_in_tag else after[:1] or "<({"
-    problems = {}
-    for name in names:
-        written = json.dumps(name, ensure_ascii=False)
-        for marker in (each for each in marked if each in written):
-            problems[name] = (
-                f"the name of a tool contains `{marker}`, a marker of this format of calls"
-            )
-        if not _fits(name, found.get("names")):
-            problems.setdefault(name, "what reads this format of calls cannot read this name")
-        for text, ends in delimiters.items():
-            for char in name:
-                if char in ends or char.isspace() or not char.isprintable():
-                    what = f"{char!r} in the name of a tool"
-                    problems.setdefault(name, f"this format of calls cannot write {what}: `{text}`")
-    return problems
-
-
-def _fits(name: str, pattern: Any) -> bool:
-    """Tell whether a name is one that the reader of a format reads, if its names have a pattern."""
-    if not isinstance(pattern, str):
-        return True
-    read, _ = read_pattern(pattern, DEFAULT_LIMITS)
-    return read is not None and read.match(name, Budget(DEFAULT_LIMITS.work)) is not None
-
-
 def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
     """Return the markers in the fixed texts of a format, and whether each is a token."""
     return {
@@ -238,10 +351,10 @@ def markers(found: Format, vocabulary: "Vocabulary") -> dict[str, bool]:
 
 def marker_texts(found: Format) -> set[str]:
     """Return the markers in the fixed texts of a format."""
-    return {each for text in _texts(found) for each in _MARKER.findall(text)}
+    return {each for text in fixed_texts(found) for each in _MARKER.findall(text)}
 
 
-def _texts(found: Format) -> Iterator[str]:
+def fixed_texts(found: Format) -> Iterator[str]:
     """Yield the fixed texts of a format."""
     pending: list[Any] = [found["templates"], found["shared"]]
     for value in pending:

@@ -1,19 +1,21 @@
-"""The reader of structural tags: from JSON to a tree of KBNF with the places of the tag."""
+"""The reader of structural tags: from JSON to rules, and to a tree with the places of the tag."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kbnf_core.conversion.rewrite import at, placed
+from kbnf_core.ir.analysis import reachable
+from kbnf_core.kbnf.build import Form, definition
 from kbnf_core.kbnf.parsed import Loss, Marked, Parsed, Request
-from kbnf_core.kbnf.tree import Document
+from kbnf_core.kbnf.tree import Definition, Document
 from kbnf_core.languages.json_schema.options import Options, options_of
 from kbnf_core.languages.json_schema.parse import diagnostic, guided
-from kbnf_core.languages.structural_tag.contents import options_in
-from kbnf_core.languages.structural_tag.marks import marked
+from kbnf_core.languages.structural_tag.contents import Rules, Trees, called_in, options_in
 from kbnf_core.languages.structural_tag.read import Node, Report, read_tag
-from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, place_of, write_rules
+from kbnf_core.languages.structural_tag.write import OF_SCHEMAS, START, Rule, Writer, place_of
 from kbnf_core.text.diagnostics import Diagnostic
-from kbnf_core.text.source import Source
+from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.source import Source, Span
 
 
 def parse_structural_tag(source: Source, request: Request) -> Parsed:
@@ -29,32 +31,80 @@ def parse_structural_tag(source: Source, request: Request) -> Parsed:
     return TagReading(nodes, report, request, options)
 
 
+def tree_of(rules: Sequence[Rule[Form]], report: Report) -> tuple[Definition, ...]:
+    """Return the rules that the start leads to, each at its place."""
+    called: dict[str, set[str]] = {}
+    for rule in rules:
+        called.setdefault(rule.name, set()).update(called_in(rule.body))
+    used = reachable([START], called)
+    spans = [(rule, report.span(rule.pointer)) for rule in rules if rule.name in used]
+    return tuple(placed(definition(*rule[:2], span), at(span)) for rule, span in spans)
+
+
 class TagReading(Parsed):
-    """The rules of the nodes of a tag, outer ones first, with what was found on the way."""
+    """The rules of the nodes of a tag, outer ones first, with what was found on the way.
+
+    It has the rules that are run. The tree of the same texts is made where it is asked for, at once
+    by a request for a tree, or for a start, whose name is one in the tree.
+    """
 
     def __init__(
         self, nodes: list[Node], report: Report, request: Request, options: Options
     ) -> None:
-        source = report.source
-        rules = write_rules(nodes, report, request, options) if nodes else ()
-        broken = frozenset((START,)) if report.errors else frozenset[str]()
-        kept = () if report.errors else tuple(placed(each, at(each.span)) for each in rules)
-        generated = frozenset(
-            report.span(place_of(each)) for each in nodes if each.kind in OF_SCHEMAS
-        )
-        losses = tuple(
-            Loss(each.code, each.message, each.span, notes=each.notes, helps=each.helps)
-            for each in sorted(report.losses, key=Diagnostic.sort_key)
-        )
-        super().__init__(
-            Document(source, kept, (), broken, generated),
-            tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key)),
-            losses=losses,
-        )
         self._nodes = nodes
         self._report = report
         self._request = request
         self._options = options
+        self._pointers: dict[str, str] = {}
+        source = report.source
+        document = Document(source, (), (), frozenset((START,)))
+        if request.as_tree or request.start not in (None, START) or not nodes:
+            document = self._tree(report)
+        else:
+            rules = Writer(Rules, nodes, report, request, options).write()
+            if not report.errors:
+                self.rules = {each.name: each.body for each in rules}
+                self._pointers = {each.name: each.pointer for each in rules}
+        losses = tuple(
+            Loss(each.code, each.message, each.span, notes=each.notes, helps=each.helps)
+            for each in sorted(report.losses, key=Diagnostic.sort_key)
+        )
+        found = tuple(sorted([*report.errors, *report.notes], key=Diagnostic.sort_key))
+        super().__init__(document, found, losses=losses)
+
+    def _tree(self, report: Report) -> Document:
+        """Return the tree; where there are errors, one without rules."""
+        nodes = self._nodes
+        if nodes:
+            rules = Writer(Trees, nodes, report, self._request, self._options).write()
+        if report.errors or not nodes:
+            return Document(report.source, (), (), frozenset((START,)))
+        generated = frozenset(
+            report.span(place_of(each)) for each in nodes if each.kind in OF_SCHEMAS
+        )
+        return Document(report.source, tree_of(rules, report), (), generated=generated)
+
+    @property
+    def document(self) -> Document:
+        """The tree, which may have been read to rules alone."""
+        if self.rules is not None and not self._document.definitions:
+            self._document = self._tree(self._report.again())
+        return self._document
+
+    def readable(self) -> Document:
+        """Return the tree. Raises GrammarError for one that passes a limit."""
+        found = self.document
+        if self.rules is not None and not found.definitions:
+            report = self._report.again()
+            self._tree(report)
+            raise GrammarError(report.errors)
+        return found
+
+    def place(self, rule: str) -> Span:
+        """Return where the format of a rule is."""
+        if self.rules is None:
+            return super().place(rule)
+        return self._report.span(self._pointers.get(rule, ""))
 
     def release(self) -> None:
         """Forget what was read of the schemas, which is much to keep."""
@@ -82,4 +132,8 @@ class TagReading(Parsed):
 
     def marked(self) -> Marked:
         """Return the marked rules of the tag."""
-        return marked(self._nodes, self._request, self._options)
+        from kbnf_core.languages.structural_tag.marks import MarkedWriter
+
+        report = self._report.again()
+        writer = MarkedWriter(self._nodes, report, self._request, self._options)
+        return Marked(Document(Source(""), tree_of(writer.write(), report), ()), writer.marks)

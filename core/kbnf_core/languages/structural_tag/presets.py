@@ -1,12 +1,29 @@
-"""The structural tags of tool calls, of a format (``models``) and the tools of a request."""
+"""The structural tags of tool calls: formats (``models``) that the tools of a request fill."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from kbnf_core.languages.structural_tag.call_texts import CHOICES, NAMED, REASONING, Format, key_of
-from kbnf_core.languages.structural_tag.models import filled, format_named, unwritable
+from kbnf_core.automata.regex.search import read_pattern
+from kbnf_core.languages.structural_tag.models import (
+    CHOICES,
+    NAME,
+    NAMED,
+    REASONING,
+    SCHEMA,
+    Format,
+    fixed_texts,
+    format_named,
+    key_of,
+    marker_texts,
+)
+from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.json_text import objects_in
+from kbnf_core.text.limits import DEFAULT_LIMITS
+
+_MOST_DEPTH = 40
 
 
 def tool_calls(
@@ -75,3 +92,125 @@ def _function(tool: Mapping[str, Any]) -> Mapping[str, Any]:
     if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
         raise ConfigError("a tool is an object with a `name` and `parameters`")
     return function
+
+
+# Filling in
+
+
+def filled(found: Format, key: str, functions: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a template of a format with these tools in it.
+
+    Raises ``ConfigError`` where the format has no such template, or what is none.
+    """
+    if key not in found["templates"]:
+        known = ", ".join(f"`{each}`" for each in found["templates"])
+        raise ConfigError(f"this format has nothing for `{key}`, only for {known}"[:400])
+    return _filled(_whole(found["templates"][key], found["shared"], 0), functions)
+
+
+def _whole(value: Any, shared: Sequence[Any], depth: int) -> Any:
+    """Return a template with the parts that it shares."""
+    if depth > _MOST_DEPTH:
+        raise ConfigError(f"a format of tool calls is nested more than {_MOST_DEPTH} deep")
+    if isinstance(value, list):
+        return [_whole(each, shared, depth + 1) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if value.keys() == {"shared"}:
+        number = value["shared"]
+        if not isinstance(number, int) or not 0 <= number < len(shared):
+            raise ConfigError(f"a format of tool calls has no shared part {number!r}"[:200])
+        return _whole(shared[number], shared, depth + 1)
+    return {name: _whole(each, shared, depth + 1) for name, each in value.items()}
+
+
+def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
+    if isinstance(value, str):
+        return _named(value, functions[0]["name"]) if functions else value
+    if isinstance(value, list):
+        return [_filled(each, functions) for each in value]
+    if not isinstance(value, dict):
+        return value
+    found = {}
+    for name, each in value.items():
+        if name == "json_schema" and each == SCHEMA:
+            found[name] = parameters(functions[0])
+            # By which calls are read back, and the places of a list of tools found.
+            found["tool"] = functions[0]["name"]
+        elif name == "tags" and isinstance(each, list):
+            own = [tag for tag in each if _names_the_tool(tag)]
+            found[name] = [_filled(tag, [tool]) for tool in functions for tag in own]
+            found[name] += [_filled(tag, functions) for tag in each if tag not in own]
+        else:
+            found[name] = _filled(each, functions)
+    return found
+
+
+def _names_the_tool(value: Any) -> bool:
+    """Tell whether a tag names the tool itself, and not only tags within it."""
+    if isinstance(value, str):
+        return NAME in value
+    if isinstance(value, dict):
+        return any(_names_the_tool(each) for name, each in value.items() if name != "tags")
+    return isinstance(value, list) and any(map(_names_the_tool, value))
+
+
+def parameters(function: Mapping[str, Any]) -> Any:
+    """Return the schema of a tool's arguments: there are none unless it says so."""
+    schema = function.get("parameters")
+    return (
+        {"type": "object", "properties": {}, "additionalProperties": False}
+        if schema is None
+        else schema
+    )
+
+
+_QUOTED = re.compile(r'"\w+"\s*:\s*"$')
+"""What is before a string of JSON that is a value."""
+
+
+def _named(text: str, name: str) -> str:
+    """Return a text of a format with the name of a tool, escaped where it is a string of JSON."""
+    before, found, after = text.partition(NAME)
+    if not found:
+        return text
+    written = json.dumps(name, ensure_ascii=False)[1:-1] if _QUOTED.search(before) else name
+    return f"{before}{written}{_named(after, name)}"
+
+
+def unwritable(found: Format, names: Iterable[str]) -> dict[str, str]:
+    """Return why a format cannot write the names of some tools.
+
+    Outside of JSON nothing is escaped, so that a name ends at the delimiter that follows it. A
+    marker of the format is one in a string of JSON, too.
+    """
+    marked = sorted(marker_texts(found))
+    delimiters: dict[str, str] = {}
+    for text in fixed_texts(found):
+        before, is_named, after = text.partition(NAME)
+        if is_named and not _QUOTED.search(before):
+            is_in_tag = before.rfind("<") > before.rfind(">")
+            delimiters[text] = '"<>&' if is_in_tag else after[:1] or "<({"
+    problems = {}
+    for name in names:
+        written = json.dumps(name, ensure_ascii=False)
+        for marker in (each for each in marked if each in written):
+            problems[name] = (
+                f"the name of a tool contains `{marker}`, a marker of this format of calls"
+            )
+        if not _fits(name, found.get("names")):
+            problems.setdefault(name, "what reads this format of calls cannot read this name")
+        for text, ends in delimiters.items():
+            for char in name:
+                if char in ends or char.isspace() or not char.isprintable():
+                    what = f"{char!r} in the name of a tool"
+                    problems.setdefault(name, f"this format of calls cannot write {what}: `{text}`")
+    return problems
+
+
+def _fits(name: str, pattern: Any) -> bool:
+    """Tell whether a name is one that the reader of a format reads, if its names have a pattern."""
+    if not isinstance(pattern, str):
+        return True
+    read, _ = read_pattern(pattern, DEFAULT_LIMITS)
+    return read is not None and read.match(name, Budget(DEFAULT_LIMITS.work)) is not None

@@ -1,50 +1,59 @@
-"""From the nodes of a structural tag to rules of KBNF.
+"""From the nodes of a structural tag to rules of the IR.
 
 A tag, the JSON in it and free text are rules of their own, named after the tag's beginning; all
 else is where it is used.
+
+*Tokens* have an id, or their name; what excludes tokens needs their ids, and so the vocabulary
+where it names them by their texts.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, NamedTuple, TypeVar
 
+from kbnf_core import ir
 from kbnf_core.frontend import Language
-from kbnf_core.kbnf import tree
-from kbnf_core.kbnf.build import (
-    EMPTY,
-    Form,
-    alternation,
-    definition,
-    optional,
-    regex,
-    repeated,
-    sequence,
-    text,
-)
+from kbnf_core.ir.build import EMPTY, alternation, optional, repeated, sequence, text
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.problems import TOO_LARGE
 from kbnf_core.languages.lark.language import LARK
-from kbnf_core.languages.structural_tag import contents as free_text
-from kbnf_core.languages.structural_tag.cohere import CohereArguments
 from kbnf_core.languages.structural_tag.contents import (
     MOST_BLANKS,
     Contents,
-    TokenForms,
+    is_clean,
+    is_sound,
     options_in,
+    up_to,
 )
-from kbnf_core.languages.structural_tag.formats import Token
-from kbnf_core.languages.structural_tag.literals import NOTATIONS, LiteralArguments
-from kbnf_core.languages.structural_tag.minimax_m3 import MiniMaxM3Arguments
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report
-from kbnf_core.languages.structural_tag.schemas import is_sound
-from kbnf_core.languages.structural_tag.xml import Arguments, NestedArguments
-from kbnf_core.text.errors import LimitError
-from kbnf_core.text.source import NOWHERE, Source, Span
+from kbnf_core.languages.structural_tag.nested import (
+    NOTATIONS,
+    CohereArguments,
+    LiteralArguments,
+    MiniMaxM3Arguments,
+    NestedArguments,
+)
+from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Node, Report, Token
+from kbnf_core.languages.structural_tag.xml import Arguments
+from kbnf_core.text.errors import LimitError, WorkLimitError
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import NOWHERE, Source
+
+B = TypeVar("B")
+
+_MOST_TOKENS = 2**32 - 1
 
 START = "start"
+_COMPOSED: dict[str, Callable[[Sequence[ir.Node]], ir.Node]] = {
+    "sequence": lambda parts: sequence(*parts),
+    "or": alternation,
+    "optional": lambda parts: optional(parts[0]),
+    "plus": lambda parts: repeated(parts[0], 1, None),
+    "star": lambda parts: repeated(parts[0], 0, None),
+}
+"""The formats whose expressions are those of their parts alone."""
+
 _NESTED: dict[str, type[NestedArguments]] = {
     "cohere_xml": CohereArguments,
     "minimax_m3_xml": MiniMaxM3Arguments,
@@ -62,81 +71,81 @@ def place_of(node: Node) -> str:
     return f"{node.pointer}/json_schema" if node.kind in OF_SCHEMAS else node.pointer
 
 
+class Rule(NamedTuple, Generic[B]):
+    """A rule, and the pointer of what it is made of."""
+
+    name: str
+    body: B
+    pointer: str
+
+
 _WISHES = {"json_schema": "json", "qwen_xml_parameter": "parameters", "grammar": "grammar"}
 
 
-def write_rules(
-    nodes: Sequence[Node], report: Report, request: Request, options: Options
-) -> tuple[tree.Definition, ...]:
-    """Return the rules of a structural tag, whose outermost node is the first, ``start`` ahead."""
-    writer = Writer(nodes, report, request, options)
-    for node in reversed(nodes):
-        writer.write(node)
-        if writer.count > options.limits.rules:
-            message = f"more than {options.limits.rules:,} rules"
-            report.error(
-                place_of(node), message, "use fewer tools, or simpler ones", code=TOO_LARGE
-            )
-            return ()
-    return writer.definitions()
-
-
-class Writer:
+class Writer(Generic[B]):
     """Writes the nodes of a tag, inner ones first; ``options`` are those of the schemas inside."""
 
     def __init__(
-        self, nodes: Sequence[Node], report: Report, request: Request, options: Options
+        self,
+        make: Callable[[Names, Report, Limits], Contents[B]],
+        nodes: Sequence[Node],
+        report: Report,
+        request: Request,
+        options: Options,
     ) -> None:
         self._nodes = nodes
         self._report = report
         self._limits, self._vocabulary = request.limits, request.vocabulary
         self._options = options
-        self._tokens = TokenForms(report, self._limits, self._vocabulary)
         names = Names("", frozenset({START}))
         self._hints = _hints(nodes, names)
-        self._contents = Contents(names, report, request.limits)
-        self._forms: dict[int, Form] = {}
-        self._rules: list[tuple[tree.Definition, Span]] = []
+        self._contents = make(names, report, request.limits)
+        self._forms: dict[int, ir.Node] = {}
 
-    def definitions(self) -> tuple[tree.Definition, ...]:
-        """Return the rules that the start leads to, those of outer formats first."""
+    def write(self) -> list[Rule[B]]:
+        """Return the rules of the tag, those of outer formats first; none where there are errors.
+
+        The outermost node is the first, and its rule the start.
+        """
+        rules: list[Rule[B]] = []
+        most = self._options.limits.rules
+        for node in reversed(self._nodes):
+            place = self._contents.pointer = place_of(node)
+            try:
+                self._write(node)
+            except WorkLimitError as error:
+                message = f"the grammar takes more than {error.limit:,} steps of work"
+                self._report.error(place, message, "raise `Limits.work`", code="E107")
+            rules += (Rule(*each, place) for each in reversed(self._contents.take()))
+            if len(rules) > most:
+                message, help_ = f"more than {most:,} rules", "use fewer tools, or simpler ones"
+                self._report.error(place, message, help_, code=TOO_LARGE)
+            if self._report.errors and self._report.errors[-1].code in (TOO_LARGE, "E107"):
+                return []
         top = self._nodes[0]
-        start = definition(START, self._forms[id(top)])
-        found = [*self._rules, (start, self._report.span(top.pointer))]
-        named: dict[str, set[str]] = {}
-        for each, _ in found:
-            named.setdefault(each.name.value, set()).update(_named(each.body))
-        used, pending = {START}, [START]
-        while pending:
-            new = named[pending.pop()] & named.keys() - used
-            used |= new
-            pending += new
-        kept = (pair for pair in reversed(found) if pair[0].name.value in used)
-        return tuple(replace(each, span=span) for each, span in kept)
+        rules.append(Rule(START, self._contents.body(self._forms[id(top)]), top.pointer))
+        return rules[::-1]
 
-    @property
-    def count(self) -> int:
-        """How many rules there are."""
-        return len(self._rules)
-
-    def write(self, node: Node) -> None:
+    def _write(self, node: Node) -> None:
         """Make the expression of a node; those inside have theirs."""
-        kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
-        write = getattr(self, f"_{kind}")
-        self._forms[id(node)] = write(node, *(self._forms[id(part)] for part in node.parts))
-        span = self._report.span(place_of(node))
-        self._rules += [(each, span) for each in reversed(self._contents.take())]
+        parts = [self._forms[id(part)] for part in node.parts]
+        if node.kind in _COMPOSED:
+            self._forms[id(node)] = _COMPOSED[node.kind](parts)
+        else:
+            kind = "json_schema" if node.kind in OF_SCHEMAS else node.kind
+            self._forms[id(node)] = getattr(self, f"_{kind}")(node, *parts)
 
     # Texts
 
-    def _const_string(self, node: Node) -> Form:
+    def _const_string(self, node: Node) -> ir.Node:
         return text(node.fields["value"])
 
-    def _regex(self, node: Node) -> Form:
+    def _regex(self, node: Node) -> ir.Node:
+        self._contents.pointer = f"{node.pointer}/pattern"
         pattern, dot_all = node.fields["pattern"], node.fields["dot_all"]
-        return regex(self._contents.regex(pattern, f"{node.pointer}/pattern", dot_all=dot_all))
+        return self._contents.whole_pattern(pattern, dot_all=dot_all)
 
-    def _grammar(self, node: Node) -> Form:
+    def _grammar(self, node: Node) -> ir.Node:
         fields, pointer = node.fields, f"{node.pointer}/grammar"
         language, options = _SYNTAXES[fields["syntax"]], {}
         if language is LARK:
@@ -145,7 +154,7 @@ class Writer:
         request = Request(limits=self._limits, vocabulary=self._vocabulary, options=options)
         return self._contents.grammar(source, language, request, pointer, self._hints[id(node)])
 
-    def _json_schema(self, node: Node) -> Form:
+    def _json_schema(self, node: Node) -> ir.Node:
         self._losses_of_schema(node)
         fields = {"style": "qwen_xml", **node.fields}
         options, hint = options_in(fields, self._options), self._hints[id(node)]
@@ -166,7 +175,7 @@ class Writer:
                 f"{node.pointer}/excludes", "what strings of JSON may not contain is left out"
             )
 
-    def _any_text(self, node: Node) -> Form:
+    def _any_text(self, node: Node) -> ir.Node:
         if node.fields["max_tokens"] == 0 or node.fields["max_chars"] == 0:
             return EMPTY
         if node.fields["max_tokens"] is not None:
@@ -181,11 +190,12 @@ class Writer:
             return optional(self._text(words))
         return self._short_text(node, words, most)
 
-    def _text(self, words: tuple[str, ...]) -> Form:
+    def _text(self, words: tuple[str, ...]) -> ir.Node:
         """Return nonempty text without ``words``, a rule that all such texts share."""
-        return self._contents.shared("text", free_text.avoiding(sorted(set(words))))
+        avoided = tuple(sorted(set(words)))
+        return self._contents.shared("text", avoided, lambda: self._contents.avoiding(avoided))
 
-    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> Form:
+    def _short_text(self, node: Node, words: tuple[str, ...], most: int) -> ir.Node:
         """Return text of at most so many characters, or, with ``words``, bytes."""
         pointer = f"{node.pointer}/max_chars"
         highest = self._limits.exception_length if words else self._limits.repetition
@@ -193,38 +203,17 @@ class Writer:
             self._report.loss(pointer, f"at most {highest:,} characters can be counted")
             most = highest
         if not words:
-            return repeated(self._contents.shared("character", regex("(?s:.)")), 0, most)
+            return repeated(self._contents.character(), 0, most)
         self._report.loss(
             pointer,
             f"{most:,} bytes are counted, not characters, as some texts are excluded",
             "all characters but those of ASCII have two to four bytes",
         )
-        stop = self._contents.shared_name("stop", free_text.listed(words))
-        return optional(tree.Exception_(tree.Name(stop, NOWHERE), most, NOWHERE))
+        return optional(self._contents.short(words, most))
 
     # Compositions
 
-    def _sequence(self, node: Node, *parts: Form) -> Form:
-        del node
-        return sequence(*parts)
-
-    def _or(self, node: Node, *parts: Form) -> Form:
-        del node
-        return alternation(parts)
-
-    def _optional(self, node: Node, part: Form) -> Form:
-        del node
-        return optional(part)
-
-    def _plus(self, node: Node, part: Form) -> Form:
-        del node
-        return repeated(part, 1, None)
-
-    def _star(self, node: Node, part: Form) -> Form:
-        del node
-        return repeated(part, 0, None)
-
-    def _repeat(self, node: Node, part: Form) -> Form:
+    def _repeat(self, node: Node, part: ir.Node) -> ir.Node:
         low, high = node.fields["min"], node.fields["max"]
         if high is not None and high < low:
             self._report.error(f"{node.pointer}/min", "`min` is larger than `max`")
@@ -237,23 +226,23 @@ class Writer:
 
     # Tags
 
-    def _tag(self, node: Node, content: Form) -> Form:
+    def _tag(self, node: Node, content: ir.Node) -> ir.Node:
         whole = sequence(self._begin(node), content, self._end(node))
-        return self._contents.add(definition(self._hints[id(node)], whole))
+        return self._contents.add(self._hints[id(node)], whole)
 
-    def _begin(self, node: Node, skipped: int = 0) -> Form:
+    def _begin(self, node: Node, skipped: int = 0) -> ir.Node:
         begin = node.fields["begin"]
         if isinstance(begin, Token):
-            return self._tokens.one(begin, f"{node.pointer}/begin/token")
+            return self._one_token(begin, f"{node.pointer}/begin/token")
         return text(begin[skipped:])
 
-    def _end(self, node: Node) -> Form:
+    def _end(self, node: Node) -> ir.Node:
         end = node.fields["end"]
         if isinstance(end, Token):
-            return self._tokens.one(end, f"{node.pointer}/end/token")
+            return self._one_token(end, f"{node.pointer}/end/token")
         return alternation(map(text, dict.fromkeys(end)))
 
-    def _tags_with_separator(self, node: Node, *tags: Form) -> Form:
+    def _tags_with_separator(self, node: Node, *tags: ir.Node) -> ir.Node:
         one = alternation(tags)
         if node.fields["stop_after_first"]:
             found = one
@@ -261,7 +250,7 @@ class Writer:
             found = sequence(one, repeated(sequence(text(node.fields["separator"]), one), 0, None))
         return found if node.fields["at_least_one"] else optional(found)
 
-    def _triggered_tags(self, node: Node, *tags: Form) -> Form:
+    def _triggered_tags(self, node: Node, *tags: ir.Node) -> ir.Node:
         triggers: dict[str, list[int]] = {each: [] for each in node.fields["triggers"]}
         for index, tag in enumerate(node.parts):
             begin = tag.fields["begin"]
@@ -290,49 +279,49 @@ class Writer:
         trigger: str,
         words: tuple[str, ...],
         indices: Sequence[int],
-        tags: Sequence[Form],
+        tags: Sequence[ir.Node],
     ) -> "Call":
         """Return the call of a trigger's tags; a trigger without tags is text."""
-        if free_text.is_clean(trigger, words):
+        if is_clean(trigger, words):
             calls = [tags[index] for index in indices]
             return Call(None, alternation(calls) if calls else self._word(trigger))
         rests = [self._rest(node.parts[index], len(trigger)) for index in indices]
         return Call(self._up_to(node, trigger, words), alternation(rests))
 
-    def _word(self, trigger: str) -> Form:
+    def _word(self, trigger: str) -> ir.Node:
         """Return a trigger that leads to nothing, so that it is text."""
         return text(trigger)
 
-    def _rest(self, tag: Node, skipped: int) -> Form:
+    def _rest(self, tag: Node, skipped: int) -> ir.Node:
         """Return a tag without the first characters of its beginning."""
         content = self._forms[id(tag.parts[0])]
         return sequence(self._begin(tag, skipped), content, self._end(tag))
 
-    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> Form:
+    def _up_to(self, node: Node, trigger: str, words: tuple[str, ...]) -> ir.Node:
         try:
-            return free_text.up_to(trigger, words)
+            return up_to(trigger, words)
         except LimitError:
             message = f"the texts that end with `{trigger}` are too many to be written"
             self._report.error(node.pointer, message, code=UNSUPPORTED)
             return EMPTY
 
-    def _dispatch(self, node: Node, *parts: Form) -> Form:
-        triggers: dict[str, list[Form]] = {}
+    def _dispatch(self, node: Node, *parts: ir.Node) -> ir.Node:
+        triggers: dict[str, list[ir.Node]] = {}
         for trigger, part in zip(node.fields["rules"], parts, strict=True):
             triggers.setdefault(trigger, []).append(part)
         words = (*triggers, *node.fields["excludes"])
         calls = []
         for trigger, contents in triggers.items():
             content = alternation(contents)
-            if free_text.is_clean(trigger, words):
+            if is_clean(trigger, words):
                 calls.append(Call(None, sequence(text(trigger), content)))
             else:
                 calls.append(Call(self._up_to(node, trigger, words), content))
         return self._dispatched(node, calls, words, EMPTY)
 
     def _dispatched(
-        self, node: Node, calls: Sequence["Call"], words: tuple[str, ...], first: Form
-    ) -> Form:
+        self, node: Node, calls: Sequence["Call"], words: tuple[str, ...], first: ir.Node
+    ) -> ir.Node:
         """Return free text with calls in it, as often as ``node`` says; ``first`` may lead it."""
         free = optional(self._text(words))
         plain = [each.called for each in calls if each.before is None]
@@ -348,37 +337,104 @@ class Writer:
 
     # Tokens
 
-    def _token(self, node: Node) -> Form:
-        return self._tokens.one(node.fields["token"], f"{node.pointer}/token")
+    def _token(self, node: Node) -> ir.Node:
+        return self._one_token(node.fields["token"], f"{node.pointer}/token")
 
-    def _exclude_token(self, node: Node) -> Form:
-        return self._tokens.other(node, node.fields["exclude_tokens"])
+    def _exclude_token(self, node: Node) -> ir.Node:
+        return self._other_token(node, node.fields["exclude_tokens"])
 
-    def _any_tokens(self, node: Node) -> Form:
-        return self._tokens.any_others(node)
+    def _any_tokens(self, node: Node) -> ir.Node:
+        most = node.fields["max_tokens"]
+        highest = self._limits.repetition
+        if most is not None and most > highest:
+            where = f"{node.pointer}/max_tokens"
+            self._report.loss(where, f"at most {highest:,} tokens can be counted")
+            most = highest
+        return repeated(self._other_token(node, node.fields["exclude_tokens"]), 0, most)
 
-    def _token_triggered_tags(self, node: Node, *tags: Form) -> Form:
-        return self._tokens.triggered_tags(node, tags)
+    def _token_triggered_tags(self, node: Node, *tags: ir.Node) -> ir.Node:
+        triggers = [self._resolved(each) for each in node.fields["trigger_tokens"]]
+        for tag in node.parts:
+            begin = tag.fields["begin"]
+            where = f"{tag.pointer}/begin"
+            if not isinstance(begin, Token):
+                self._report.error(where, "a tag that a token triggers begins with a token")
+                return EMPTY
+            if triggers.count(self._resolved(begin)) != 1:
+                self._report.error(where, "a tag begins with just one of the trigger tokens")
+                return EMPTY
+        one = alternation(tags)
+        fields = node.fields
+        if fields["at_least_one"] and fields["stop_after_first"]:
+            return one
+        excluded = (*fields["trigger_tokens"], *fields["exclude_tokens"])
+        other = self._other_token(node, excluded)
+        if fields["stop_after_first"]:
+            return sequence(repeated(other, 0, None), optional(one))
+        rest = repeated(alternation([one, other]), 0, None)
+        return sequence(one, rest) if fields["at_least_one"] else rest
 
-    def _token_dispatch(self, node: Node, *parts: Form) -> Form:
-        return self._tokens.dispatch(node, parts)
+    def _token_dispatch(self, node: Node, *parts: ir.Node) -> ir.Node:
+        triggers = node.fields["rules"]
+        other = self._other_token(node, (*triggers, *node.fields["exclude_tokens"]), around=False)
+        calls = alternation(
+            sequence(self._one_token(each, f"{node.pointer}/rules/{index}/0"), part)
+            for index, (each, part) in enumerate(zip(triggers, parts, strict=True))
+        )
+        if node.fields["loop"]:
+            return repeated(alternation([calls, other]), 0, None)
+        return sequence(repeated(other, 0, None), optional(calls))
+
+    def _resolved(self, token: Token) -> Token:
+        """Return a token by its id, if the vocabulary tells it."""
+        if isinstance(token.name, int) or self._vocabulary is None:
+            return token
+        special = self._vocabulary.special_tokens.get(token.name)
+        if special is not None:
+            return Token(special)
+        ids = self._vocabulary.token_ids(token.name.encode())
+        return Token(min(ids)) if ids else token
+
+    def _one_token(self, token: Token, pointer: str) -> ir.Node:
+        """Return a token, by its id where that is known."""
+        name = self._resolved(token).name
+        if isinstance(name, int):
+            return _token(((name, name),))
+        if self._vocabulary is not None:
+            self._report.error(pointer, f"the vocabulary has no token {name!r}")
+        return ir.Token(ir.TokenTerminal(name), NOWHERE)
+
+    def _other_token(
+        self, node: Node, excluded: Iterable[Token], *, around: bool = True
+    ) -> ir.Node:
+        """Return any token but some, and but the one that ends the tag around it."""
+        tokens = [*excluded]
+        if around and isinstance(node.ends, Token):
+            tokens.append(node.ends)
+        ids = set[int]()
+        for token in tokens:
+            name = self._resolved(token).name
+            if isinstance(name, int):
+                ids.add(name)
+            elif self._vocabulary is not None:
+                self._report.error(node.pointer, f"the vocabulary has no token {name!r}")
+            else:
+                self._report.loss(
+                    node.pointer,
+                    f"the token {name!r} is excluded by its text, which needs the vocabulary",
+                    "give the vocabulary, or the token's id",
+                    code="W402",
+                )
+        if not ids:
+            return _token(((0, _MOST_TOKENS),))
+        return _token(tuple((each, each) for each in sorted(ids)), negated=True)
 
 
 class Call(NamedTuple):
     """What is called, and the texts that lead to it; None is free text, which all share."""
 
-    before: Form | None
-    called: Form
-
-
-def _named(body: Form) -> set[str]:
-    """Return the rules that an expression speaks of."""
-    found = set()
-    for node in tree.postorder(body):
-        name = node.excluded if isinstance(node, tree.Exception_) else node
-        if isinstance(name, tree.Reference | tree.Name):
-            found.add(name.value if isinstance(name, tree.Name) else name.name.value)
-    return found
+    before: ir.Node | None
+    called: ir.Node
 
 
 def _with_ends(node: Node) -> tuple[str, ...]:
@@ -401,3 +457,7 @@ def _hints(nodes: Iterable[Node], names: Names) -> dict[int, str]:
         elif node.kind in _WISHES and id(node) not in found:
             found[id(node)] = node.fields.get("tool") or _WISHES[node.kind]
     return found
+
+
+def _token(ranges: tuple[tuple[int, int], ...], *, negated: bool = False) -> ir.Node:
+    return ir.Token(ir.TokenTerminal(None, ranges, negated), NOWHERE)

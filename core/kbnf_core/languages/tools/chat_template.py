@@ -31,7 +31,7 @@ from typing import Any
 
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import gap_of
-from kbnf_core.languages.structural_tag.call_texts import (
+from kbnf_core.languages.structural_tag.models import (
     ANY,
     NUMBER,
     Calls,
@@ -39,21 +39,22 @@ from kbnf_core.languages.structural_tag.call_texts import (
     Thoughts,
     format_of,
 )
-from kbnf_core.languages.structural_tag.literals import NOTATIONS, literal
+from kbnf_core.languages.structural_tag.nested import NOTATIONS, literal
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 from kbnf_core.languages.tools import rendering
 from kbnf_core.languages.tools.language import TOOL_LIST
-from kbnf_core.languages.tools.messages import (
+from kbnf_core.languages.tools.rendering import (
     MARKER,
     NAMES,
     TEXT,
     THOUGHT,
     MadeOf,
     Messages,
+    OtherwiseError,
+    RefusedError,
     shared,
     shared_end,
 )
-from kbnf_core.languages.tools.rendering import OtherwiseError, RefusedError
 from kbnf_core.languages.tools.verify import fitting_presets, requiring, verify
 from kbnf_core.text.errors import ConfigError
 

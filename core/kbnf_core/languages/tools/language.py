@@ -23,7 +23,7 @@ class _ToolList(SchemaLanguage):
         parsed = parse_tool_list(source, request)
         if not isinstance(parsed, ToolTag) or parsed.made_of is None:
             return parsed
-        from kbnf_core.languages.tools.own_tools import with_own_tools
+        from kbnf_core.languages.tools.verify import with_own_tools
 
         return with_own_tools(self, parsed, request)
 

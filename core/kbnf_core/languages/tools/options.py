@@ -25,8 +25,7 @@ class Calls(NamedTuple):
 
 def calls_of(options: Mapping[str, Any]) -> Calls:
     """Return how calls are written. Raises ``ConfigError`` for values that options cannot have."""
-    from kbnf_core.languages.structural_tag.call_texts import REASONING
-    from kbnf_core.languages.structural_tag.models import format_named
+    from kbnf_core.languages.structural_tag.models import REASONING, format_named
 
     own = {name: options[name] for name in CALLS if options.get(name) is not None}
     for name, value in own.items():

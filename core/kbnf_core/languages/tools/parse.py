@@ -36,25 +36,28 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
 )
 from kbnf_core.languages.json_schema.schemas import schemas_of
-from kbnf_core.languages.structural_tag.call_texts import CHOICES
-from kbnf_core.languages.structural_tag.models import format_named
+from kbnf_core.languages.structural_tag.models import CHOICES, format_named
 from kbnf_core.languages.structural_tag.parse import TagReading
 from kbnf_core.languages.structural_tag.read import IN_PART, Report, read_value
 from kbnf_core.languages.structural_tag.read import schemas_in as tag_schemas
-from kbnf_core.languages.tools.choice import ANY_CHOICE, AUTO, NONE, REQUIRED, Choice
 from kbnf_core.languages.tools.forms import (
+    ANY_CHOICE,
+    AUTO,
     INVALID,
     LEFT_OUT,
+    NONE,
     OF_SERVICES,
+    REQUIRED,
     TEXT_MARKERS,
     Answer,
+    Choice,
     Form,
     Tool,
     refusals,
     tools_of,
 )
-from kbnf_core.languages.tools.messages import MadeOf
 from kbnf_core.languages.tools.options import Calls, calls_of, of_schemas
+from kbnf_core.languages.tools.rendering import MadeOf
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
@@ -266,7 +269,7 @@ def _errors(found: Tool | Answer, options: Options) -> Iterator[Problem]:
 
 def _unwritable(tools: Sequence[Tool], how: Calls) -> dict[str, list[Problem]]:
     """Return why the format of the calls cannot write the names of some tools."""
-    from kbnf_core.languages.structural_tag.models import unwritable
+    from kbnf_core.languages.structural_tag.presets import unwritable
 
     if how.tool_calls is None:
         return {}

@@ -1,22 +1,40 @@
 """Formats of tool calls, held against what a chat template writes.
 
 The judge is the grammar of a list of tools in the format, as users get it: what the template writes
-for calls of these tools is one of its texts, what is no call of them is none.
+for calls of these tools is one of its texts, what is no call of them is none. A format is held
+against the tools of probes when it is derived, and against the caller's own where a list is read in
+it: a format keeps the template that it was derived from (``rendering.MadeOf``), arguments are drawn
+from the schema of each tool (``ir/derivations.py``), and the template writes calls of them, each
+alone. What it writes for these is a text of the grammar for the tool; what it writes for another
+name, or for these arguments with one more or without one that the schema demands, is none. What a
+template does not take says nothing.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from importlib.util import find_spec
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.frontend import Language, read_grammar
 from kbnf_core.ir import Grammar
-from kbnf_core.kbnf.parsed import Request
+from kbnf_core.ir.derivations import Derivations
+from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages.structural_tag.models import marker_texts, table
+from kbnf_core.languages.json_schema.parse import START
+from kbnf_core.languages.json_schema.problems import Problem
+from kbnf_core.languages.structural_tag.models import format_named, marker_texts, table
 from kbnf_core.languages.structural_tag.presets import tool_calls
-from kbnf_core.languages.tools.rendering import OtherwiseError
-from kbnf_core.text.errors import KbnfError
+from kbnf_core.languages.tools.forms import INVALID, Tool
+from kbnf_core.languages.tools.options import of_schemas
+from kbnf_core.languages.tools.parse import ToolTag, arguments_of, as_number, refused
+from kbnf_core.languages.tools.rendering import OtherwiseError, in_process
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.diagnostics import Severity
+from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
+from kbnf_core.text.json_text import objects_in
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -153,3 +171,145 @@ def _takes_all(
         return all(calls.has(text) or calls.has(text.strip()) for text in written)
     except KbnfError:
         return False
+
+
+# The caller's own tools
+
+_MOST_TOOLS = 128
+"""The tools of a list whose calls are looked at, the first ones."""
+
+_DRAWS, _LENGTH = 6, 24
+"""Arguments that are drawn for a tool, and the choices of each."""
+
+_WORK = 200_000
+"""Steps of the draws for a tool."""
+
+_LONGEST = 4_096
+"""Characters of arguments that are looked at."""
+
+_OTHER = "qzother"
+"""A name that no tool and no argument has."""
+
+
+@dataclass(slots=True)
+class _Own:
+    """A tool as templates take it, and calls: their arguments, and what is wrong with them."""
+
+    tool: Tool
+    function: dict[str, Any]
+    calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Parsed:
+    """Return a list of tools that was read; refused where its format fails its own template.
+
+    Without the compiled engine, or Jinja, nothing is known of its texts, nor of a list with errors.
+    """
+    if any(each.severity is Severity.ERROR for each in parsed.diagnostics):
+        return parsed
+    if parsed.made_of is None or not has_engine() or find_spec("jinja2") is None:
+        return parsed
+    owns = [*map(partial(_own, parsed), parsed.listed.tools[:_MOST_TOOLS])]
+    functions = [each.function for each in owns]
+    calls = [call for each in owns for call in each.calls]
+    try:
+        texts = iter(in_process(parsed.made_of.written, functions, calls))
+    except ConfigError as error:
+        return refused(parsed.listed, [Problem(INVALID, str(error), "")])
+    plain = {**format_named(str(request.options["tool_calls"])), "chat_template": None}
+    options = {**of_schemas(request.options), "tool_choice": "required"}
+    problems = []
+    for own in owns:
+        judge = Calls(language, json.dumps(plain), [own.function], **options)
+        found = next(_differences(own, judge, texts, is_exact=not parsed.losses), None)
+        if found is not None:
+            problems.append(
+                Problem(
+                    INVALID, found, own.tool.pointer, "name another format, or correct the template"
+                )
+            )
+    return refused(parsed.listed, problems) if problems else parsed
+
+
+def _own(parsed: ToolTag, tool: Tool) -> _Own:
+    """Return a tool with calls that are some of it, and calls that are none."""
+    known = json.loads(json.dumps(arguments_of(tool), default=as_number))
+    about = {"name": tool.name, "description": "d", "parameters": known}
+    found = _Own(tool, {"type": "function", "function": about})
+    rules = parsed.listed.arguments(tool).rules
+    if rules is None:
+        return found
+    grammar = Grammar(START, rules)
+    states = states_of(grammar)
+
+    def add(name: str, arguments: Mapping[str, Any], fault: str) -> None:
+        found.calls.append((name, arguments))
+        found.faults.append(fault)
+
+    drawn: list[dict[str, Any]] = []
+    listed = {name for each in objects_in(known) for name in each}
+    for each in _values(grammar):
+        value = json.loads(json.dumps(each), object_pairs_hook=partial(_named, listed))
+        text = json.dumps(value, ensure_ascii=False)
+        # What Python writes otherwise than it was drawn may be another value.
+        if value not in drawn and len(text) <= _LONGEST and has_text(states, text):
+            drawn.append(value)
+            add(tool.name, value, "")
+    for value in drawn[:1]:
+        add(_OTHER, value, "another name")
+        changed = {"an argument more": {**value, _OTHER: "qzv"}}
+        changed |= {
+            f"the argument `{name}` left out": {k: v for k, v in value.items() if k != name}
+            for name in value
+        }
+        for fault, arguments in changed.items():
+            if not has_text(states, json.dumps(arguments, ensure_ascii=False)):
+                add(tool.name, arguments, fault)
+    return found
+
+
+def _values(grammar: Grammar) -> Iterator[dict[str, Any]]:
+    """Yield objects at random, within the work that is allowed."""
+    derivations = Derivations(grammar)
+    random, budget = Random(0), Budget(_WORK)  # noqa: S311 - nothing is secret here
+    for number in range(0 if derivations.is_empty else _DRAWS):
+        try:
+            pieces = derivations.draw(random, _LENGTH * number, budget)
+            text = b"".join(each for each in pieces if isinstance(each, bytes)).decode()
+            value = json.loads(text)
+            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        except (ValueError, RecursionError, WorkLimitError):
+            continue
+        if isinstance(value, dict):
+            yield value
+
+
+def _named(listed: set[str], members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object whose members have words for names where the schema does not list them."""
+    return {
+        name if name in listed else f"m{number}": value
+        for number, (name, value) in enumerate(members)
+    }
+
+
+def _differences(
+    own: _Own, judge: Calls, written: Iterator[Sequence[str]], *, is_exact: bool
+) -> Iterator[str]:
+    """Yield what is wrong with the calls of a tool, whose texts it takes of those written."""
+    texts = [next(written) for _ in own.calls]
+    right = {
+        text for fault, each in zip(own.faults, texts, strict=True) if not fault for text in each
+    }
+    for (_, arguments), fault, each in zip(own.calls, own.faults, texts, strict=True):
+        has = any(judge.has(text) or judge.has(text.strip()) for text in each)
+        about = f"`{own.tool.name}`"[:100]
+        # A template that leaves out what it does not know writes a call that is right.
+        if fault and has and is_exact and each[0] not in right:
+            yield f"the format accepts a call of {about} with {fault}: {each[0]!r}"[:400]
+        elif not fault and each and not has:
+            shown = json.dumps(arguments, ensure_ascii=False)[:100]
+            yield (
+                f"the chat template renders a call of {about} with {shown} differently from the"
+                f" format that is derived from it: {each[0]!r}"
+            )[:500]

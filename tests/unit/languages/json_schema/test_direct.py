@@ -23,16 +23,12 @@ from kbnf_core.languages.json_schema.normal_form import NormalForm, Products
 from kbnf_core.languages.json_schema.prelude import Spelling
 from kbnf_core.languages.json_schema.schemas import Schemas
 from kbnf_core.languages.json_schema.value_sets import (
-    Kind,
     Lengths,
-    Matching,
-    Restricted,
     lengths_of,
 )
 from kbnf_core.languages.json_schema.write_counts import MOST_BRANCHES, is_looped
 from kbnf_core.languages.json_schema.write_scalars import quoted
 from kbnf_core.lower.facts import analyse
-from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
 from kbnf_testing.schemas import json_schema_grammar, masks_differ
 
@@ -160,21 +156,6 @@ def test_a_format_with_a_length_is_worked_out_once() -> None:
         before = lengths_of.cache_info().misses
         json_schema_grammar(json.dumps(SCHEMAS["format and length"] | {"maxLength": length}))
     assert lengths_of.cache_info().misses == before
-
-
-def test_what_is_remembered_costs_the_same_work() -> None:
-    literals = [
-        (Matching(f"[^{end}]*"), wanted)
-        for end, wanted in zip("789", (True, True, False), strict=True)
-    ]
-    spent = []
-    found = []
-    for _ in range(2):
-        budget = Budget(1_000_000)
-        found.append(Restricted(Kind.STRING, tuple(literals)).dfa(budget))
-        spent.append(budget.spent)
-    assert found[0] is found[1]
-    assert spent[0] == spent[1] > 0
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,7 @@ def test_patterns_are_read_once_for_gbnf_and_names_not_at_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[str] = []
+
     def noted(pattern: str, limits: Limits) -> Any:
         read.append(pattern)
         return parse_regex(pattern, limits)

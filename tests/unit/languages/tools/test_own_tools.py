@@ -9,7 +9,7 @@ import pytest
 from kbnf_core import ConfigError, Grammar, GrammarError
 from kbnf_core.convert import convert
 from kbnf_core.languages import TOOL_LIST
-from kbnf_core.languages.tools import chat_template, own_tools, rendering
+from kbnf_core.languages.tools import chat_template, rendering, verify
 from kbnf_core.lint.check import check
 from kbnf_testing.templates import JSON_CALL, XML_VALUES, template
 
@@ -165,14 +165,14 @@ def test_python_words_are_taken_and_read_back() -> None:
 
 def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     made = derived_format(json_call())
-    monkeypatch.setattr(own_tools, "_MOST_TOOLS", 3)
+    monkeypatch.setattr(verify, "_MOST_TOOLS", 3)
     seen: list[int] = []
 
     def count(function: Any, functions: Any, calls: Any) -> Any:
         seen.append(len(functions))
         return rendering.in_process(function, functions, calls)
 
-    monkeypatch.setattr(own_tools, "in_process", count)
+    monkeypatch.setattr(verify, "in_process", count)
     Grammar.from_tools([{"name": f"t{n}"} for n in range(20)], tool_calls=made)
     assert seen == [3]
 

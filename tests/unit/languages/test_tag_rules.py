@@ -1,0 +1,181 @@
+"""The rules of structural tags that are run: the texts of their tree, and as little work again."""
+
+import cProfile
+import json
+import pickle
+import pstats
+from typing import Any
+
+import pytest
+
+from kbnf_core import Grammar, GrammarError, check
+from kbnf_core.diff.comparison import Relation, compare
+from kbnf_core.languages import STRUCTURAL_TAG
+from kbnf_core.languages.structural_tag.contents import Trees
+from kbnf_core.text.limits import Limits
+
+
+def schema(value: Any, **fields: Any) -> dict[str, Any]:
+    return {"type": "json_schema", "json_schema": value, **fields}
+
+
+def tag(name: str, content: Any) -> dict[str, Any]:
+    return {"type": "tag", "begin": f"<{name}>", "content": content, "end": "</>"}
+
+
+def tags(*elements: Any) -> dict[str, Any]:
+    return {"type": "structural_tag", "format": {"type": "sequence", "elements": [*elements]}}
+
+
+def rules_of(value: Any, **options: Any) -> Grammar:
+    found = Grammar.from_structural_tag(value, **options)
+    assert found.reading.parsed.rules is not None
+    return found
+
+
+NAMED = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
+AS = {"type": "string", "pattern": "^a+$"}
+NESTED = {"type": "object", "properties": {"v": AS}, "patternProperties": {"^x": AS}}
+RECURSIVE = {
+    "type": "object",
+    "properties": {"n": {"$ref": "#"}, "a": {"allOf": [AS, {"maxLength": 4}]}},
+}
+GBNF = {"type": "grammar", "grammar": 'root ::= string "x"\nstring ::= [a-z]+ | "(" root ")"'}
+ARGUMENTS = {
+    "type": "object",
+    "properties": {
+        "a": {"type": "string"},
+        "b": {"enum": ["x", 1, None]},
+        "c": {"type": "object", "properties": {"d": {"type": "boolean"}}},
+        "e": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["a"],
+}
+STYLES = ("qwen_xml", "deepseek_xml", "cohere_xml", "minimax_m3_xml", "gemma", "python")
+OF_TAGS = {
+    "equal schemas under different options": tags(
+        tag("a", schema(NAMED)),
+        tag("b", schema(NAMED, max_whitespace_cnt=2)),
+        tag("c", schema(NAMED, any_order=True, escapes="any")),
+    ),
+    "rules of one name": tags(tag("a", schema(NESTED)), tag("b", schema({**NESTED, "title": "t"}))),
+    "recursive schemas": tags(tag("a", schema(RECURSIVE)), tag("b", schema(RECURSIVE))),
+    "tags called like rules": tags(
+        tag("string", schema(NESTED)), tag("value", schema({})), tag("start", schema(RECURSIVE))
+    ),
+    "grammars": tags(GBNF, schema(NAMED), GBNF),
+    "a grammar that never ends": {
+        "format": {
+            "type": "or",
+            "elements": [
+                {"type": "grammar", "grammar": 'root ::= "a" root'},
+                {"type": "const_string", "value": "b"},
+            ],
+        }
+    },
+    "short text": tags({"type": "any_text", "max_chars": 7, "excludes": ["ab"]}),
+    "a trigger in a trigger": {
+        "format": {
+            "type": "triggered_tags",
+            "triggers": ["<t"],
+            "excludes": ["t<"],
+            "tags": [tag("t", schema(NAMED)), tag("tt", {"type": "any_text"})],
+        }
+    },
+    "several words": tags({"type": "any_text", "excludes": ["ab", "bc", "abcd", "é"]}),
+    **{style: tags(tag("a", schema(ARGUMENTS, style=style))) for style in STYLES},
+}
+
+
+@pytest.mark.parametrize("name", OF_TAGS)
+def test_rules_have_the_texts_of_the_tree(name: str) -> None:
+    found = rules_of(OF_TAGS[name], lossy=True)
+    assert compare(found, Grammar(found.to_kbnf())).relation is Relation.EQUAL
+    assert pickle.loads(pickle.dumps(found)).tables.dump() == found.tables.dump()  # noqa: S301
+
+
+def test_a_tree_is_made_only_where_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Trees] = []
+    take = Trees.take
+
+    def noted(trees: Trees) -> Any:
+        made.append(trees)
+        return take(trees)
+
+    monkeypatch.setattr(Trees, "take", noted)
+    found = rules_of(tags(tag("a", schema(NAMED))))
+    assert found.tables.state_count
+    assert not made
+    assert {"start", "a", "a_json"} <= found.names.keys()
+    assert made
+
+
+def test_a_start_is_a_name_of_the_tree() -> None:
+    found = Grammar.from_structural_tag(tags(tag("a", schema(NAMED))), start="a_json")
+    assert found.start == "a_json"
+    assert found.status('{"b": 1}') == "fits"
+
+
+def _calls(value: Any, **options: Any) -> int:
+    """Return how often functions of the toolkit are called."""
+    profile = cProfile.Profile()
+    if options:
+        profile.runcall(Grammar.from_tools, value, **options)
+    else:
+        profile.runcall(Grammar.from_structural_tag, value)
+    found = pstats.Stats(profile).stats  # type: ignore[attr-defined] # typeshed has none
+    return sum(each[1] for place, each in found.items() if "kbnf_core" in place[0])
+
+
+def _tools(word: str) -> list[Any]:
+    return [
+        {
+            "name": f"{word}{number}",
+            "parameters": {
+                "type": "object",
+                "properties": {f"{word}{number}": {"type": "integer", "minimum": number}},
+            },
+        }
+        for number in range(8)
+    ]
+
+
+def test_what_is_known_of_a_tag_costs_little_again() -> None:
+    """Guards the walk: 522 calls for another tag, 769 with one tag more; trees took 4,105."""
+    first, second, third = (
+        tag(name, schema({**NAMED, "properties": {name: AS}, "required": [name]}))
+        for name in ("one", "two", "three")
+    )
+    _calls(tags(first))
+    assert _calls(tags(second)) < 1_000
+    again, more = _calls(tags(second)), _calls(tags(second, third))
+    assert again < 700
+    assert more - again < 500
+    _calls(_tools("a"), tool_calls="qwen_3")
+    assert _calls(_tools("b"), tool_calls="qwen_3") < 6_000
+    assert _calls(_tools("b"), tool_calls="qwen_3") < 4_000
+
+
+@pytest.mark.parametrize(
+    ("limits", "code"), [(Limits(work=20), "E107"), (Limits(grammar_states=20), "E203")]
+)
+def test_limits_are_met_while_rules_are_written(limits: Limits, code: str) -> None:
+    text = json.dumps(tags({"type": "any_text", "max_chars": 30, "excludes": ["ab"]}))
+    with pytest.raises(GrammarError) as raised:
+        Grammar.read(text, STRUCTURAL_TAG, lossy=True, limits=limits)
+    assert code in {each.code for each in raised.value.diagnostics}
+
+
+@pytest.mark.parametrize("excludes", [[], ["q"]])
+@pytest.mark.parametrize("style", ["qwen_xml", "python", "gemma"])
+def test_a_property_that_nothing_satisfies_is_an_error(style: str, excludes: list[str]) -> None:
+    value = {"type": "object", "properties": {"a": False}}
+    text = json.dumps(tags(tag("t", schema(value, style=style, excludes=excludes))))
+    [error] = [each for each in check(text, language=STRUCTURAL_TAG) if each.code == "E803"]
+    assert "/json_schema/properties/a" in error.message
+
+
+def test_lints_look_at_the_formats_of_a_tag() -> None:
+    twice = {"type": "or", "elements": [{"type": "const_string", "value": "a"}] * 2}
+    found = check(json.dumps({"format": twice}), language=STRUCTURAL_TAG)
+    assert [each.code for each in found] == ["W104"]
