@@ -10,7 +10,6 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.examples.sampling import sample_texts
-from kbnf_core.languages.structural_tag.models import table
 from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_testing import tool_texts
 from kbnf_testing.call_models import PRESETS
@@ -104,7 +103,7 @@ def put_together(deltas: list[Any]) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("preset", table())
+@pytest.mark.parametrize("preset", tool_texts.NAMES)
 def test_what_was_written_is_read_back_in_any_pieces(preset: str) -> None:
     grammar = grammar_of(preset)
     for text, value, random in texts_of(preset, FEW):
@@ -112,7 +111,7 @@ def test_what_was_written_is_read_back_in_any_pieces(preset: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("preset", table())
+@pytest.mark.parametrize("preset", tool_texts.NAMES)
 def test_many_texts_are_read_back_in_any_pieces(preset: str) -> None:
     grammar = grammar_of(preset)
     for text, value, random in texts_of(preset, MANY):

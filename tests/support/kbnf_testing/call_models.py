@@ -15,7 +15,8 @@ class Section:
     """What is around all calls: texts, and what separates two of them.
 
     ``trigger`` is what free text may not hold but to begin a section; ``before`` leads a section
-    that must come; ``repeats`` tells whether text and more sections may follow that.
+    that must come; ``repeats`` tells whether text and more sections may follow that, ``ends``
+    whether nothing follows any section.
     """
 
     begin: str
@@ -24,6 +25,7 @@ class Section:
     separator: str = ""
     before: str = ""
     repeats: bool = False
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,9 @@ class Preset:
     prefilled: bool = True
 
 
-def _deepseek(calls: str, invoke: str, style: str) -> Preset:
-    section = Section(
-        f"<{_DSML}{calls}>\n", f"</{_DSML}{calls}>", f"<{_DSML}{calls}>", before="\n\n"
-    )
+def _deepseek(calls: str, invoke: str, style: str, *, ends: bool = False) -> Preset:
+    begin, end = f"<{_DSML}{calls}>", f"</{_DSML}{calls}>"
+    section = Section(f"{begin}\n", end, begin, before="\n\n", ends=ends)
     return Preset(
         begin=f'<{_DSML}{invoke} name="{{}}">\n',
         end=f"</{_DSML}{invoke}>\n",
@@ -127,8 +128,8 @@ _BY_NAME: dict[str, Preset] = {
         section=Section("<｜tool▁calls▁begin｜>", "<｜tool▁calls▁end｜>", "<｜tool▁calls▁begin｜>"),
     ),
     "deepseek_v3_2": _deepseek("function_calls", "invoke", "deepseek_xml"),
-    "deepseek_v4": _deepseek("tool_calls", "invoke", "deepseek_xml"),
-    "deepseek_v4_1": _deepseek(" calls", " invoke", "deepseek_v4_1_xml"),
+    "deepseek_v4": _deepseek("tool_calls", "invoke", "deepseek_xml", ends=True),
+    "deepseek_v4_1": _deepseek(" calls", " invoke", "deepseek_v4_1_xml", ends=True),
     "minimax": Preset(
         begin='<invoke name="{}">\n',
         end="</invoke>\n",

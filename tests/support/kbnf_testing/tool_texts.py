@@ -66,6 +66,10 @@ _M3 = "]<]minimax[>["
 _D = "｜DSML｜"
 
 
+NAMES = (*PRESETS, "harmony", "kimi_k3")
+"""The formats that are written here."""
+
+
 def forbidden(preset: str) -> list[str]:
     """Return the strings that free text in a preset cannot hold."""
     if preset == "harmony":
@@ -106,11 +110,13 @@ def random_arguments(random: Random, name: str) -> dict[str, Any]:
 
 def random_parts(random: Random, preset: str) -> list[Any]:
     """Return free text and calls, in an order in which a model may write them."""
+    section = PRESETS[preset].section if preset in PRESETS else None
+    only_calls = preset == "kimi_k3" or (section is not None and section.ends)
     found: list[Any] = [random_text(random, preset)]
     for _ in range(random.randint(0, 3)):
         name = random.choice([*SCHEMAS])
         found.append({"name": name, "arguments": random_arguments(random, name)})
-        if preset != "kimi_k3" and random.random() < 0.5:
+        if not only_calls and random.random() < 0.5:
             found.append(random_text(random, preset))
     return found
 
