@@ -65,7 +65,8 @@ ALLOWED: dict[str, set[str]] = {
     | {"conversion", "languages.gbnf", "languages.json_schema"},
     "languages.structural_tag": BASE
     | READING
-    | {"automata", "vocab"}
+    | RULES
+    | {"vocab"}
     | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
