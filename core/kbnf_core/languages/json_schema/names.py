@@ -200,13 +200,17 @@ def _line(ways: Sequence[_Way]) -> Form:
     return regex("|".join(written for written, _ in ways), parsed=whole)
 
 
-@lru_cache(maxsize=1_024)
 def _letter(char: str) -> tuple[str, Characters]:
     return print_character(ord(char)), Characters(from_text(char))
 
 
 @lru_cache(maxsize=1_024)
 def _plain_but(chars: str) -> tuple[str, Characters]:
+    """Return the plain characters but some, as they are written and as a set.
+
+    A process keeps 1,024 of them: names begin with the same few letters. Without, a conversion of a
+    schema to KBNF makes a tenth more calls.
+    """
     points = difference(PLAIN, from_text(chars))
     return print_characters(points), Characters(points)
 

@@ -14,7 +14,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import chain
 
 from kbnf_core.automata.algebra import Choice, Repeat, Sequence
@@ -266,7 +266,7 @@ class Notations:
                 with writer.placing(writer.owner(name)):
                     self._forms[name] = self._form(writer.bodies[name])
             elif name not in self._forms:
-                self._forms[name] = _shared_form(writer.body(name))
+                self._forms[name] = of_ir(writer.body(name), _shared_leaf)
             callees[name] = self.called(self._forms[name])
             pending += reversed(callees[name])
         order = dict.fromkeys([*writer.bodies, *self._forms])
@@ -449,12 +449,6 @@ def _shared_leaf(node: Regular | Call) -> Form:
         return call(node.nonterminal)
     # Whoever reads the rules again need not compile it.
     return replace(regex(str(node.notation)), dfa=node.dfa)
-
-
-@lru_cache(maxsize=128)
-def _shared_form(body: Node) -> Form:
-    """Return a rule that all schemas share; remembered, since a third of most texts are these."""
-    return of_ir(body, _shared_leaf)
 
 
 def _piece(root: Regex, written: str) -> Form:
