@@ -4,7 +4,6 @@ Lists of lists are two arrays, as in CSR: offsets, one more than lists, and elem
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain, pairwise
 from math import inf
 from typing import Any, overload
@@ -16,6 +15,7 @@ from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import word_count
 from kbnf_core.mask.masks import Masks, Viable, Walk, found_before
 from kbnf_core.recognise.states import DEAD, INITIAL, UNKNOWN, Contents, StateTable
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 Ids = npt.NDArray[np.int32]

@@ -35,6 +35,8 @@ cdef class MaskAssembler:
     cdef ordered_set[Frame] entered
     cdef ordered_set[Frame] left
     cdef vector[Frame] work
+    # How often something resumed in it.
+    cdef size_t steps
 
     def __cinit__(self, masks):
         # They hold this.
@@ -158,7 +160,7 @@ cdef class MaskAssembler:
         pairs = self.explorer.configurations.all_pairs.at(state)
         if state >= <int32_t> self.is_gathered.size():
             self.is_gathered.resize(2 * state)
-        self.is_gathered[state] = True
+        self.steps = 0
         self.found_rows.clear()
         self.found_completions.clear()
         self.entered.clear()
@@ -173,6 +175,7 @@ cdef class MaskAssembler:
         _make_distinct(self.found_rows)
         if not self.found_rows.empty() and self.found_rows[0] == 0:
             self.found_rows.erase(self.found_rows.begin())
+        self.is_gathered[state] = True
         return 0
 
     cdef int _follow(self) except -1:
@@ -203,6 +206,8 @@ cdef class MaskAssembler:
                 continue
             at_bottom = at_bottom or complete.first == BOTTOM
             waiting = self.explorer.stack.waiters(complete)
+            self.steps += 1 + waiting.size()
+            self.explorer.items.room.check(self.steps, complete.second)
             for i in range(waiting.size()):
                 self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
                 # What resumes may complete at once, without reading anything more.

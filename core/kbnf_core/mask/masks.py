@@ -15,7 +15,6 @@ text of any length needs few of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from math import inf
 from sys import getsizeof
 from typing import NamedTuple, Protocol
@@ -27,9 +26,10 @@ from kbnf_core.ir import TokenTerminal
 from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Pool, Walker
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.states import StateTable, blocks_of_positions
+from kbnf_core.recognise.states import StateTable, blocks_of_positions, part_limit, state_limit
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -142,12 +142,6 @@ def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabu
     return Found(Pool(node_sets, numbers=of.trie.node_count), Pool(rows, parts_of(of)))
 
 
-LEAST_STATES = 1_000
-"""States that may always be known: a fresh table must contain what an engine takes along."""
-
-PARTS_PER_STATE = 32
-"""Pairs, items and triples that a state may have on average; most have a few."""
-
 ENTRY_BYTES = 256
 """The overhead of caching a mask, besides its bits."""
 
@@ -222,8 +216,8 @@ class Masks:
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
         self.word_count = word_count(vocabulary.size)
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
-        self.state_limit = max(limits.cached_states, LEAST_STATES)
-        self.part_limit = PARTS_PER_STATE * self.state_limit
+        self.state_limit = state_limit(limits)
+        self.part_limit = part_limit(limits)
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
         self.found = stored.found if stored else nothing_found(vocabulary)
         rows = self.found.rows

@@ -15,7 +15,6 @@ lasts. Partition refinement (Moore 1956), stopped after as many rounds as the lo
 bytes, finds which are equal for that long; their item sets share one walk.
 """
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeAlias
@@ -26,6 +25,8 @@ import numpy.typing as npt
 from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.kernel import Configurations, ItemSets, LazyTable, StackNodes
 from kbnf_core.lower.tables import Ids, Tables
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import new_rlock
 
 
 def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
@@ -75,13 +76,34 @@ Triple: TypeAlias = tuple[int, int, int]
 """Of a stack node: (nonterminal, parent node, item set to resume)"""
 
 
-class Contents:
-    """The configurations of a table's states, over item sets and stack nodes; state 0 is DEAD."""
+LEAST_STATES = 1_000
+"""States that may always be known: a fresh table must contain what an engine takes along."""
 
-    def __init__(self, tables: Tables) -> None:
-        self.items = ItemSets(tables)
+PARTS_PER_STATE = 32
+"""Pairs, items and triples that a state may have on average; most have a few."""
+
+
+def state_limit(limits: Limits) -> int:
+    """Return the number of states from which on a table is full, and renewed between calls."""
+    return max(limits.cached_states, LEAST_STATES)
+
+
+def part_limit(limits: Limits) -> int:
+    """Return the number of parts of states from which on a table is full."""
+    return PARTS_PER_STATE * state_limit(limits)
+
+
+class Contents:
+    """The configurations of a table's states, over item sets and stack nodes; state 0 is DEAD.
+
+    More parts than ``part_limit`` and, for the call in which a table gets full, ``limits.work`` are
+    a WorkLimitError.
+    """
+
+    def __init__(self, tables: Tables, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.items = ItemSets(tables, part_limit(limits) + limits.work, limits.work)
         self.stack = StackNodes(self.items)
-        self.configurations = Configurations()
+        self.configurations = Configurations(self.items)
         self.configurations.number((), ())
 
     @property
@@ -109,11 +131,16 @@ class StateTable:
 
     initial = INITIAL
 
-    def __init__(self, tables: Tables, stored: StoredStates | None = None) -> None:
+    def __init__(
+        self,
+        tables: Tables,
+        stored: StoredStates | None = None,
+        limits: Limits = DEFAULT_LIMITS,
+    ) -> None:
         self.tables = tables
         self._stored = stored
-        self.lock = threading.RLock()
-        self._known = Contents(tables) if stored is None else None
+        self.lock = new_rlock()
+        self._known = Contents(tables, limits) if stored is None else None
         self.given = 0
         if stored is not None:
             self.explorer = LazyTable(self, stored.next, stored.has_completions)

@@ -30,7 +30,6 @@ from functools import lru_cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from threading import Lock
 from typing import TypeVar
 
 from kbnf_core.container import ContainerError, digest, read_container, write_container
@@ -40,6 +39,7 @@ from kbnf_core.store.shared_rows import LARGEST, DamagedError, Skeleton, packed,
 from kbnf_core.text.diagnostics.segments import visible
 from kbnf_core.text.errors import ConfigError, GrammarError, VocabularyError
 from kbnf_core.text.files import cache_folder
+from kbnf_core.text.locks import new_lock
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
@@ -129,7 +129,7 @@ class ArtifactStore:
         self.metrics = dict.fromkeys(("hits", "local", "misses", "damaged", "read", "written"), 0)
         self._negative_seconds = negative_seconds
         self._known_rows: set[str] = set()
-        self._lock = Lock()
+        self._lock = new_lock()
 
     def known_keys(self) -> Iterator[str]:
         """Yield the keys of all artifacts, in order."""
@@ -372,7 +372,7 @@ def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
         return _open(str(url), cache, os.getpid())
 
 
-_lock = Lock()
+_lock = new_lock()
 """So that threads that open a store at the same time get one."""
 
 

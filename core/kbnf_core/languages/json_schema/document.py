@@ -11,7 +11,7 @@ may differ from position to position, say nothing.
 
 import json
 from collections.abc import Hashable, Iterator, Set
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,6 +54,7 @@ from kbnf_core.languages.json_schema.problems import (
     without_effect,
 )
 from kbnf_core.text.json_text import Json, NoJsonError, as_number, parse_json
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:

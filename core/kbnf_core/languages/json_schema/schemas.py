@@ -16,7 +16,6 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
 from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.languages.json_schema import normal_form, type_keywords
@@ -97,6 +96,7 @@ from kbnf_core.languages.json_schema.value_sets import (
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
+from kbnf_core.text.locks import cached_property
 
 _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
     **{type_.value: shape_of(type_, part) for type_, part in FULL.items()},

@@ -9,7 +9,6 @@ schemas may refer to themselves. Short values are written where they are.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain
 from typing import NoReturn, cast
 
@@ -64,6 +63,7 @@ from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import NOWHERE
 
 _SPELLED = {None: "null", True: "true", False: "false"}

@@ -13,7 +13,7 @@ template does not take says nothing.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
 from kbnf_core.text.json_text import objects_in
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:

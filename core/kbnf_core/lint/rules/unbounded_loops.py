@@ -1,7 +1,6 @@
 """W302 and I303: loops of nothing but whitespace, or digits, in which a model can idle for ever."""
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from kbnf_core.ir.analysis import cyclic_components, fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ after it. Parted parses are followed for as long as they may match the same lexe
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import lru_cache, reduce
 from itertools import accumulate
 from operator import or_
 
@@ -30,6 +30,7 @@ from kbnf_core.languages.lark.reader.model import (
     Node,
     Terminal,
 )
+from kbnf_core.text.locks import cached_property
 
 Leaf = Lexeme | Embedded
 Site = Leaf | Call

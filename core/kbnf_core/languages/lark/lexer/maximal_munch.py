@@ -19,7 +19,7 @@ plain strings:
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import reduce
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa, class_count, legible_bytes
@@ -41,6 +41,7 @@ from kbnf_core.languages.lark.lexer.lookahead import (
 )
 from kbnf_core.languages.lark.reader.model import Lexing, Order, Terminal
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.locks import cached_property
 
 
 def is_string(terminal: Terminal) -> bool:
