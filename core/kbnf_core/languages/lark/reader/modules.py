@@ -273,7 +273,7 @@ class _Gatherer:
                 IMPORT,
                 f"`{normpath(path)}` is not in the folder of the grammar or below it",
                 site,
-                "put it there, or let the caller permit imports from anywhere",
+                "put it there, or permit other folders: `--allow-outside`, `imports=ANYWHERE`",
             )
             return None
         text = self.imports.load(normpath(path))
