@@ -256,11 +256,7 @@ class Arguments:
         return self._contents.strings(schema, self._options, pointer, self._words, self._plain)
 
     def _json(self, schema: Any, pointer: str, hint: str) -> Node:
-        plain = ("integer", "number", "boolean", "null")
-        if self._excludes and schema is not False and schema.get("type") not in plain:
-            where = f"{self._pointer}/excludes"
-            self._report.loss(where, f"what strings inside of {pointer} cannot contain is left out")
-        return self._contents.schema(schema, self._options, pointer, hint)
+        return self._contents.schema(schema, self._options, pointer, hint, self._excludes)
 
 
 def other_members(schema: Mapping[str, Any], options: Options) -> Any:
