@@ -40,7 +40,8 @@ from kbnf_core.languages.json_schema.keywords import (
     TYPE_ALONE,
     TYPES,
     UNEVALUATED,
-    is_sound,
+    Review,
+    review,
     wanted,
 )
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
@@ -481,13 +482,19 @@ class Document:
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
-def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
-    """Return the worst error that the meta-schema finds in a schema, if any.
+def check_schema(schema: Json, text: str, limits: SchemaLimits) -> Review:
+    """Return the facts of a sound schema.
 
-    ``text`` is its JSON text.
+    ``text`` is its JSON text. Raises ProblemError with the worst error that the meta-schema finds.
     """
-    if is_sound(schema):
-        return []
+    found = review(schema)
+    if not found.is_sound:
+        _ask_the_meta_schema(schema, text, limits)
+    return found
+
+
+def _ask_the_meta_schema(schema: Json, text: str, limits: SchemaLimits) -> None:
+    """Raise ProblemError with the worst error that the meta-schema finds in a schema, if any."""
     refuse_deep(schema, limits.depth)
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator, validator_for
@@ -495,10 +502,9 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     # The library knows no decimals.
     value = json.loads(text, parse_int=as_number)
     if not isinstance(value, dict | bool):
-        message = "a schema is an object, `true` or `false`; a list of tools has functions"
-        return [Problem(INVALID, message, "")]
+        raise invalid("a schema is an object, `true` or `false`; a list of tools has functions", "")
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
-        return [Problem(INVALID, "`$schema` is a string", "/$schema")]
+        raise invalid("`$schema` is a string", "/$schema")
     try:
         chosen = validator_for(value, default=Draft202012Validator)
     except ValueError:
@@ -515,11 +521,11 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     except RecursionError:
         raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
-        return []
+        return
     message = best.message
     if best.validator == "type" and best.validator_value in (["object", "boolean"], "object"):
         message = f"a schema is an object, `true` or `false`, not {_shortened(best.instance)}"
-    return [_misused(schema, [str(step) for step in best.absolute_path], message)]
+    raise ProblemError(_misused(schema, [str(step) for step in best.absolute_path], message))
 
 
 def _misused(schema: Json, steps: list[str], message: str) -> Problem:

@@ -29,7 +29,7 @@ from kbnf_core.languages.json_schema.document import (
     read_json,
 )
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref, constant
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS, Review
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import (
     Digits,
@@ -209,13 +209,15 @@ class SchemaText(NamedTuple):
     """A sound schema, the text that it is in, and the options in force.
 
     Where the schema is not all of its text, ``moved`` has the pointers that those in ``value``
-    begin with, and what these places are called in the text.
+    begin with, and what these places are called in the text. ``review`` has the facts of a schema
+    that is the whole text.
     """
 
     source: Source
     value: Json
     options: Options
     moved: tuple[tuple[str, str], ...] = (("", ""),)
+    review: Review = Review(is_sound=False)
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
@@ -268,7 +270,8 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         whole = bundled(read_json(source.text), source.path, request.imports)
         text = text._replace(value=whole.value, moved=(*text.moved, *whole.moved))
         written = constant(whole.value).text if whole.moved else source.text
-        text = text._replace(options=checked(whole.value, written, options))
+        in_force, facts = checked(whole.value, written, options)
+        text = text._replace(options=in_force, review=facts)
     except ProblemError as error:
         return Parsed(broken(source), tuple(map(text.diagnostic, error.problems)))
     return SchemaReading(text, as_tree=request.as_tree)
@@ -279,16 +282,16 @@ def broken(source: Source) -> tree.Document:
     return tree.Document(source, (), (), frozenset((START,)))
 
 
-def checked(value: Json, text: str, options: Options) -> Options:
-    """Return the options that a schema with this text says. Raises ProblemError."""
-    problems = check_schema(value, text, options.limits)
-    if options.strict is not None and not problems:
+def checked(value: Json, text: str, options: Options) -> tuple[Options, Review]:
+    """Return the options and the facts of a schema with this text. Raises ProblemError."""
+    facts = check_schema(value, text, options.limits)
+    if options.strict is not None:
         from kbnf_core.languages.json_schema.services import check_service
 
         problems = check_service(value, options.strict)
-    if problems:
-        raise ProblemError(*problems)
-    return guided(value, options)
+        if problems:
+            raise ProblemError(*problems)
+    return guided(value, options), facts
 
 
 _MOST_LETTERS = 2_000
@@ -405,10 +408,16 @@ class SchemaReading(Parsed):
         return [contradiction(schemas) or problem or unsatisfiable("")]
 
     def warn_of_misspelt(self) -> None:
-        """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
-        from kbnf_core.languages.json_schema.lint import misspelt
+        """Warn of names in a program's schema that are a letter or two off a known one (W821).
 
-        for each in misspelt(self._text.value):
+        Each name is warned of once, at its first pointer.
+        """
+        facts = self._text.review
+        if facts.is_sound and not facts.strange and not facts.is_unlisted:
+            return
+        from kbnf_core.languages.json_schema.lint import misspelt_once
+
+        for each in misspelt_once(self._text.value, facts):
             warnings.warn(f"{each.pointer}: {each.message}; {each.help}", stacklevel=3)
 
     def lint(self) -> tuple[Diagnostic, ...]:
