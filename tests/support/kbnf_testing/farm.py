@@ -11,7 +11,6 @@ from threading import Event, Thread
 from typing import Any
 
 from kbnf_core.farm import Outcome, Task, run_task
-from kbnf_core.store import LARGEST
 from kbnf_core.store.backend import Backend
 
 DEADLY = "deadly"
@@ -44,8 +43,10 @@ class Counting(Executor):
 
 def content(backend: Backend) -> dict[str, bytes]:
     """Return all that a store holds."""
-    contents = {name: backend.get(name, LARGEST) for name in backend.keys("")}
-    return {name: data for name, data in contents.items() if data is not None}
+    names = list(backend.keys(""))
+    backend.fetch(names)
+    paths = {name: backend.get(name) for name in names}
+    return {name: path.read_bytes() for name, path in paths.items() if path is not None}
 
 
 @contextmanager

@@ -104,8 +104,7 @@ class MarkedWriter(Writer[Form]):
             return self.mark(form)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
-        words = node.fields["words"] or "json"
-        return self.mark(form, Mark("call", name or None, style, shapes, words=words))
+        return self.mark(form, Mark("call", name or None, style, shapes))
 
     def _regex(self, node: Node) -> ir.Node:
         return self._read_back(node, super()._regex(node))
@@ -376,7 +375,6 @@ def load(text: str, limits: Limits) -> Marked:
                     for each in mark["shapes"]
                 ),
                 mark["trigger"],
-                mark["words"],
             )
             for name, mark in found["marks"].items()
         }

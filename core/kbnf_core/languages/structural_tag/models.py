@@ -240,16 +240,13 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
     ),
     "gemma_4": (
         "Gemma 4",
-        Calls("<|tool_call>call:", "", "<tool_call|>", style="gemma", words="python"),
+        Calls("<|tool_call>call:", "", "<tool_call|>", style="gemma"),
         Thoughts(False, "<|channel>thought\n", "<channel|>"),
     ),
     "granite": ("Granite 3", replace(_IN_JSON, before="<|tool_call|>["), None),
     "nemotron_3": (
         "Nemotron 3, Step 3.5",
-        Calls(
-            "<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml",
-            words="python",
-        ),
+        Calls("<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml"),
         Thoughts(True, "<think>", "</think>\n"),
     ),
     "glm_4_5": (
@@ -263,10 +260,10 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
         _THINKS,
     ),
     "lfm2": (
-        "LFM2, LFM2.5",
+        "LFM2",
         Calls(
             "", "", "", before="<|tool_call_start|>[", separator=", ",
-            after="]<|tool_call_end|>", style="python_json",
+            after="]<|tool_call_end|>", style="python",
         ),
         None,
     ),

@@ -52,7 +52,6 @@ STYLES = (
     "kimi_k3_xml",
     "gemma",
     "python",
-    "python_json",
     "call",
 )
 
