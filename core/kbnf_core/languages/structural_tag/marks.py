@@ -104,7 +104,8 @@ class MarkedWriter(Writer[Form]):
             return self.mark(form)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
-        return self.mark(form, Mark("call", name or None, style, shapes))
+        words = node.fields["words"] or "json"
+        return self.mark(form, Mark("call", name or None, style, shapes, words=words))
 
     def _regex(self, node: Node) -> ir.Node:
         return self._read_back(node, super()._regex(node))
@@ -375,6 +376,7 @@ def load(text: str, limits: Limits) -> Marked:
                     for each in mark["shapes"]
                 ),
                 mark["trigger"],
+                mark["words"],
             )
             for name, mark in found["marks"].items()
         }
