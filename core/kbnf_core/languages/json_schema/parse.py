@@ -331,16 +331,13 @@ class SchemaReading(Parsed):
 
     def _to_run(self) -> Outcome:
         self._writer = _writer(self._text)
-        self.rules, outcome = _rules_by(self._writer, self._text)
+        self.rules, outcome = _made(self._writer, self._writer.rules_for)
         self._document = tree.Document(self._text.source, (), ())
         return outcome
 
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
-        if self._writer is not None:
-            # What it holds refers back to it, and would wait for the collector of garbage.
-            vars(self._writer).clear()
-            self._writer = None
+        self._writer = None
 
     def _written(self) -> Writer:
         """Return the writer of the rules that are run; it writes again after ``release``."""
@@ -389,7 +386,7 @@ class SchemaReading(Parsed):
     def _pointers(self) -> Mapping[str, str]:
         """The pointers of the rules that are run."""
         rules = self.rules or {}
-        return self._written().pointers_of(rules, rules)
+        return self._written().rules.pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -484,23 +481,12 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 def rules_to_run(text: SchemaText, start: str) -> tuple[Mapping[str, ir.Node], Outcome]:
     """Return the rules of a schema, the first one called ``start``. Raises ProblemError."""
     writer = _writer(text, start)
-    found = _rules_by(writer, text)
-    # What it holds refers back to it, and would wait for the collector of garbage.
-    vars(writer).clear()
-    return found
-
-
-def _rules_by(writer: Writer, text: SchemaText) -> tuple[Mapping[str, ir.Node], Outcome]:
-    rules, outcome = _made(writer, writer.rules_for)
-    if outcome.losses and not text.options.lossy:
-        # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-        outcome = outcome._replace(losses=_read_for_people(text).outcome.losses)
-    return rules, outcome
+    return _made(writer, writer.rules_for)
 
 
 def _writer(text: SchemaText, start: str = START) -> Writer:
-    schemas = schemas_of(text.value, text.options, shares=True)
-    return Writer(schemas, start=start, remembers=True)
+    schemas = schemas_of(text.value, text.options)
+    return Writer(schemas, start=start)
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:

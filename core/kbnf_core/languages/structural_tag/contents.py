@@ -1,10 +1,9 @@
 """What is inside the formats of a structural tag: grammars, schemas and free text, as rules.
 
 *Rules* are those of the IR that are run (``Rules``), or the trees that people read (``Trees``); the
-formats around them are written once, in the IR. Schemas of which simple parts are known from other
-texts cost nothing again (``PARTS`` of ``json_schema``). In trees, what several contents have in
-common, such as the strings of JSON, is written once: rules are shared where they and all that they
-call have the same names and texts.
+formats around them are written once, in the IR. In trees, what several contents have in common,
+such as the strings of JSON, is written once: rules are shared where they and all that they call
+have the same names and texts.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
