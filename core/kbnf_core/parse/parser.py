@@ -70,7 +70,7 @@ class Parser:
             or known.made > self._limits.work
         ):
             chosen = positions()
-            return Derivations(StateTable(chosen.tables, limits=self._limits), chosen)
+            return Derivations(StateTable(chosen.tables, self._limits), chosen)
         return known
 
     def parse(self, data: bytes) -> Tree:
