@@ -14,14 +14,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kbnf_core import Config, Engine, Grammar, Limits, Vocabulary, WorkLimitError
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core import (
+    Config,
+    Engine,
+    Grammar,
+    GrammarError,
+    Limits,
+    Vocabulary,
+    WorkLimitError,
+)
+from kbnf_core.automata.regex.compile import compile_regex, compile_within
+from kbnf_core.convert import convert
 from kbnf_core.kbnf.printer import quote
+from kbnf_core.languages import KBNF, LARK
 from kbnf_core.languages.lark.regex import matcher, parse
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import part_limit
-from kbnf_testing.counted import calls
+from kbnf_core.text.budget import Budget
+from kbnf_testing.counted import calls, growth
 
 JSON = (Path(__file__).resolve().parents[2] / "grammars" / "json.kbnf").read_text(encoding="utf-8")
 _PAIRS = [bytes([one, other]) for one in b'"{[,:]}\\ ntf019.eE-' for other in b'"{[,:]}\\ aeu012']
@@ -369,3 +380,55 @@ def test_what_calls_call_is_found_in_a_chain_as_fast_as_in_a_row() -> None:
         return masks_of(engine).states.explorer.sizes()[1]
 
     assert parts(1_000) <= 2.2 * parts(500)
+
+
+def test_optional_lexemes_in_a_row_are_told_apart_in_one_go() -> None:
+    """Which of them may be expected together is a square; nothing of it is found for each."""
+
+    def read(text: str) -> Grammar:
+        return Grammar.read(text, LARK, options={"lexing": "llguidance"})
+
+    def row(count: int) -> str:
+        return "start: " + " ".join(['"a"?'] * count) + "\n"
+
+    assert growth(read, row, 100) < 4.5
+    assert calls(read, row(200)) < 800_000
+
+
+def test_a_row_of_optional_texts_is_written_in_lark_in_one_go() -> None:
+    def write(text: str) -> object:
+        return convert(text, KBNF, LARK)
+
+    def row(count: int) -> str:
+        return "start ::= " + " ".join(["'a'?"] * count) + ";"
+
+    assert growth(write, row, 50) < 4.5
+    assert calls(write, row(100)) < 400_000
+
+
+_COSTLY = r"(ab|ab|b|\p{{L}}){{1,{most}}}"
+
+
+def test_regular_expressions_of_a_grammar_have_one_budget() -> None:
+    """Also where each of them fits alone, and where automata are known already."""
+    patterns = [_COSTLY.format(most=15 + number) for number in range(4)]
+    work = max(compile_regex(pattern).work for pattern in patterns)
+    lines = "".join(f"r{n} ::= #r'{pattern}';" for n, pattern in enumerate(patterns))
+    text = f"start ::= r0 r1 r2 r3; {lines}"
+    for _ in range(2):
+        with pytest.raises(GrammarError, match=r"E107|E203"):
+            Grammar(text, limits=Limits(work=5 * work // 2))
+    assert Grammar(text, limits=Limits(work=8 * work))
+
+
+def test_a_pattern_that_is_refused_is_charged() -> None:
+    budget = Budget(1_000)
+    pattern = _COSTLY.format(most=20)
+    assert compile_within(budget, pattern).dfa is None
+    with pytest.raises(WorkLimitError):
+        compile_within(budget, pattern)
+
+
+def test_bytes_of_characters_are_counted() -> None:
+    compiled = compile_regex.__wrapped__(r"((ab|ab|b|\p{L})(\.){15,1000})*")
+    assert compiled.work > 250 * compiled.dfa.state_count

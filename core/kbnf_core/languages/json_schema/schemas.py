@@ -885,9 +885,10 @@ class Reader:
         nothing: list[Literal] = []
         if not place.contents.keys() & STRINGS:
             return nothing
+        budget = self._schemas.budget
         return [
             *type_keywords.read_length(place, self._options.limits),
-            *self._try("pattern", lambda: list(type_keywords.read_pattern(place)), nothing),
+            *self._try("pattern", lambda: list(type_keywords.read_pattern(place, budget)), nothing),
             *self._formats(),
         ]
 
