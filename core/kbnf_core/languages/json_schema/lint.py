@@ -161,7 +161,7 @@ class _Survey(Writer):
     def _keep(self, problem: Problem) -> None:
         # A schema may have no value because of what is left out.
         if problem.code != UNSATISFIABLE:
-            pointer = problem.pointer or self.inner_pointer()
+            pointer = problem.pointer or self.rules.inner_pointer()
             self.problems.append(problem._replace(pointer=pointer))
 
 
@@ -391,7 +391,7 @@ class _Doubts:
             if not isinstance(expression, Ref):
                 continue
             place = self.document.place(expression)
-            pending += [self.document.at_place(place, *s) for s, _ in subschemas(place.contents)]
+            pending += [self.document.inside(place, *s) for s, _ in subschemas(place.contents)]
             if expression is root or _says_nothing(place):
                 continue
             if self._is_unsatisfiable(expression):
@@ -507,7 +507,7 @@ class _Doubts:
                 if isinstance(target, Ref) and is_empty(document.place(target)):
                     yield target
         for steps, _ in subschemas(kept):
-            inner = document.at_place(place._replace(contents=kept), *steps)
+            inner = document.inside(place._replace(contents=kept), *steps)
             if not isinstance(inner, Ref) or _says_nothing(document.place(inner)):
                 continue
             anything = place._replace(contents=_with_anything(kept, steps))

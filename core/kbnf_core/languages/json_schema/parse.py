@@ -331,16 +331,13 @@ class SchemaReading(Parsed):
 
     def _to_run(self) -> Outcome:
         self._writer = _writer(self._text)
-        self.rules, outcome = _rules_by(self._writer, self._text)
+        self.rules, outcome = _made(self._writer, self._writer.rules_for)
         self._document = tree.Document(self._text.source, (), ())
         return outcome
 
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
-        if self._writer is not None:
-            # What it holds refers back to it, and would wait for the collector of garbage.
-            vars(self._writer).clear()
-            self._writer = None
+        self._writer = None
 
     def _written(self) -> Writer:
         """Return the writer of the rules that are run; it writes again after ``release``."""
@@ -389,7 +386,7 @@ class SchemaReading(Parsed):
     def _pointers(self) -> Mapping[str, str]:
         """The pointers of the rules that are run."""
         rules = self.rules or {}
-        return self._written().pointers_of(rules, rules)
+        return self._written().rules.pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -484,23 +481,12 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 def rules_to_run(text: SchemaText, start: str) -> tuple[Mapping[str, ir.Node], Outcome]:
     """Return the rules of a schema, the first one called ``start``. Raises ProblemError."""
     writer = _writer(text, start)
-    found = _rules_by(writer, text)
-    # What it holds refers back to it, and would wait for the collector of garbage.
-    vars(writer).clear()
-    return found
-
-
-def _rules_by(writer: Writer, text: SchemaText) -> tuple[Mapping[str, ir.Node], Outcome]:
-    rules, outcome = _made(writer, writer.rules_for)
-    if outcome.losses and not text.options.lossy:
-        # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-        outcome = outcome._replace(losses=_read_for_people(text).outcome.losses)
-    return rules, outcome
+    return _made(writer, writer.rules_for)
 
 
 def _writer(text: SchemaText, start: str = START) -> Writer:
-    schemas = schemas_of(text.value, text.options, shares=True)
-    return Writer(schemas, start=start, remembers=True)
+    schemas = schemas_of(text.value, text.options)
+    return Writer(schemas, start=start)
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
@@ -519,15 +505,17 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
 def raw_strings(
     schema: Json, options: Options, avoided: Dfa, note: Callable[[str], None]
-) -> list[str] | None:
+) -> list[str | Dfa] | None:
     """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
 
-    None for all strings. What is in ``avoided`` is left out, and long strings where their number
+    None for all strings; an automaton for strings whose expression would be too long, such as those
+    of the format ``regex``. What is in ``avoided`` is left out, and long strings where their number
     of characters takes too many states, which are passed to ``note``. Raises ProblemError.
     """
     options = guided(schema, options)
     writer = _writer(SchemaText(Source(""), schema, options))
-    schemas, found = writer.schemas, []
+    schemas = writer.schemas
+    found: list[str | Dfa] = []
     try:
         for part in schemas.some(schemas.document.root()).get(Type.STRING, ()):
             assert isinstance(part, Restricted)  # noqa: S101 - as strings are
@@ -549,15 +537,21 @@ def raw_strings(
     return found
 
 
-def _narrowed(part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]) -> str:
+def _narrowed(
+    part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]
+) -> str | Dfa:
     """Return a set of strings, without long ones where it is too large. Raises LimitError."""
     length, kept = part.length, part
     while True:
+        strings: Dfa | None = None
         try:
-            found = to_regex(operations.difference(kept.dfa(budget), avoided))
+            strings = operations.difference(kept.dfa(budget), avoided)
+            found = to_regex(strings)
         except LimitError:
             if length is None or length.high is None or length.high <= max(length.low, 1):
-                raise
+                if strings is None:
+                    raise
+                return strings
             length = Length(length.low, max(length.low, length.high // 2))
             kept = Restricted(part.kind, (*part.of_any_length.literals, (length, True)))
         else:
