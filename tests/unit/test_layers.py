@@ -54,6 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
     "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
+    "languages.antlr": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
     | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
