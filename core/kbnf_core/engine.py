@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from math import inf
 from operator import index
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
@@ -207,6 +206,7 @@ class Engine(EngineCore):
         ahead: bool | Ahead | None,
         canonical: bool,
     ) -> None:
+        grammar.check_vocabulary(vocabulary)
         self._canonical = rows_of(vocabulary) if canonical else None
         self._grammar = grammar
         self._finish = finish
@@ -677,17 +677,6 @@ class Engine(EngineCore):
             missing -= len(self._spelled(self._accepted[first : first + 1]))
         seen = self._spelled(self._accepted[first:waited])
         return waited, rest_behind(self._automaton, after, seen)
-
-    def save_artifact(self, path: str | Path) -> None:
-        """Write the grammar to ``path`` with all states and masks computed for it so far.
-
-        ``load_artifact`` reads it. The file appears whole or not at all; raises ``OSError`` where
-        it cannot be written.
-        """
-        from kbnf_core.artifact.write import write_artifact
-
-        masks = self._automaton.masks
-        write_artifact(self._grammar, masks.states, masks, path, self._finish)
 
     def why(self, what: int | bytes | str) -> "Explanation":
         """Explain why a token (by id), or bytes or text, can or cannot occur next.

@@ -82,6 +82,11 @@ class Language(ABC):
         del path, imports
         return text
 
+    def uses_vocabulary(self, text: str) -> bool:
+        """Whether the reading of a text depends on the vocabulary in its request."""
+        del text
+        return False
+
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for what a program gives: these, and those in force anyway."""
         del source

@@ -46,6 +46,8 @@ from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
+    from kbnf_core.artifact.manifest import VocabularyMark
+    from kbnf_core.artifact.read import Stored
     from kbnf_core.kbnf.parsed import Marked
     from kbnf_core.languages.json_schema.parse import SchemaReading
     from kbnf_core.lower.facts import Analysis
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables
     from kbnf_core.mask.ahead import Ahead
     from kbnf_core.mask.completion import Completion
-    from kbnf_core.mask.token_automaton import Stored, TokenAutomata
+    from kbnf_core.mask.token_automaton import TokenAutomata
     from kbnf_core.parse.calls import CallParser, CallReader
     from kbnf_core.parse.follow import ValueReader
     from kbnf_core.parse.parser import Parser
@@ -380,10 +382,11 @@ class Grammar:
     def from_store(
         cls, url: str | Path, source: Any, vocabulary: "Vocabulary | None", **options: Any
     ) -> "Grammar":
-        """Return the grammar of a source with its masks over a vocabulary, out of a store.
+        """Return the grammar of a source out of a store.
 
         ``source`` is a text in any language, a ``Path``, or a JSON Schema as a value; ``options``
-        are those of ``store.recipe_of``. What the store has not is compiled, once on a machine, and
+        are those of ``store.recipe_of``. ``vocabulary`` has an effect where the source speaks of
+        tokens (see ``read``). What the store has not is compiled, once on a machine, and
         put there. Raises ``GrammarError`` for a source that cannot be used, also where the store
         remembers that; damage, and a store out of reach, are a ``StoreWarning``.
         """
@@ -695,6 +698,18 @@ class Grammar:
         return self._build(partial(CallParser, rules, marked.marks, self._limits))
 
     @property
+    def vocabulary_mark(self) -> "VocabularyMark | None":
+        """The vocabulary over which it was read, for an artifact; None where it is for all."""
+        from kbnf_core.artifact.manifest import VocabularyMark
+
+        if self._stored is not None:
+            return self._stored.vocabulary_mark
+        vocabulary = self.reading.request.vocabulary
+        if vocabulary is None or not self.language.uses_vocabulary(self.source.text):
+            return None
+        return VocabularyMark.of(vocabulary)
+
+    @property
     def known_bytes(self) -> int:
         """The memory that it takes, with all that engines remember of it.
 
@@ -720,12 +735,17 @@ class Grammar:
         }
         return _READ_BYTES * len(self.source.text) + sum(automata.values())
 
+    def check_vocabulary(self, vocabulary: "Vocabulary") -> None:
+        """Raise ``VocabularyError`` for another one than that for which it was compiled."""
+        if self._stored is not None:
+            self._stored.check_vocabulary(vocabulary)
+
     @cached_property
     def token_automata(self) -> "TokenAutomata":
         """The caches, shared by all engines of this grammar."""
         from kbnf_core.mask.token_automaton import TokenAutomata
 
-        return TokenAutomata(self.tables, self._limits, self._stored)
+        return TokenAutomata(self.tables, self._limits)
 
 
 def _read_again(

@@ -57,7 +57,7 @@ def _count(engine: Engine) -> _Counts:
         len(known.states),
         known.states.grown,
         known.found.rows.added_bytes + known.found.node_sets.added_bytes,
-        max(len(known.known_walks()), *(len(memo.known()) for memo in memos)),
+        max(len(known.assembler), *(len(memo.known()) for memo in memos)),
         len(automaton.after.known()),
     )
 

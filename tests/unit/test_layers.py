@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     # What a reader makes of a text has rules where it has no tree, and may speak of tokens.
     "kbnf": BASE | {"automata", "config", "ir", "vocab"},
     "lower": BASE | {"automata", "ir", "kbnf"},
-    "recognise": RULES | {"kernel", "text"},
+    "recognise": {"ir", "kernel", "lower", "text"},
     "mask": BASE | {"config", "ir", "kernel", "lower", "recognise", "vocab"},
     "conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
@@ -91,7 +91,7 @@ ALLOWED: dict[str, set[str]] = {
     "parse": {"text", "ir", "kernel", "kbnf", "languages.structural_tag", "lower", "mask"}
     | {"recognise", "vocab"},
     "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
-    "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
+    "artifact": BASE | RULES | {"config", "container", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"processes", "vocab"},
@@ -99,17 +99,15 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | {"config", "ir", "languages", "lower", "mask", "parse", "repair"}
     | {f"languages.{each}" for each in ("json_schema", "response_template", "structural_tag")}
-    | {"shipped", "store", "vocab"},
+    | {"artifact", "shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
-    "engine": BASE
-    | {"artifact", "config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
+    "engine": BASE | {"config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     # Other engines run in processes of their own: nothing of them is imported here.
     "targets": BASE
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
     | {"languages.tools", "processes", "vocab"},
-    "recordings": {"engine", "mask", "text", "vocab"},
     "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
     "compiler": BASE
@@ -120,10 +118,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"batch", "compiler", "device", "parse"}
     | {f"languages.{each}" for each in ("response_template", "structural_tag")},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
-    "examples": BASE
-    | (RULES - {"lower"})
-    | {"kbnf"}
-    | {"engine", "mask", "parse", "recordings", "vocab"},
+    "examples": BASE | (RULES - {"lower"}) | {"kbnf"} | {"engine", "mask", "parse", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 

@@ -132,8 +132,9 @@ class Mark(NamedTuple):
     """What the part of a text that a rule matches is: ``text``, ``reasoning``, or ``call``.
 
     A call is the arguments of the tool ``name``, in a ``style``; ``shapes`` say what they may be,
-    the first one is that of them all. What a part of text ends with and is none of it is
-    ``trigger``.
+    the first one is that of them all. With the ``words`` ``python``, the constants ``True``,
+    ``False`` and ``None`` are values beside strings, too. What a part of text ends with and is
+    none of it is ``trigger``.
     """
 
     kind: str
@@ -141,6 +142,7 @@ class Mark(NamedTuple):
     style: str = "json"
     shapes: tuple[Shape, ...] = ()
     trigger: str = ""
+    words: str = "json"
 
 
 class Marked(NamedTuple):

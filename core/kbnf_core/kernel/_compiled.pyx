@@ -23,7 +23,6 @@ from libcpp.vector cimport vector
 
 from cython.operator cimport dereference as deref
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_CheckExact

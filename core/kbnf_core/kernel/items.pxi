@@ -242,11 +242,6 @@ cdef class ItemSets:
         self.sets.contents.at(number)
         return frozenset(self.reported(<int32_t> number)[0])
 
-    def without_ends(self, size_t number):
-        """Return the set without the items that nothing leaves: what they complete is recorded."""
-        self.sets.contents.at(number)
-        return self.live(<int32_t> number)
-
     cdef inline vector[int64_t]* of(self, int32_t item_set) noexcept:
         """The items of a set: automaton state times radix, plus nonterminal to report."""
         return &self.sets.contents[item_set]
@@ -614,24 +609,6 @@ cdef class ItemSets:
             found = self._number(joined)
             self.unions.put(key, found)
         return found
-
-    cdef int signature(
-        self, int32_t item_set, const int32_t[::1] blocks, vector[int64_t]& found
-    ) except -1:
-        """The items of a set with the blocks of their states instead of these, ascending.
-
-        What is counted is alike to nothing else.
-        """
-        cdef int64_t item
-        cdef int32_t state
-        for item in self.of(item_set)[0]:
-            state = <int32_t> (item // self.radix)
-            if state < self.states:
-                state = blocks[state]
-            found.push_back(state * self.radix + item % self.radix)
-        sort(found.begin(), found.end())
-        found.erase(unique(found.begin(), found.end()), found.end())
-        return 0
 
     cdef int32_t entries(self, vector[int32_t] nonterminals) except -2:
         """The set at the entries of nonterminals, each reporting itself."""

@@ -101,7 +101,6 @@ cdef class Trace:
         cdef uint8_t symbol
         self.known.acquire()
         try:
-            explorer._wake()
             parts = explorer.part_count()
             self.left = self.most
             self._go(0, -1)

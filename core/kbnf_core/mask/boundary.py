@@ -386,7 +386,7 @@ def _find_hint(after: str, vocabulary: Vocabulary) -> str:
         return ""
     most = min(_MOST_EDITS, len(after) // 4)
     for name in names:
-        if name and abs(len(name) - len(after)) <= most and edits(name, after) <= most:
+        if name and abs(len(name) - len(after)) <= most and edits(name, after, most) <= most:
             return f"the vocabulary has the special token {name!r}; was that meant?"
     return ""
 

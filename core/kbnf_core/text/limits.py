@@ -31,9 +31,6 @@ class Limits:
     worst.
     ``artifact_read``: bytes of an artifact that is read whole; a larger one is mapped, without an
     error (see ``load_artifact``).
-    ``artifact_work`` and ``artifact_bytes``: of what is made ahead for an artifact, trie nodes and
-    states (500 nodes each), about ten seconds by default, and the size of the file. What is left
-    is made when it is asked for, without an error.
     """
 
     source_bytes: int = 64 * 2**20
@@ -49,8 +46,6 @@ class Limits:
     mask_bytes: int = 64 * 2**20
     work: int = 20_000_000
     artifact_read: int = 64 * 2**20
-    artifact_work: int = 80_000_000
-    artifact_bytes: int = 16 * 2**20
 
 
 DEFAULT_LIMITS = Limits()

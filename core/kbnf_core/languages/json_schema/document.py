@@ -2,15 +2,10 @@
 
 References are resolved by ``referencing``. Nothing is ever fetched: what is not in the document
 must be one of the meta-schemas, which come with the library.
-
-Schemas with the same contents are one, which is read and written once: schemas that a program wrote
-repeat whole definitions wherever they are used. What a schema means depends on its contents, on
-what its references are relative to and on the scope of the dynamic ones alone; annotations, which
-may differ from position to position, say nothing.
 """
 
 import json
-from collections.abc import Hashable, Iterator, Set
+from collections.abc import Iterator, Set
 from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +24,6 @@ from kbnf_core.languages.json_schema.expressions import (
     key_of,
 )
 from kbnf_core.languages.json_schema.keywords import (
-    ANNOTATIONS,
     APPLICATORS,
     BELOW,
     EVALUATORS,
@@ -40,7 +34,8 @@ from kbnf_core.languages.json_schema.keywords import (
     TYPE_ALONE,
     TYPES,
     UNEVALUATED,
-    is_sound,
+    Review,
+    review,
     wanted,
 )
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
@@ -132,15 +127,8 @@ class Place(NamedTuple):
         return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
-MOST_SPELLED = 4_000_000
-"""Characters of contents that are compared; those of nested schemas count once a level."""
-
-
 class Document:
-    """A document and the schemas in it, by the pointers that expressions name.
-
-    One that ``shares`` names a schema by the first place of its contents.
-    """
+    """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(
         self,
@@ -149,24 +137,20 @@ class Document:
         standard: Standard = Standard.JSON_SCHEMA,
         *,
         closed: bool = False,
-        shares: bool = False,
     ) -> None:
         refuse_deep(value, limits.depth)
-        self._shares = shares
         self._closing = Closing.WHOLE if closed else Closing.NONE
         self._value = value
         self._depth = limits.depth
         self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
         self._places: dict[Ref, Place] = {}
-        self._first: dict[Ref, Ref] = {}
-        self._by_contents: dict[Hashable, Ref] = {}
-        self._spelled = 0
         self._marks = Marks()
         self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
         if has_marks(value):
             self._marks.read(value)
         self.dialect = dialect_of(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
+        self._is_old = self.by_draft and is_old(self.dialect)
         self._beside: dict[str, None] = {}
 
     def root(self) -> Expression:
@@ -224,34 +208,13 @@ class Document:
 
     def inside(self, place: Place, *steps: str) -> Expression:
         """Return what the schema below ``place`` allows: by keyword, and by index or name."""
-        found = self.at_place(place, *steps)
-        if not self._shares or not isinstance(found, Ref):
-            return found
-        first = self._first.get(found)
-        if first is None:
-            first = self._by_contents.setdefault(self._contents(found), found)
-            self._first[found] = first
-        return first
-
-    def _contents(self, at: Ref) -> Hashable:
-        """Return what a schema depends on; itself where comparing does not pay."""
-        place = self.place(at)
-        if place.resolver is not None or place.type_alone or self._spelled > MOST_SPELLED:
-            return at
-        contents = place.contents
-        if not ANNOTATIONS.isdisjoint(contents):
-            contents = {name: held for name, held in contents.items() if name not in ANNOTATIONS}
-        spelled = repr(contents)
-        self._spelled += len(spelled)
-        return spelled, place.scope, place.closing.value
-
-    def at_place(self, place: Place, *steps: str) -> Expression:
-        """Return the schema below ``place`` itself, not one with the same contents."""
-        value = place.contents
+        value, pointer = place.contents, place.pointer
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
-        pointer = "/".join((place.pointer, *map(escape, steps)))
-        closing = place.closing_of(steps[0])
+            pointer = f"{pointer}/{escape(step)}"
+        closing = place.closing
+        if closing is not Closing.NONE:
+            closing = place.closing_of(steps[0])
         return self._expression(value, pointer, place.resolver, place.scope, closing)
 
     def as_written(self, expression: Expression) -> Expression:
@@ -386,10 +349,6 @@ class Document:
         """Return whether items that fit ``contains`` count as evaluated."""
         return self.dialect != "draft2019-09"
 
-    @property
-    def _is_old(self) -> bool:
-        return self.by_draft and is_old(self.dialect)
-
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
         reference = self._reference(place, keyword)
@@ -481,13 +440,19 @@ class Document:
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
-def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
-    """Return the worst error that the meta-schema finds in a schema, if any.
+def check_schema(schema: Json, text: str, limits: SchemaLimits) -> Review:
+    """Return the facts of a sound schema.
 
-    ``text`` is its JSON text.
+    ``text`` is its JSON text. Raises ProblemError with the worst error that the meta-schema finds.
     """
-    if is_sound(schema):
-        return []
+    found = review(schema)
+    if not found.is_sound:
+        _ask_the_meta_schema(schema, text, limits)
+    return found
+
+
+def _ask_the_meta_schema(schema: Json, text: str, limits: SchemaLimits) -> None:
+    """Raise ProblemError with the worst error that the meta-schema finds in a schema, if any."""
     refuse_deep(schema, limits.depth)
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator, validator_for
@@ -495,10 +460,9 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     # The library knows no decimals.
     value = json.loads(text, parse_int=as_number)
     if not isinstance(value, dict | bool):
-        message = "a schema is an object, `true` or `false`; a list of tools has functions"
-        return [Problem(INVALID, message, "")]
+        raise invalid("a schema is an object, `true` or `false`; a list of tools has functions", "")
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
-        return [Problem(INVALID, "`$schema` is a string", "/$schema")]
+        raise invalid("`$schema` is a string", "/$schema")
     try:
         chosen = validator_for(value, default=Draft202012Validator)
     except ValueError:
@@ -515,11 +479,11 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     except RecursionError:
         raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
-        return []
+        return
     message = best.message
     if best.validator == "type" and best.validator_value in (["object", "boolean"], "object"):
         message = f"a schema is an object, `true` or `false`, not {_shortened(best.instance)}"
-    return [_misused(schema, [str(step) for step in best.absolute_path], message)]
+    raise ProblemError(_misused(schema, [str(step) for step in best.absolute_path], message))
 
 
 def _misused(schema: Json, steps: list[str], message: str) -> Problem:

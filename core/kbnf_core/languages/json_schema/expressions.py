@@ -157,8 +157,11 @@ class Closing(enum.Enum):
     WITHIN = "within"
     WHOLE = "whole"
 
+    # There is one of each; that of ``Enum`` is a function in Python.
+    __hash__ = object.__hash__
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(slots=True, eq=False)
 class Ref:
     """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
 

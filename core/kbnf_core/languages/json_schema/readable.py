@@ -75,6 +75,7 @@ from kbnf_core.languages.json_schema.write_scalars import (
 )
 from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.text.errors import LimitError
+from kbnf_core.text.json_text import Json
 from kbnf_core.text.source import NOWHERE, Source, Span
 
 
@@ -262,14 +263,14 @@ class Notations:
             name = pending.pop()
             if name in callees:
                 continue
-            if name not in self._forms and name in writer.bodies:
-                with writer.placing(writer.owner(name)):
-                    self._forms[name] = self._form(writer.bodies[name])
+            if name not in self._forms and name in writer.rules:
+                with writer.placing(writer.rules.owners[name]):
+                    self._forms[name] = self._form(writer.rules[name])
             elif name not in self._forms:
                 self._forms[name] = of_ir(writer.body(name), _shared_leaf)
             callees[name] = self.called(self._forms[name])
             pending += reversed(callees[name])
-        order = dict.fromkeys([*writer.bodies, *self._forms])
+        order = dict.fromkeys([*writer.rules, *self._forms])
         rules = {name: self._forms[name] for name in order if name in callees}
         known = fixpoint(
             callees,
@@ -320,7 +321,7 @@ class Notations:
     def _text(self, name: str) -> Form:
         """Return what stands for a rule of strings: the strings, where they are short."""
         if name not in self._texts:
-            form = self._form(self._writer.bodies[name])
+            form = self._form(self._writer.rules[name])
             if _is_long(form, LONG):
                 rule = self._fresh(self._scalars.hints[name])
                 self._forms[rule] = form
@@ -574,7 +575,7 @@ class ReadableWriter(Writer):
             self.dead = {""}
         else:
             dead = last_components(notations.dead)
-            self.dead = set(self.pointers_of(dead, {}).values())
+            self.dead = set(self.rules.pointers_of(dead, {}).values())
         self._remark(start, root)
         self._spans[start] = self._span(root)
         sections = {
@@ -617,6 +618,9 @@ class ReadableWriter(Writer):
             self._remark(rule, value, name)
             self._properties[key] = nodes.placed(nodes.call(rule), self._spans[rule])
         return self._properties[key]
+
+    def _quick(self, schema: Json) -> Node | None:
+        """Return None: each value has its place in the text."""
 
     def place(self, expression: Expression, hint: str) -> Node | None:
         """Return how a value is written where it is in another, at its place in the text."""

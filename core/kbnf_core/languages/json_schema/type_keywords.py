@@ -20,7 +20,6 @@ from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expre
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
 from kbnf_core.languages.json_schema.normal_form import (
     KEYS,
-    Arrays,
     Contains,
     Objects,
     Region,
@@ -226,8 +225,8 @@ def matching(pattern: object, pointer: str) -> Iterator[Literal]:
             yield length, True
 
 
-def read_items(place: Place, document: Document) -> Arrays:
-    """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow.
+def read_items(place: Place, document: Document) -> tuple[tuple[Expression, ...], Expression]:
+    """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow: first items, others.
 
     Before draft 2020-12 an array in ``items`` was what ``prefixItems`` is, and
     ``additionalItems`` what ``items`` is.
@@ -242,29 +241,23 @@ def read_items(place: Place, document: Document) -> Arrays:
     if listed in contents:
         count = len(take_list(place, listed))
         prefix = tuple(document.inside(place, listed, str(i)) for i in range(count))
-    after = document.inside(place, rest) if rest in contents else ANYTHING
-    return Arrays(prefix=prefix, rest=after)
+    return prefix, document.inside(place, rest) if rest in contents else ANYTHING
 
 
-def read_size(place: Place, limits: SchemaLimits) -> Arrays:
-    """Return what ``minItems`` and ``maxItems`` allow."""
-    low = take_count(place, "minItems", limits)
-    return Arrays(low=low or 0, high=take_count(place, "maxItems", limits))
+def read_counts(
+    place: Place, low: str, high: str, limits: SchemaLimits
+) -> tuple[int | None, int | None]:
+    """Return the least and the largest number of items or members; None for no bound."""
+    return take_count(place, low, limits), take_count(place, high, limits)
 
 
-def read_contains(place: Place, document: Document, limits: SchemaLimits) -> Arrays:
-    """Return what ``contains``, ``minContains`` and ``maxContains`` allow."""
+def read_contains(place: Place, document: Document, limits: SchemaLimits) -> tuple[Contains, ...]:
+    """Return what ``contains``, ``minContains`` and ``maxContains`` ask for."""
     if "contains" not in place.contents:
-        return Arrays()
-    low = take_count(place, "minContains", limits)
-    high = take_count(place, "maxContains", limits)
+        return ()
+    low, high = read_counts(place, "minContains", "maxContains", limits)
     item = document.inside(place, "contains")
-    return Arrays(contains=(Contains(item, 1 if low is None else low, high),))
-
-
-def read_unique(place: Place) -> Arrays:
-    """Return what ``uniqueItems`` allows."""
-    return Arrays(unique=take_flag(place, "uniqueItems"))
+    return (Contains(item, 1 if low is None else low, high),)
 
 
 def read_members(
@@ -334,18 +327,10 @@ def _split(
     return tuple((keys, both(values) if values else rest) for keys, values in regions)
 
 
-def read_required(place: Place) -> Objects:
-    """Return what ``required`` allows; draft 3's flag in a property says nothing here."""
+def read_required(place: Place) -> tuple[str, ...]:
+    """Return the names in ``required``; draft 3's flag in a property says nothing here."""
     value = place.contents.get("required", [])
-    if isinstance(value, bool):
-        return Objects()
-    return Objects(required=take_names(value, pointer_to(place, "required")))
-
-
-def read_count(place: Place, limits: SchemaLimits) -> Objects:
-    """Return what ``minProperties`` and ``maxProperties`` allow."""
-    low = take_count(place, "minProperties", limits)
-    return Objects(low=low or 0, high=take_count(place, "maxProperties", limits))
+    return () if isinstance(value, bool) else take_names(value, pointer_to(place, "required"))
 
 
 def read_names(names: tuple[Restricted, ...], budget: Budget) -> Objects:

@@ -7,11 +7,10 @@ somebody reads it.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import chain
 
 from kbnf_core.automata import operations
@@ -61,6 +60,7 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     too_many_states,
 )
+from kbnf_core.languages.json_schema.rules import Rules
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
     Compared,
@@ -75,7 +75,6 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.languages.json_schema.write_counts import (
     MOST_BRANCHES,
-    Rules,
     Step,
     counted,
     is_implied,
@@ -216,10 +215,9 @@ class Numbers(Notation):
 class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
-    ``note`` takes a note on the value being written, with a keyword for a pointer. ``hints`` are
-    the names that people should read for the rules of strings, which are named after their
-    contents, after ``prefix``: those of a part are its own. What is counted is a rule of its own
-    where ``apart``: in the middle of another the automaton of that would be taken apart for it.
+    ``hints`` are the names that people should read for the rules of strings. What is counted is a
+    rule of its own where ``apart``: in the middle of another the automaton of that would be taken
+    apart for it.
     """
 
     def __init__(
@@ -227,17 +225,13 @@ class ScalarWriter:
         prelude: Prelude,
         rules: Rules,
         limits: SchemaLimits,
-        note: Callable[[Problem], None],
         *,
-        prefix: str = "",
-        apart: bool = True,
+        apart: bool,
     ) -> None:
         self._prelude = prelude
-        self._prefix = prefix
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._note = note
         self._apart = apart
         self._sets: dict[CodePoints, Node] = {}
         self._known: dict[Restricted, Node] = {}
@@ -273,7 +267,7 @@ class ScalarWriter:
             what, code = ("whitespace", ENDLESS_BLANKS) if is_blank else ("digits", ENDLESS_DIGITS)
             message = f"a loop of {what} in this pattern has no end"
             help_ = f"at most {MOST_RUN} turns would take {error}; bound the loop in the pattern"
-            self._note(Problem(code, message, "pattern", help_))
+            self._rules.note(Problem(code, message, "pattern", help_))
             return part
 
     def _texts(self, values: Sequence[str]) -> Node:
@@ -319,9 +313,7 @@ class ScalarWriter:
         if form is None:
             return None
         if _is_long(form):
-            # A name by content, so that a part is the same in all grammars.
-            digest = blake2b(repr(part).encode(errors="surrogatepass")).hexdigest()
-            name = f"{self._prefix}text_{digest[:32]}"
+            name = self._rules.fresh(f"{hint}_text")
             self.hints[name] = format_name(part) or hint
             self._rules.add(name, form)
             form = call(name)
@@ -410,7 +402,7 @@ class ScalarWriter:
         if len(part.literals) == 1 and isinstance(atom, Matching):
             usual = bounded_format(atom.regex, length)
         if usual is not None:
-            self._note(narrowed(usual.says, "maxLength"))
+            self._rules.note(narrowed(usual.says, "maxLength"))
             bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
             return self._string(bounded, hint)
         most, budget = self._limits.steps, self._rules.budget
@@ -425,7 +417,7 @@ class ScalarWriter:
         # Before they are written: what is to be said may be for another to say.
         if high is not None and high != length.high:
             message = f"strings of more than {high:,} characters are left out"
-            self._note(narrowed(message, "maxLength"))
+            self._rules.note(narrowed(message, "maxLength"))
         return self._by_states(lengths, bound, most, hint)
 
     def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:

@@ -10,6 +10,7 @@ be a string or another value, it is the other value if it reads as that.
 
 import json
 import re
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -88,7 +89,9 @@ def transcriber_of(mark: Mark) -> Transcriber:
     if mark.style in _OF_JSON:
         return _OF_JSON[mark.style]()
     notation = NOTATIONS.get(mark.style)
-    return _Xml(_STYLES[mark.style], mark.shapes) if notation is None else _Literal(notation)
+    if notation is not None:
+        return _Literal(notation)
+    return _Xml(_STYLES[mark.style], mark.shapes, mark.words)
 
 
 class _Call:
@@ -126,6 +129,29 @@ class _Input:
 _OF_JSON: Mapping[str, Callable[[], Transcriber]] = {"json": _Json, "call": _Call, INPUT: _Input}
 
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_PYTHON_STRING = re.compile(r"'(?:[^'\\]|\\.)*'", re.DOTALL)
+
+_PYTHON_ESCAPE = re.compile(
+    r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|[\n\\'\"abfnrtv])"
+)
+_PYTHON_CHARACTERS = {
+    "\n": "", "\\": "\\", "'": "'", '"': '"', "a": "\a", "b": "\b", "f": "\f", "n": "\n",
+    "r": "\r", "t": "\t", "v": "\v",
+}  # fmt: skip
+
+
+def _escapes_read(text: str) -> str:
+    """Return the JSON of the characters in a string of Python; what is no escape is as it is."""
+    return _characters(_PYTHON_ESCAPE.sub(_escaped_character, text))
+
+
+def _escaped_character(found: re.Match[str]) -> str:
+    escape = found[0][1:]
+    if escape in _PYTHON_CHARACTERS:
+        return _PYTHON_CHARACTERS[escape]
+    code = int(escape, 8) if escape[0].isdecimal() else int(escape[1:], 16)
+    is_character = code <= sys.maxunicode and not 0xD800 <= code <= 0xDFFF
+    return chr(code) if is_character else found[0]
 
 
 class _Literal:
@@ -136,7 +162,7 @@ class _Literal:
         self._meant = _OF_PYTHON
         first, last = notation.brackets
         self._brackets = {first: "{", last: "}"}
-        self._word = re.compile(notation.name if notation.quote else r"[^\s,:=(){}\[\]\"]+")
+        self._word = re.compile(notation.name if notation.quote else r"[^\s,:=(){}\[\]\"']+")
         self._text = ""
         self._is_string = False
 
@@ -160,6 +186,9 @@ class _Literal:
         if self._text[0] == '"':
             string = _JSON_STRING.match(self._text)
             return None if string is None else self._take(string.end())
+        if self._text[0] == "'" and self._notation.is_mixed:
+            string = _PYTHON_STRING.match(self._text)
+            return None if string is None else f'"{_escapes_read(self._take(string.end())[1:-1])}"'
         word = self._word.match(self._text)
         if word is None:
             char = self._take(1)
@@ -214,8 +243,9 @@ class _Value:
 
 
 class _Xml:
-    def __init__(self, tags: _Tags, shapes: tuple[Shape, ...]) -> None:
+    def __init__(self, tags: _Tags, shapes: tuple[Shape, ...], words: str) -> None:
         self._tags = tags
+        self._meant = _OF_PYTHON if words == "python" else {}
         self._shapes = shapes or (Shape(("object",)),)
         listed = {name for shape in self._shapes for name in shape.members}
         if tags.is_escaped:
@@ -405,8 +435,12 @@ class _Xml:
         if end is None and not final:
             return False
         for stop in (end, plain):
-            if stop is not None and stop >= 0 and _is_one_of(self._text[:stop], kinds):
-                self._made.append(self._text[:stop].strip(_BLANK))
+            if stop is None or stop < 0:
+                continue
+            written = self._text[:stop].strip(_BLANK)
+            written = self._meant.get(written, written)
+            if _is_one_of(written, kinds):
+                self._made.append(written)
                 self._end(stop, value.closing)
                 return True
         self._made.append('"')

@@ -240,13 +240,16 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
     ),
     "gemma_4": (
         "Gemma 4",
-        Calls("<|tool_call>call:", "", "<tool_call|>", style="gemma"),
+        Calls("<|tool_call>call:", "", "<tool_call|>", style="gemma", words="python"),
         Thoughts(False, "<|channel>thought\n", "<channel|>"),
     ),
     "granite": ("Granite 3", replace(_IN_JSON, before="<|tool_call|>["), None),
     "nemotron_3": (
         "Nemotron 3, Step 3.5",
-        Calls("<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml"),
+        Calls(
+            "<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml",
+            words="python",
+        ),
         Thoughts(True, "<think>", "</think>\n"),
     ),
     "glm_4_5": (
@@ -260,10 +263,10 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
         _THINKS,
     ),
     "lfm2": (
-        "LFM2",
+        "LFM2, LFM2.5",
         Calls(
             "", "", "", before="<|tool_call_start|>[", separator=", ",
-            after="]<|tool_call_end|>", style="python",
+            after="]<|tool_call_end|>", style="python_json",
         ),
         None,
     ),

@@ -52,6 +52,7 @@ STYLES = (
     "kimi_k3_xml",
     "gemma",
     "python",
+    "python_json",
     "call",
 )
 

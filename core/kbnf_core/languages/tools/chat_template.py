@@ -29,8 +29,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from kbnf_core.kbnf.parsed import Mark
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import gap_of
+from kbnf_core.languages.structural_tag.arguments import transcriber_of
 from kbnf_core.languages.structural_tag.models import (
     ANY,
     NUMBER,
@@ -233,7 +235,7 @@ def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
     turn = ""
     if last and not first.strip() and not is_cut and MARKER.match(last):
         turn, last = last, ""
-    if not begin or (last and not first.strip()):
+    if not first.strip() and (last or not begin):
         raise OtherwiseError("calls do not begin with a text of their own")
     separator = between[len(end) :]
     if any(each in f"{first}{last}{separator}" for each in ANY):
@@ -333,11 +335,21 @@ def _reads(style: str, written: str, arguments: Mapping[str, Any], *, words: str
     """Tell whether arguments are written as a style has them, the gaps between them too."""
     if style == "json":
         return written in _as_json(arguments, is_ascii=False)
+    if style == "python_json":
+        return bool(_read_back(style, written) == arguments)
     if style not in _XML:
         return written == literal(style, arguments, words=words)
     elements = (_element(style, *each, words=words) for each in arguments.items())
     pattern = "".join(f"{_GAP}(?:{form})" for form in elements)
     return re.fullmatch(pattern + _GAP, written) is not None
+
+
+def _read_back(style: str, written: str) -> Any:
+    """Return the arguments that a text is read as; None where it is not those of any call."""
+    try:
+        return json.loads(transcriber_of(Mark("call", None, style)).feed(written, final=True))
+    except ValueError:
+        return None
 
 
 def _element(style: str, name: str, value: Any, *, words: str = "json") -> str:

@@ -13,7 +13,7 @@ from kbnf_core.languages.tools import chat_template, rendering
 from kbnf_core.languages.tools.chat_template import derived_format
 from kbnf_testing import calls
 from kbnf_testing.membership import Language
-from kbnf_testing.templates import JSON_CALL, template
+from kbnf_testing.templates import JSON_CALL, LFM, template
 
 jinja2 = pytest.importorskip("jinja2")
 
@@ -54,6 +54,7 @@ FORMS = {
     "deepseek": template(TEXTS, "<calls>", "</calls>", between="\n"),
     "section": template(JSON_CALL, "<tools>\n", "\n</tools>"),
     "llama": template(LLAMA),
+    "lfm": template(LFM, "<|tool_call_start|>[", "]<|tool_call_end|>", ", "),
 }
 
 

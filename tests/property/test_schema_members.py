@@ -1,6 +1,6 @@
-"""Simple schemas are written straight to rules: the language is that of the text for people.
+"""Rules that are run have the language of the text for people, which is read again as KBNF.
 
-That text comes from the other writer, by the normal form, and is read again as KBNF.
+Objects that only name members are written without a normal form.
 """
 
 import json
@@ -14,8 +14,6 @@ from kbnf_core import Grammar, GrammarError
 from kbnf_core.convert import from_json_schema
 from kbnf_core.languages.json_schema import Options
 from kbnf_core.languages.json_schema.options import Standard, Whitespace
-from kbnf_core.languages.json_schema.simple_schemas import PARTS
-from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_testing.schemas import json_schema_grammar, masks_differ
 
 LETTERS = b"abqnx1\\"
@@ -90,7 +88,7 @@ DEFINED = {"point": {"type": "object", "properties": {"x": {"type": "integer"}}}
 
 
 @given(SCHEMAS, st.sampled_from(OPTIONS), st.integers(0, 1_000))
-def test_simple_schemas_have_the_language_of_the_text_for_people(
+def test_the_rules_of_schemas_have_the_language_of_the_text_for_people(
     schema: dict[str, Any], options: Options, seed: int
 ) -> None:
     text = json.dumps({**schema, "$defs": DEFINED})
@@ -101,30 +99,7 @@ def test_simple_schemas_have_the_language_of_the_text_for_people(
         with pytest.raises(GrammarError):
             json_schema_grammar(text, options)
         return
-    for _ in range(2):  # made, and known
-        grammar = json_schema_grammar(text, options)
-        walks = [masks_differ(grammar, read, seed + number, letters=LETTERS) for number in range(4)]
-        assert walks == [None] * 4
-        assert grammar.finish == read.finish
-
-
-@pytest.mark.parametrize("known", [True, False])
-def test_what_is_counted_does_not_depend_on_what_is_known(
-    known: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not known:
-        monkeypatch.setattr(PARTS, "find", lambda _: None)
-    spent = []
-    made = Writer.all_rules
-
-    def counted(self: Writer) -> Any:
-        spent.append(self.schemas.budget.spent)
-        return made(self)
-
-    monkeypatch.setattr(Writer, "all_rules", counted)
-    point = DEFINED["point"]
-    for _ in range(2):
-        schema = {"anyOf": [{"type": "object", "properties": {"a": point}}, point]}
-        json_schema_grammar(json.dumps(schema))
-    first, second = spent
-    assert first == second > 0
+    grammar = json_schema_grammar(text, options)
+    walks = [masks_differ(grammar, read, seed + number, letters=LETTERS) for number in range(4)]
+    assert walks == [None] * 4
+    assert grammar.finish == read.finish

@@ -1,35 +1,27 @@
-"""What is made ahead for an artifact, what is left, and what of its text nobody need read again."""
+"""What an artifact has of its text, so that nobody need read it again."""
 
-import json
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import kbnf_core.grammar
 from kbnf_core import (
     ArtifactError,
     Engine,
     Grammar,
-    Limits,
     Vocabulary,
     compile_artifact,
     load_artifact,
 )
 from kbnf_core.artifact.reading import pack_reading
-from kbnf_core.artifact.snapshot import Ids, pack_moves, unpack_moves
 from kbnf_core.container import read_container
 from kbnf_core.languages import LANGUAGES, named
 from kbnf_testing.artifact_faults import rewrite
 
 PIECES = [bytes([i]) for i in range(256)] + [b'{"', b'": ', b'", "', b"null", b"ab", b"abc"]
 VOCABULARY = Vocabulary(dict(enumerate(PIECES)), eos_token_id=len(PIECES))
-
-GRAMMARS = Path(__file__).resolve().parents[3] / "grammars"
 
 TEXTS = {
     "KBNF": """start ::= item {"," item};
@@ -41,7 +33,6 @@ TEXTS = {
     "regex": "(ab|c{2,5})+",
 }
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^[a-z]+$"}}}
-NO_MORE = Limits(artifact_work=0)
 
 
 def read(name: str) -> Grammar:
@@ -50,8 +41,8 @@ def read(name: str) -> Grammar:
     return Grammar.read(TEXTS[name], language, lossy=True, vocabulary=VOCABULARY, path="a text")
 
 
-def stored(grammar: Grammar, folder: Path, limits: Limits | None = None) -> Grammar:
-    compile_artifact(grammar, VOCABULARY, folder / "a.kbnfc", limits=limits)
+def stored(grammar: Grammar, folder: Path) -> Grammar:
+    compile_artifact(grammar, VOCABULARY, folder / "a.kbnfc")
     return load_artifact(folder / "a.kbnfc")
 
 
@@ -163,68 +154,6 @@ def test_a_schema_has_its_losses(tmp_path: Path) -> None:
     same_masks(grammar, twin, 2)
 
 
-@pytest.mark.parametrize(
-    ("limits", "limit"),
-    [
-        (NO_MORE, "work"),
-        (replace(NO_MORE, artifact_work=3_000), "work"),
-        (Limits(artifact_bytes=1), "bytes"),
-    ],
-)
-def test_what_is_left_is_made_when_it_is_needed(limits: Limits, limit: str, tmp_path: Path) -> None:
-    grammar = Grammar(TEXTS["KBNF"])
-    path = tmp_path / "a.kbnfc"
-    made = compile_artifact(grammar, VOCABULARY, path, limits=limits)
-    assert (made.limit, made.left > 0) == (limit, True)
-    assert f"{made.left:,} or more, and" in str(made)
-    # What cannot be left out is some 20 kB here.
-    assert path.stat().st_size <= max(limits.artifact_bytes, 40_000)
-    same_masks(grammar, load_artifact(path))
-
-
-@pytest.mark.parametrize("name", ["json", "c_subset"])
-def test_a_file_has_the_size_that_it_may_have(name: str, tmp_path: Path) -> None:
-    grammar = Grammar((GRAMMARS / f"{name}.kbnf").read_text(encoding="utf-8"))
-    path, sizes = tmp_path / "a.kbnfc", []
-    for room in (80_000, 100_000, 140_000, 2**24):
-        made = compile_artifact(grammar, VOCABULARY, path, limits=Limits(artifact_bytes=room))
-        sizes.append(path.stat().st_size)
-        assert sizes[-1] <= room
-        assert made.is_cut == (room < 2**24)
-        same_masks(grammar, load_artifact(path), 3)
-    assert sizes == sorted(set(sizes))
-
-
-def test_nothing_is_left_of_a_small_grammar(tmp_path: Path) -> None:
-    made = compile_artifact("start ::= 'a' | 'b' start;", VOCABULARY, tmp_path / "a.kbnfc")
-    assert (made.limit, made.left, made.states) == ("", 0, 0)
-
-
-def test_what_the_process_did_before_changes_no_byte(tmp_path: Path) -> None:
-    grammar = "(* kbnf: finish=eos *) start ::= #'[a-z]+' ',' #'[a-z0-9]+' '!';"
-    other = "(* kbnf: finish=eos *) start ::= '{' #'[a-z0-9]+' '}';"
-    limits, found = Limits(artifact_work=5_000), []
-    for first in (None, other):
-        vocabulary = Vocabulary(dict(enumerate(PIECES)), eos_token_id=len(PIECES))
-        if first is not None:
-            compile_artifact(first, vocabulary, tmp_path / "b.kbnfc")
-        made = compile_artifact(grammar, vocabulary, tmp_path / "a.kbnfc", limits=limits)
-        found.append((made, (tmp_path / "a.kbnfc").read_bytes()))
-    assert found[0] == found[1]
-
-
-@given(
-    st.integers(1, 6).flatmap(
-        lambda width: st.lists(
-            st.lists(st.integers(-1, 9), min_size=width, max_size=width), min_size=1, max_size=9
-        )
-    )
-)
-def test_transitions_come_back(rows: list[list[int]]) -> None:
-    moves: Ids = np.array(rows, np.int32)
-    assert unpack_moves(*pack_moves(moves), moves.shape[1]).tolist() == rows
-
-
 @pytest.mark.parametrize("about", [b"", b"[]", b"{}", b'{"losses": 3}', b'{"rules": {"a": 99}}'])
 def test_a_forged_text_is_one_error(about: bytes, tmp_path: Path) -> None:
     grammar = stored(read("KBNF"), tmp_path)
@@ -247,23 +176,6 @@ def test_a_forged_node_is_refused_or_harmless(column: int, value: int, tmp_path:
             load_artifact(tmp_path / "a.kbnfc").rules  # noqa: B018 - made when asked for
         except ArtifactError:
             continue
-
-
-def test_an_artifact_is_of_one_moment(tmp_path: Path) -> None:
-    """A thread adds states and masks while the file is written."""
-    grammar = Grammar((GRAMMARS / "json.kbnf").read_text(encoding="utf-8"))
-    text = json.dumps({"a": [1, 2.5, "text", None, {"b": [True, False]}]}).encode()
-    plain = Grammar(grammar.source.text)
-    for number in range(60):
-        fresh = Engine(grammar.cold(), VOCABULARY, ahead=True)
-        for place in range(0, len(text), 3):
-            fresh.compute_allowed_token_ids()
-            fresh.accept_tokens(list(text[place : place + 3]))
-            if place % 9 == number % 9:
-                fresh.save_artifact(tmp_path / "a.kbnfc")
-                load_artifact(tmp_path / "a.kbnfc")
-        if number % 20 == 0:
-            same_masks(plain, load_artifact(tmp_path / "a.kbnfc"), 2)
 
 
 def test_an_alternative_without_words_is_kept(tmp_path: Path) -> None:
