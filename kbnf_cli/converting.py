@@ -358,7 +358,8 @@ def _convert(
     """
     from kbnf_core.targets.check import diagnostic, schemas_of
     from kbnf_core.targets.exam import Fault
-    from kbnf_core.targets.judges import replaced, steps_of
+    from kbnf_core.targets.judges import replaced
+    from kbnf_core.text.json_text import steps_of
     from kbnf_core.targets.process import Asked
     from kbnf_core.targets.rewrite import Change, rewrite
 
