@@ -307,8 +307,8 @@ _RULES: dict[str, tuple[_Rule, str]] = {
     "items": (_items, ""),
     **dict.fromkeys(
         (
-            "$comment", "$dynamicRef", "$recursiveRef", "$ref", "$schema", "contentEncoding", "contentMediaType", "description",
-            "format", "pattern", "title",
+            "$comment", "$dynamicRef", "$recursiveRef", "$ref", "$schema", "contentEncoding",
+            "contentMediaType", "description", "format", "pattern", "title",
         ),
         (_of(str), "a string"),
     ),

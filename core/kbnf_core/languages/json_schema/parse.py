@@ -504,15 +504,17 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
 def raw_strings(
     schema: Json, options: Options, avoided: Dfa, note: Callable[[str], None]
-) -> list[str] | None:
+) -> list[str | Dfa] | None:
     """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
 
-    None for all strings. What is in ``avoided`` is left out, and long strings where their number
+    None for all strings; an automaton for strings whose expression would be too long, such as those
+    of the format ``regex``. What is in ``avoided`` is left out, and long strings where their number
     of characters takes too many states, which are passed to ``note``. Raises ProblemError.
     """
     options = guided(schema, options)
     writer = _writer(SchemaText(Source(""), schema, options))
-    schemas, found = writer.schemas, []
+    schemas = writer.schemas
+    found: list[str | Dfa] = []
     try:
         for part in schemas.some(schemas.document.root()).get(Type.STRING, ()):
             assert isinstance(part, Restricted)  # noqa: S101 - as strings are
@@ -534,15 +536,21 @@ def raw_strings(
     return found
 
 
-def _narrowed(part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]) -> str:
+def _narrowed(
+    part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]
+) -> str | Dfa:
     """Return a set of strings, without long ones where it is too large. Raises LimitError."""
     length, kept = part.length, part
     while True:
+        strings: Dfa | None = None
         try:
-            found = to_regex(operations.difference(kept.dfa(budget), avoided))
+            strings = operations.difference(kept.dfa(budget), avoided)
+            found = to_regex(strings)
         except LimitError:
             if length is None or length.high is None or length.high <= max(length.low, 1):
-                raise
+                if strings is None:
+                    raise
+                return strings
             length = Length(length.low, max(length.low, length.high // 2))
             kept = Restricted(part.kind, (*part.of_any_length.literals, (length, True)))
         else:

@@ -15,6 +15,7 @@ trigger begins, and an automaton says which texts lead up to it.
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
 from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.automata.to_regex import NotTextError, to_regex
+from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
@@ -35,7 +37,7 @@ from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.json_schema.document import VALUES, refuse_deep
+from kbnf_core.languages.json_schema.document import VALUES, dialect_of, is_old, refuse_deep
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.names import Names
@@ -59,8 +61,13 @@ from kbnf_core.languages.json_schema.parse import (
 )
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES, gap_of
-from kbnf_core.languages.json_schema.problems import NARROWED, Problem, ProblemError
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
+from kbnf_core.languages.json_schema.problems import (
+    NARROWED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
+)
+from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
@@ -146,6 +153,36 @@ def with_automaton(pattern: str) -> Dfa:
     return found
 
 
+def _containing(words: Iterable[str]) -> Dfa | None:
+    return compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa
+
+
+def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
+    """Return an expression whose automata accept no text with any of ``words`` in it."""
+    avoided = _containing(words)
+
+    def made(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
+        if not isinstance(node, ir.Regular) or avoided is None:
+            return ir.rebuild(node, parts)
+        if operations.intersect(node.dfa, avoided).is_empty:
+            return node
+        return ir.Regular(operations.difference(node.dfa, avoided), node.span)
+
+    return fold(body, ir.children, made)
+
+
+def _has_counted_characters(body: ir.Node) -> bool:
+    return any(
+        isinstance(node, ir.Repeat)
+        and isinstance(node.body, ir.Call)
+        and node.body.nonterminal == _CHARACTER
+        for node in ir.postorder(body)
+    )
+
+
+_CHARACTER = "character"
+"""The rule of a character in a string of JSON, among those that all schemas share."""
+
 _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
@@ -160,14 +197,18 @@ class Contents(ABC, Generic[B]):
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
         self._rules: list[tuple[str, B]] = []
+        # By the identity of the bodies of rules, which are kept for that.
+        self._cleaned: dict[tuple[int, tuple[str, ...]], tuple[ir.Node, ir.Node]] = {}
 
     @abstractmethod
     def body(self, node: ir.Node) -> B:
         """Return an expression as it is in a rule."""
 
     @abstractmethod
-    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
-        """Return a call of the rules of a schema. Raises ProblemError."""
+    def _of_schema(
+        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+    ) -> tuple[ir.Node, Outcome]:
+        """Return a call of the rules of a schema, without ``words``. Raises ProblemError."""
 
     @abstractmethod
     def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
@@ -201,10 +242,16 @@ class Contents(ABC, Generic[B]):
                 self.add(each.nonterminal, node)
         return self._groups[key]
 
-    def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> ir.Node:
-        """Return the JSON texts that a sound schema allows; nothing where it cannot be used."""
+    def schema(
+        self, schema: Any, options: Options, pointer: str, hint: str, words: Sequence[str] = ()
+    ) -> ir.Node:
+        """Return the JSON texts that a sound schema allows; nothing where it cannot be used.
+
+        Their strings and names contain none of ``words``, but for those that the schema lists, and
+        strings whose number of characters alone is bounded.
+        """
         try:
-            found, outcome = self._of_schema(schema, options, hint)
+            found, outcome = self._of_schema(schema, options, hint, words)
         except ProblemError as error:
             report_problem(self.report, error.problem, pointer)
             return EMPTY
@@ -213,6 +260,21 @@ class Contents(ABC, Generic[B]):
         for note in outcome.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return found
+
+    def _rules_without(
+        self, rules: Mapping[str, ir.Node], outcome: Outcome, words: tuple[str, ...]
+    ) -> tuple[Mapping[str, ir.Node], Outcome]:
+        """Return rules whose automata accept no text with ``words``; equal ones are one."""
+        found = {}
+        for name, body in rules.items():
+            key = id(body), words
+            if key not in self._cleaned:
+                self._cleaned[key] = body, without(body, words)
+            found[name] = self._cleaned[key][1]
+        if any(map(_has_counted_characters, rules.values())):
+            message = "what strings may not contain whose length alone is bounded is left out"
+            outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
+        return found, outcome
 
     def grammar(
         self, source: Source, language: Language, request: Request, pointer: str, hint: str
@@ -311,10 +373,12 @@ class Contents(ABC, Generic[B]):
     ) -> ir.Node:
         """Return the strings of a schema as they are, without ``words``; ``plain`` are all those.
 
-        Strings whose number of characters alone is bounded may contain the words.
+        Strings whose number of characters alone is bounded may contain a single word.
         """
-        if is_restricted(schema, options):
-            avoided = compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa
+        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
+        is_bounded = low is not None or high is not None
+        if is_restricted(schema, options) or (is_bounded and len(words) > 1):
+            avoided = _containing(words)
             kept = {name: value for name, value in schema.items() if name in _OF_STRINGS}
             try:
                 note = partial(self.report.note, pointer, code=NARROWED)
@@ -322,12 +386,13 @@ class Contents(ABC, Generic[B]):
             except ProblemError as error:
                 report_problem(self.report, error.problem, pointer)
                 return EMPTY
-            return plain if found is None else alternation(map(self.pattern, found))
-        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        if low is None and high is None:
-            return plain
-        if len(words) > 1:
-            self.report.loss(pointer, "the length of a string is not bounded beside `excludes`")
+            if found is None:
+                return plain
+            return alternation(
+                self.pattern(each) if isinstance(each, str) else ir.Regular(each, NOWHERE)
+                for each in found
+            )
+        if not is_bounded:
             return plain
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
@@ -348,10 +413,14 @@ class Rules(Contents[ir.Node]):
         """Return the expression itself."""
         return node
 
-    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
+    def _of_schema(
+        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+    ) -> tuple[ir.Node, Outcome]:
         start = self.names.fresh(hint)
         text = SchemaText(Source(""), schema, guided(schema, options))
         rules, outcome = rules_to_run(text, start)
+        if words:
+            rules, outcome = self._rules_without(rules, outcome, tuple(words))
         new, chosen = {start: rules[start]}, {}
         for name, body in rules.items():
             known = self._adopted.get((name, id(body)))
@@ -405,7 +474,14 @@ class Trees(Contents[Form]):
             self.report.error(self.pointer, message, code=UNSUPPORTED)
             return build.EMPTY
 
-    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
+    def _of_schema(
+        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+    ) -> tuple[ir.Node, Outcome]:
+        if words:
+            text = SchemaText(Source(""), schema, guided(schema, options))
+            rules, outcome = self._rules_without(*rules_to_run(text, hint), tuple(words))
+            made = [build.definition(name, self.body(body)) for name, body in rules.items()]
+            return self._embed(made, hint, hint), outcome
         embedded = embed_json_schema(schema, options)
         self.report.written[id(schema)] = schema, embedded.schemas
         return self._embed(embedded.definitions, embedded.start, hint), embedded.outcome
@@ -531,6 +607,41 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
+_ELSEWHERE = re.compile(r'"\$ref":"(?!#/(?:\$defs|definitions)/)')
+"""A reference to another place than a definition."""
+
+_ROOT = "tool:arguments"
+"""The identifier of the document that a schema is in."""
+
+_PLAIN = frozenset({"const", "enum", "default", "examples"})
+"""The keywords that have values, and no schemas."""
+
+
+def _based(schema: Any, document: str) -> Any:
+    """Return a schema whose references into its document name that."""
+
+    def parts(value: Any) -> list[Any]:
+        if isinstance(value, list):
+            return value
+        return [*value.values()] if isinstance(value, dict) else []
+
+    def made(value: Any, inner: list[Any]) -> Any:
+        if isinstance(value, list):
+            return inner
+        if not isinstance(value, dict):
+            return value
+        found = {
+            name: value[name] if name in _PLAIN else each
+            for name, each in zip(value, inner, strict=True)
+        }
+        reference = found.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            found["$ref"] = document + reference
+        return found
+
+    return fold(schema, parts, made)
+
+
 class Schemas:
     """Takes apart the schemas in ``root``, which is sound, at ``pointer``."""
 
@@ -544,15 +655,23 @@ class Schemas:
     def cases(self, schema: Any, pointer: str) -> list[tuple[Any, str]]:
         """Return the schemas one of which a value has, without recursion, with their pointers."""
         waiting = [(schema, pointer)]
+        seen = {pointer}
         found = []
         for step, (each, where) in enumerate(waiting):
             if step > MOST_CASES:
                 self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
                 return []
             inner = list(self._inside(each, where))
-            waiting += inner
             if not inner:
                 found.append((each, where))
+            for case in inner:
+                # A schema that is one of its own alternatives adds nothing. Those of a list of
+                # types share a place.
+                if case[1] not in seen or isinstance(each.get("type"), list):
+                    seen.add(case[1])
+                    waiting.append(case)
+        if not found:
+            report_problem(self._report, refers_to_itself(pointer).problem, "")
         return found
 
     def followed(self, reference: Any, pointer: str) -> tuple[Any, str]:
@@ -597,11 +716,23 @@ class Schemas:
         return bool(strange)
 
     def whole(self, schema: Any) -> Any:
-        """Return a schema with the definitions that its references may lead to."""
+        """Return a schema with what its references may lead to.
+
+        Those to definitions lead to these; where others are, the whole document is a definition
+        with an identifier of its own.
+        """
         if not isinstance(schema, dict) or not isinstance(self._root, dict):
             return schema
         shared = {name: self._root[name] for name in ("$defs", "definitions") if name in self._root}
-        return {**shared, **schema}
+        found = {**shared, **schema}
+        if '"$ref"' not in constant(schema).text or not _ELSEWHERE.search(constant(found).text):
+            return found
+        dialect = dialect_of(self._root)
+        word = "id" if dialect in ("draft-03", "draft-04") else "$id"
+        where = "definitions" if is_old(dialect) else "$defs"
+        named = self._root.get(word, _ROOT)
+        draft = {name: self._root[name] for name in ("$schema",) if name in self._root}
+        return {**draft, **_based(schema, named), where: {_ROOT: {word: named, **self._root}}}
 
     def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
         """Yield the schemas one of which a value has; nothing where it is a plain one."""

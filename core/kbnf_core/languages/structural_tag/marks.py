@@ -19,7 +19,7 @@ Artifacts and pickled grammars carry marked rules as text: KBNF, and the marks a
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
@@ -61,6 +61,29 @@ _TEXT, _REASONING = Mark("text"), Mark("reasoning")
 _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=Escapes.ANY)
 
 
+class _ReadTrees(Trees):
+    """Makes trees of what is read: a string may be any."""
+
+    def strings(
+        self,
+        schema: Mapping[str, Any],
+        options: Options,
+        pointer: str,
+        words: Sequence[str],
+        plain: ir.Node,
+    ) -> ir.Node:
+        """Return all strings without ``words``."""
+        del schema, options, pointer, words
+        return plain
+
+    def schema(
+        self, schema: Any, options: Options, pointer: str, hint: str, words: Sequence[str] = ()
+    ) -> ir.Node:
+        """Return the JSON texts of a schema; what they exclude, the writer has left out."""
+        del words
+        return super().schema(schema, options, pointer, hint)
+
+
 class MarkedWriter(Writer[Form]):
     """Writes a tag that was read without errors; ``marks`` say what rules mean."""
 
@@ -68,7 +91,7 @@ class MarkedWriter(Writer[Form]):
         self, nodes: Sequence[Node], report: Report, request: Request, options: Options
     ) -> None:
         # Whoever reads takes the members of an object in any order, XML as JSON.
-        super().__init__(Trees, nodes, report, request, replace(options, order=Order.ANY))
+        super().__init__(_ReadTrees, nodes, report, request, replace(options, order=Order.ANY))
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}

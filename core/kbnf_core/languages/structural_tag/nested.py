@@ -310,7 +310,8 @@ class MiniMaxM3Arguments(NestedArguments):
     """Writes arguments as elements whose tags follow a marker that no value may contain.
 
     A value is a string as it is, elements, or another value as in JSON. What would need a value of
-    any kind, or a string with a restriction, is refused, as XGrammar refuses it.
+    any kind is refused, as XGrammar refuses it: nothing could bind the end of an element to its
+    beginning.
     """
 
     takes_anything = False
@@ -379,10 +380,7 @@ class MiniMaxM3Arguments(NestedArguments):
 
     def _string(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         del hint
-        if is_restricted(schema, self.options) or {"minLength", "maxLength"} & schema.keys():
-            message = "in `minimax_m3_xml` nothing restricts a string but the values it may have"
-            self.report.error(pointer, message, code=UNSUPPORTED)
-        return self.plain
+        return self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
 
     def _constant(self, pointer: str, node: _Named, parts: list[Node]) -> Node:
         """Return a value that is listed; ``parts`` are the elements inside."""
@@ -530,9 +528,6 @@ class LiteralArguments(NestedArguments):
         self._notation = NOTATIONS[self._style]
         self._outermost: frozenset[str] = frozenset()
         quote = self._notation.quote
-        if self.fields["excludes"] and not quote:
-            message = "what strings of JSON may not contain is left out"
-            self.report.loss(f"{self.pointer}/excludes", message)
         return sorted({quote or "\0", *self.fields["excludes"]})
 
     def _containers(self) -> list[tuple[str, Node]]:
@@ -625,7 +620,7 @@ class LiteralArguments(NestedArguments):
         name = self._notation.name
         if is_inner and not self._notation.quote:
             schema = {"type": "string", **({"not": {"enum": [*listed]}} if listed else {})}
-            key = self.contents.schema(schema, self.options, self.pointer, "name")
+            key = self._in_json(schema, self.pointer, "name")
             if self._notation.is_mixed:
                 names = self.contents.other_names(_IN_APOSTROPHES, listed)
                 key = alternation([key, sequence(text("'"), names, text("'"))])
@@ -649,12 +644,15 @@ class LiteralArguments(NestedArguments):
         quote = self._notation.quote
         if not quote:
             whole = self.schemas.whole(schema)
-            form = self.contents.schema(whole, self.options, pointer, hint)
-            if not self._notation.is_mixed:
+            form = self._in_json(whole, pointer, hint)
+            if not self._notation.is_mixed or self.fields["excludes"]:
                 return form
             return alternation([form, self._in_apostrophes(schema, pointer)])
         form = self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
         return sequence(text(quote), form, text(quote))
+
+    def _in_json(self, schema: Any, pointer: str, hint: str) -> Node:
+        return self.contents.schema(schema, self.options, pointer, hint, self.fields["excludes"])
 
     def _in_apostrophes(self, schema: dict[str, Any], pointer: str) -> Node:
         """Return the strings of a schema in single quotes.
@@ -662,11 +660,12 @@ class LiteralArguments(NestedArguments):
         Those of a schema that restricts them contain nothing that is escaped.
         """
         low, high = (schema.get(name) for name in ("minLength", "maxLength"))
+        pattern = r"(?s:[^'\\]|\\.)*"
+        plain = self.contents.shared("apostrophes", None, lambda: self.contents.pattern(pattern))
         if is_restricted(schema, self.options):
-            form = self.contents.strings(schema, self.options, pointer, ("'", "\\"), EMPTY)
+            form = self.contents.strings(schema, self.options, pointer, ("'", "\\"), plain)
         elif low is None and high is None:
-            pattern = r"(?s:[^'\\]|\\.)*"
-            form = self.contents.shared("apostrophes", None, lambda: self.contents.pattern(pattern))
+            form = plain
         else:
             char = self.contents.shared(
                 "apostrophe", None, lambda: self.contents.pattern(r"[^'\\]")

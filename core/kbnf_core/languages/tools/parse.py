@@ -295,8 +295,6 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
 
 # Calls as JSON objects
 
-_NO_ARGUMENTS: Json = {"type": "object", "properties": {}, "additionalProperties": False}
-
 
 class _Objects(SchemaReading):
     """The calls of some tools as JSON objects."""
@@ -357,7 +355,7 @@ def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
 
 def _call(tool: Tool, number: int, draft: str | None) -> Json:
     """Return the schema of a call of one tool."""
-    schema = _NO_ARGUMENTS if tool.schema is None else tool.schema
+    schema = tool.arguments
     written = constant(schema).text
     if "$ref" in written or "$dynamicRef" in written:
         # What it refers to is its own.
@@ -408,7 +406,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
 def arguments_of(tool: Tool) -> Json:
     """Return the schema of a tool's arguments: that of a custom one is a text called `input`."""
     if tool.text is None:
-        return _NO_ARGUMENTS if tool.schema is None else tool.schema
+        return tool.arguments
     pattern = tool.text.get("pattern")
     value = {"type": "string", **({"pattern": f"^(?:{pattern})$"} if pattern else {})}
     return {
@@ -498,7 +496,7 @@ class ToolTag(TagReading):
     def __init__(self, listed: _List, how: Calls, request: Request) -> None:
         tag = tag_of(listed, how)
         report = _Report(listed.source, _places(tag, listed.tools))
-        report.sound = {id(each.schema): each.schema for each in listed.tools}
+        report.sound = {id(each.arguments): each.arguments for each in listed.tools}
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self.listed = listed
         known = format_named(str(how.tool_calls))
