@@ -70,7 +70,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
-    | {"ir", "kernel", "lower", "processes", "recognise"}
+    | {"ir", "kernel", "lower", "parse", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     "languages.response_template": BASE
     | READING
@@ -101,8 +101,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"artifact", "shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
-    "engine": BASE
-    | {"config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
+    "engine": BASE | {"config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     # Other engines run in processes of their own: nothing of them is imported here.
     "targets": BASE
