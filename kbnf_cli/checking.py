@@ -341,7 +341,9 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
     from kbnf_core.targets.process import installed
 
     there = tuple(name for name in installed() if reads_grammars(name))
-    return there if ALL in names else tuple(name for name in names if name in there)
+    if ALL in names:
+        return (ALL,) if there else ()
+    return tuple(name for name in names if name in there)
 
 
 _OURS = frozenset(("E801", "E804", "W808"))

@@ -107,7 +107,6 @@ ALLOWED: dict[str, set[str]] = {
     "targets": BASE
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
     | {"languages.tools", "processes", "vocab"},
-    "recordings": {"engine", "mask", "text", "vocab"},
     "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
     "compiler": BASE
@@ -118,10 +117,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"batch", "compiler", "device", "parse"}
     | {f"languages.{each}" for each in ("response_template", "structural_tag")},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
-    "examples": BASE
-    | (RULES - {"lower"})
-    | {"kbnf"}
-    | {"engine", "mask", "parse", "recordings", "vocab"},
+    "examples": BASE | (RULES - {"lower"}) | {"kbnf"} | {"engine", "mask", "parse", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 
