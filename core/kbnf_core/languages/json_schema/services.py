@@ -156,6 +156,9 @@ _REFUSES = {
     Service.MISTRAL: "does not support this",
 }
 
+STRICT = frozenset((Service.OPENAI, Service.ANTHROPIC))
+"""The services whose rules are those of a mode that a tool or a request asks for."""
+
 _Finding = tuple[str, str, str]
 """A pointer, what is wrong there, what to do."""
 
