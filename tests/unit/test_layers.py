@@ -71,7 +71,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
-    | {"ir", "kernel", "lower", "processes", "recognise"}
+    | {"ir", "kernel", "lower", "parse", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     "languages.response_template": BASE
     | READING
