@@ -113,7 +113,7 @@ def test_grammars_and_pages_are_in_the_package(wheel: zipfile.ZipFile) -> None:
         (["help", "language"], "language of grammars for constrained decoding"),
         (["help", "limits"], "source_bytes"),
         (["mask", "json"], "status      ongoing"),
-        (["test", "builtin:iso_date"], "passed"),
+        (["test", "builtin:csv"], "passed"),
     ],
 )
 def test_the_command_finds_them(

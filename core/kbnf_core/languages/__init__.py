@@ -11,6 +11,7 @@ from typing import Any
 
 from kbnf_core.frontend import KBNF, Language
 from kbnf_core.languages.abnf.language import ABNF
+from kbnf_core.languages.antlr.language import ANTLR
 from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.choice import CHOICE
 from kbnf_core.languages.gbnf.language import GBNF
@@ -25,13 +26,14 @@ from kbnf_core.languages.tools.language import TOOL_LIST
 from kbnf_core.text.errors import ConfigError
 
 LANGUAGES = (
-    KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST, REGEX,
-    CHOICE,
+    KBNF, GBNF, BNF, LARK, ABNF, ANTLR, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST,
+    REGEX, CHOICE,
 )  # fmt: skip
 EXTENSIONS = tuple(language.extension for language in LANGUAGES if language.extension)
 
 __all__ = [
     "ABNF",
+    "ANTLR",
     "BNF",
     "CHOICE",
     "EXTENSIONS",

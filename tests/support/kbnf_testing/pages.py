@@ -48,6 +48,13 @@ def blocks(page: str) -> Iterator[Block]:
         yield Block(found[1], found[2], found[3], found[4], *found.span(4))
 
 
+def recipe(title: str) -> str:
+    """Return a grammar of the page of recipes."""
+    page = (ROOT / "docs/recipes.md").read_text(encoding="utf-8")
+    [found] = [block.text for block in blocks(page) if block.title == title]
+    return found
+
+
 def missing(page: str) -> list[str]:
     """Return the modules that blocks of a page need and that are not installed."""
     named = (name for block in blocks(page) for name in (block.needs or "").split())

@@ -24,7 +24,7 @@ from kbnf_core.languages.lark.reader.report import (
 )
 from kbnf_core.lower.facts import Firsts, analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.text.json_text import as_number
+from kbnf_core.text.json_text import as_number, steps_of
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -71,8 +71,7 @@ def _followed(root: object, reference: object) -> object:
         named = [known for key in _DEFINITIONS if isinstance(known := held.get(key), dict)]
         return {"anyOf": [each for known in named for each in known.values()]}
     found = root
-    for step in unquote(reference)[2:].split("/") if reference != "#" else ():
-        name = step.replace("~1", "/").replace("~0", "~")
+    for name in steps_of(unquote(reference)):
         if isinstance(found, list):
             found = next((each for index, each in enumerate(found) if str(index) == name), None)
         else:
