@@ -212,11 +212,6 @@ class Console:
             return True
         return stream.isatty() and os.environ.get("TERM") != "dumb"
 
-    def prompt_style(self, role: Role) -> str:
-        """Return a role's style as prompt_toolkit writes it."""
-        words = _STYLES[role].split() if self.is_coloured(sys.stdout) else []
-        return " ".join(word if word == "bold" else f"fg:ansi{word}" for word in words)
-
     def width(self, stream: TextIO | None = None) -> int | None:
         """Return the columns of the terminal that a stream (stdout) is, None for any other."""
         try:

@@ -342,7 +342,7 @@ def test_a_directory_that_cannot_be_listed_hides_nothing_else(
         ("check", "good.kbnf", "--baseline", "pipe"),
         ("check", "good.kbnf", "--config", "pipe"),
         ("mask", "good.kbnf", "--vocab", "pipe"),
-        ("play", "--replay", "pipe"),
+        ("play", "good.kbnf", "-c", ":load pipe"),
         ("compile", "--info", "pipe.kbnfc"),
         ("mask", "pipe.kbnfc"),
     ],

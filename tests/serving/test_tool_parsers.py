@@ -84,6 +84,7 @@ def vllm_parser(monkeypatch: pytest.MonkeyPatch, name: str) -> Any:
 
 
 def sglang_detector(monkeypatch: pytest.MonkeyPatch, name: str) -> Any:
+    pytest.importorskip("torch", reason="torch is not installed (extra `torch`)")
     monkeypatch.setenv("KBNF_TOOL_CALLS", name)
     package = importlib.import_module("kbnf_sglang")
     monkeypatch.setattr(package, "version", {"sglang": "0.5.23"}.__getitem__)

@@ -54,6 +54,7 @@ ALLOWED: dict[str, set[str]] = {
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
     "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
+    "languages.antlr": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
     | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
@@ -70,7 +71,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
-    | {"ir", "kernel", "lower", "processes", "recognise"}
+    | {"ir", "kernel", "lower", "parse", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     "languages.response_template": BASE
     | READING
@@ -107,7 +108,6 @@ ALLOWED: dict[str, set[str]] = {
     "targets": BASE
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
     | {"languages.tools", "processes", "vocab"},
-    "recordings": {"engine", "mask", "text", "vocab"},
     "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
     "compiler": BASE
@@ -118,10 +118,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"batch", "compiler", "device", "parse"}
     | {f"languages.{each}" for each in ("response_template", "structural_tag")},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
-    "examples": BASE
-    | (RULES - {"lower"})
-    | {"kbnf"}
-    | {"engine", "mask", "parse", "recordings", "vocab"},
+    "examples": BASE | (RULES - {"lower"}) | {"kbnf"} | {"engine", "mask", "parse", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 
