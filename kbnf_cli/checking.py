@@ -203,8 +203,12 @@ class FileCheck:
         imports = Recording()
         checked = self._check(subject, options, imports)
         if asked:
-            # Whether we can keep a schema is not asked where others are.
-            kept = (each for each in checked if not subject.has_schemas or each.code not in _OURS)
+            # Whether we can keep a schema is not asked where others are; a service has its rules,
+            # and not those of the service that has the form of the list.
+            has_service = bool({*asked} & {*SERVICE_NAMES})
+            is_strict = self._schema_options(subject).get("strict") is not None
+            others = _OURS | (_OF_FORMS if has_service and not is_strict else frozenset())
+            kept = (each for each in checked if not subject.has_schemas or each.code not in others)
             checked = [*kept, *self._ask(subject, asked)]
         if entry is not None:
             entry.keep(checked, imports)
@@ -344,6 +348,9 @@ def _asked(subject: "_Subject") -> tuple[str, ...]:
 
 _OURS = frozenset(("E801", "E804", "W808"))
 """What the conversion to a grammar of this library cannot keep of a schema."""
+
+_OF_FORMS = frozenset(("E809", "W825"))
+"""What the service refuses that has the form of a list of tools, or whose strict mode is asked."""
 
 
 class _UnknownError(Exception):

@@ -212,3 +212,24 @@ def test_a_host_is_asked_by_its_engines(kbnf: Kbnf, write: Write) -> None:
     assert kbnf(*CHECK, "vllm@0.1", file).status == 2
     grammar = write("a.kbnf", "(* kbnf: finish=eos *) start ::= 'a';")
     assert "llguidance" in kbnf(*CHECK, "vllm", grammar).stderr
+
+
+def test_a_service_that_is_asked_has_its_rules_and_not_those_of_the_form(
+    kbnf: Kbnf, write: Write
+) -> None:
+    loose = {"type": "object", "properties": {"a": {"type": "string"}}}
+    function = {"name": "21st:magic", "parameters": loose, "strict": True}
+    file = write("a.tools.json", json.dumps([{"type": "function", "function": function}]))
+
+    def said(*options: str) -> list[tuple[str, str]]:
+        lines = kbnf("check", "--no-cache", "--format", "json", *options, file).out
+        found = json.loads(lines)["diagnostics"]
+        return [(each["code"], each["message"]) for each in found]
+
+    assert [code for code, message in said() if "OpenAI" in message or "openai" in message]
+    for service in ("gemini", "anthropic"):
+        messages = [message for _, message in said("--target", service)]
+        assert not [each for each in messages if "openai" in each.lower()]
+    assert [code for code, _ in said("--target", "openai")].count("W825") == 1
+    assert "E809" in [code for code, _ in said("--target", "openai")]
+    assert "E809" in [code for code, _ in said("--target", "gemini", "--strict", "openai")]

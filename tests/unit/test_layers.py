@@ -55,6 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
     "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
+    "languages.antlr": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
     | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
@@ -71,7 +72,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
-    | {"ir", "kernel", "lower", "processes", "recognise"}
+    | {"ir", "kernel", "lower", "parse", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     "languages.response_template": BASE
     | READING

@@ -18,7 +18,7 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
-from kbnf_core.languages.json_schema.services import AS_OF, check_service
+from kbnf_core.languages.json_schema.services import AS_OF, STRICT, check_service
 from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
 from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES
@@ -202,6 +202,7 @@ def check_targets(
     engine has to take members that the schema does not name. None is the default of the language.
     """
     closed = language is TOOL_LIST if closed is None else closed
+    strict = _strict_tools(source) if language is TOOL_LIST else {""}
     findings: list[Diagnostic] = []
     rows: list[Row] = []
     schemas = list(schemas_of(source, language, imports))
@@ -218,7 +219,8 @@ def check_targets(
                 message = f"{result.engine} was not asked about all of the schema: it takes long"
                 findings.append(Diagnostic("I901", message, source, source.locate(prefix)))
         for service in panel.services:
-            problems = check_service(schema, service)
+            asks = service not in STRICT or tool in strict
+            problems = check_service(schema, service) if asks else []
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
             findings += [_refused(source, service, each, prefix, tool) for each in problems]
         rows += [Row(tool, name, NOT_INSTALLED) for name in panel.missing]
@@ -243,15 +245,24 @@ def _refused(
     )
 
 
+def _strict_tools(source: Source) -> set[str]:
+    """Return the names of the tools that ask for the strict mode of a service."""
+    try:
+        tools = tools_of(json.loads(source.text)).tools
+    except (ValueError, RecursionError):
+        return set()
+    return {each.name for each in tools if each.strict is not None}
+
+
 def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diagnostic]:
-    """Yield what services refuse in names and outermost schemas, beside those of its form."""
+    """Yield what services refuse in names and outermost schemas, whatever the form of the list."""
     try:
         tools = tools_of(json.loads(source.text)).tools
     except (ValueError, RecursionError):
         return
     for tool, service in product(tools, services):
         form = OF_SERVICES.get(service)
-        for problem in refusals(tool, form) if form and form.title != tool.form.title else ():
+        for problem in refusals(tool, form) if form else ():
             yield _refused(source, service, problem, "", tool.name)
 
 

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 
 AS_OF = {
     **dict.fromkeys((Service.OPENAI, Service.ANTHROPIC, Service.GEMINI), "2026-11-23"),
@@ -156,6 +155,9 @@ _REFUSES = {
     Service.COHERE: "does not support this",
     Service.MISTRAL: "does not support this",
 }
+
+STRICT = frozenset((Service.OPENAI, Service.ANTHROPIC))
+"""The services whose rules are those of a mode that a tool or a request asks for."""
 
 _Finding = tuple[str, str, str]
 """A pointer, what is wrong there, what to do."""
