@@ -60,6 +60,7 @@ _ABOUT = {
     "BNF": "bnf_sampler's <start>::=...",
     "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
+    "ANTLR": "ANTLR 4",
     "Structural tag": "XGrammar's structural tags",
     "Response template": "messages of transformers",
     "JSON Schema": "JSON Schema",
