@@ -40,7 +40,8 @@ ALLOWED: dict[str, set[str]] = {
     "text": {"version"},
     "processes": {"text"},
     "kernel": {"text"},
-    "container": {"text"},
+    "container_layout": {"text"},
+    "container": {"container_layout", "text"},
     "config": {"text"},
     "automata": BASE,
     "ir": BASE | {"automata"},
@@ -92,7 +93,7 @@ ALLOWED: dict[str, set[str]] = {
     "parse": {"text", "ir", "kernel", "kbnf", "languages.structural_tag", "lower", "mask"}
     | {"recognise", "vocab"},
     "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
-    "artifact": BASE | RULES | {"config", "container", "vocab"},
+    "artifact": BASE | RULES | {"config", "container", "container_layout", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"processes", "vocab"},

@@ -24,6 +24,7 @@ from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
 from kbnf_core.languages.tools.detect import is_tool_list
 from kbnf_core.languages.tools.language import TOOL_LIST
 from kbnf_core.languages.tree_sitter.language import TREE_SITTER, is_tree_sitter
+from kbnf_core.text.errors import ConfigError
 
 LANGUAGES = (
     KBNF, GBNF, BNF, LARK, ABNF, ANTLR, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST,
@@ -48,6 +49,7 @@ __all__ = [
     "TOOL_LIST",
     "TREE_SITTER",
     "Language",
+    "as_language",
     "detect",
     "is_structural_tag",
     "language_of",
@@ -59,6 +61,17 @@ def named(name: str) -> Language | None:
     """Return the language called ``name``, in any case, with ``-`` or ``_`` for blanks."""
     plain = name.lower().replace("-", " ").replace("_", " ")
     return next((each for each in LANGUAGES if each.name.lower() == plain), None)
+
+
+def as_language(language: Language | str) -> Language:
+    """Return a language, given it or its name; raises ``ConfigError`` for another name."""
+    if not isinstance(language, str):
+        return language
+    found = named(language)
+    if found is None:
+        known = ", ".join(each.name.lower() for each in LANGUAGES)
+        raise ConfigError(f"there is no language {language!r}: the languages are {known}")
+    return found
 
 
 def language_of(path: str | None) -> Language:

@@ -11,7 +11,7 @@ from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import call, text_of
-from kbnf_core.kbnf.read import number
+from kbnf_core.kbnf.read import MAX_TOKEN_ID, number
 from kbnf_core.languages.json_schema.keywords import REFERENCES, REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
 from kbnf_core.languages.lark.reader import tree as lark
@@ -19,7 +19,6 @@ from kbnf_core.languages.lark.reader.model import Embedded, Node
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     INVALID,
-    UNSUPPORTED,
     RefusedError,
     Report,
 )
@@ -127,8 +126,9 @@ class Embedding:
             leaf: tree.Expression = tree.TokenName(text_of(node.text, place), place)
             return Embedded(leaf, 0, place)
         if match["body"].strip() == "*":
-            message = "any token has no counterpart: write a range of ids, as `<[0-31999]>`"
-            raise RefusedError(UNSUPPORTED, message)
+            if match["negated"]:
+                raise RefusedError(INVALID, "`<[^*]>` is no token at all")
+            return Embedded(tree.TokenSet(((0, MAX_TOKEN_ID),), False, place), 0, place)
         ranges = tuple(_ids(part.strip()) for part in match["body"].split(","))
         return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
 
