@@ -328,7 +328,7 @@ _DETAILS = {
 
 def _command_of(language: Language) -> click.Command:
     name = language.name.lower()
-    details = _DETAILS.get(language.name, _Details(f"Convert {language.name} to KBNF."))
+    details = _DETAILS[language.name]
 
     def run(
         console: Console,
@@ -386,7 +386,7 @@ def _command_of(language: Language) -> click.Command:
 COMMANDS = {
     f"convert-{language.name.lower()}": _command_of(language)
     for language in LANGUAGES
-    if language.extension and language not in (KBNF, STRUCTURAL_TAG)
+    if language.name in _DETAILS
 }
 
 

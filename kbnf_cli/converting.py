@@ -60,6 +60,7 @@ _ABOUT = {
     "BNF": "bnf_sampler's <start>::=...",
     "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
+    "ANTLR": "ANTLR 4",
     "Structural tag": "XGrammar's structural tags",
     "Response template": "messages of transformers",
     "JSON Schema": "JSON Schema",
@@ -358,9 +359,10 @@ def _convert(
     """
     from kbnf_core.targets.check import diagnostic, schemas_of
     from kbnf_core.targets.exam import Fault
-    from kbnf_core.targets.judges import replaced, steps_of
+    from kbnf_core.targets.judges import replaced
     from kbnf_core.targets.process import Asked
     from kbnf_core.targets.rewrite import Change, rewrite
+    from kbnf_core.text.json_text import steps_of
 
     language = language or detect(text, name)
     text = language.self_contained(text, name, ANYWHERE)

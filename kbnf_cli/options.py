@@ -235,6 +235,7 @@ _READ = (
     "lark",
     "bnf",
     "abnf",
+    "antlr",
     "json-schema",
     "structural-tag",
     "response-template",

@@ -11,10 +11,12 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, read_vocabulary
 from kbnf_cli.match import (
+    Split,
     Text,
     Verdict,
     all_texts,
     lines_of,
+    lines_options,
     tree_lines,
     value_of_place,
     without_break,
@@ -46,7 +48,7 @@ T = TypeVar("T")
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--text", "given", metavar="TEXT", help="The text to parse, in place of files.")
-@click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
+@lines_options
 @format_option(["tree", "json", "sexp", "events"], "Output format.", "tree")
 @click.option(
     "--rules",
@@ -79,7 +81,7 @@ def parse(
     grammar: Path,
     files: tuple[Path, ...],
     given: str | None,
-    by_line: bool,
+    split: Split | None,
     format_: str,
     rules: str | None,
     depth: int | None,
@@ -100,7 +102,7 @@ def parse(
         raise click.UsageError("--text takes the place of files")
     if partial and ambiguity:
         raise click.UsageError("--ambiguity needs a whole text")
-    texts = all_texts(console, grammar, files, () if given is None else (given,), by_line)
+    texts = all_texts(console, grammar, files, () if given is None else (given,), split)
     opened = _open(console, inputs, grammar)
     wanted = [name.strip() for name in (rules or "").split(",")]
     kept = [known_rule(opened, name) for name in wanted if name]
@@ -127,7 +129,7 @@ def parse(
             count, other = opened.parser.derivations(tree.data)
         if tree is not None and (rules is not None or depth is not None):
             tree = tree.kept(None if rules is None else kept, depth)
-        _show(console, text, tree, format_, len(files) > 1 or by_line)
+        _show(console, text, tree, format_, len(files) > 1 or split is not None)
         if count:
             _show_count(console, tree, count, other)
     return status

@@ -20,6 +20,7 @@ from kbnf_core.languages import (
     LARK,
     RESPONSE_TEMPLATE,
     STRUCTURAL_TAG,
+    as_language,
     is_structural_tag,
 )
 from kbnf_core.text.files import BELOW, Imports
@@ -51,8 +52,8 @@ __all__ = [
 
 def convert(
     text: str,
-    language: Language,
-    target: Language = KBNF,
+    language: Language | str,
+    target: Language | str = KBNF,
     *,
     path: str | None = None,
     start: str | None = None,
@@ -62,7 +63,7 @@ def convert(
     lossy: bool = True,
     options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Conversion:
-    """Return a text of ``language`` in ``target``, with what is lost.
+    """Return a text of ``language`` in ``target``, with what is lost; both may be names.
 
     ``path`` names the text in messages and is where its imports are looked for, as ``imports``
     permits; ``start`` is its start rule, by default the one that the text or the language says.
@@ -71,6 +72,7 @@ def convert(
     Raises ``GrammarError`` with all findings for a text with errors, and ``ConfigError`` where
     nothing is converted to ``target``.
     """
+    language, target = as_language(language), as_language(target)
     if language is target:
         return Conversion(text, True, ())
     request = Request(
@@ -84,7 +86,10 @@ def convert(
     )
     reading = read_grammar(Source(text, path), language, request)
     found = target.write(reading, limits)
-    return found._replace(notes=(*found.notes, *reading.parsed.lint()))
+    return found._replace(
+        losses=(*found.losses, *reading.parsed.attributes.unkept),
+        notes=(*found.notes, *reading.parsed.lint()),
+    )
 
 
 def from_gbnf(

@@ -536,11 +536,28 @@ class Engine(EngineCore):
     def captures(self, name: str) -> list[bytes]:
         """Return the texts that the rule ``name`` has matched for certain, in the order they end.
 
-        Raises ``ConfigError`` for a rule that the grammar does not have.
+        Those of several rules where an LLGuidance grammar captures them under one name
+        (``capture="name"``). Raises ``ConfigError`` for a rule that the grammar does not have.
         """
-        if name not in self._grammar.parser.names:
+        known = self._grammar.parser.names
+        rules = self._grammar.reading.parsed.attributes.captures.get(name, frozenset((name,)))
+        if rules.isdisjoint(known):
             raise ConfigError(f"the grammar has no rule `{name}`")
-        return self._followed().captures(name)
+        return self._followed().captures(rules)
+
+    @property
+    def temperature(self) -> float | None:
+        """The highest temperature of the rules that the text may go on in; None where none has one.
+
+        Rules of LLGuidance's grammars have them (``temperature=0.7``); sampling is the caller's.
+        """
+        given = self._grammar.reading.parsed.attributes.temperatures
+        if not given or self.is_finished():
+            return None
+        origins = self._grammar.reading.document.origins
+        rules = {name for place in self.why(b"").places for name in place.rules}
+        named = {origins.get(name, name) for name in rules}
+        return max((given[name] for name in named & given.keys()), default=None)
 
     def values(self) -> Any:
         """Return the JSON value of the text so far: what is certain of it, None where nothing is.

@@ -23,6 +23,7 @@ from kbnf_core.languages import (
     RESPONSE_TEMPLATE,
     STRUCTURAL_TAG,
     TOOL_LIST,
+    as_language,
     detect,
     is_structural_tag,
     named,
@@ -132,7 +133,7 @@ class Grammar:
     def read(
         cls,
         text: str,
-        language: Language,
+        language: Language | str,
         *,
         path: str | None = None,
         start: str | None = None,
@@ -144,13 +145,14 @@ class Grammar:
         lossy: bool = False,
         options: Mapping[str, Any] = NO_OPTIONS,
     ) -> "Grammar":
-        """Return the grammar of a text in any language of ``kbnf_core.languages``.
+        """Return the grammar of a text in any language of ``kbnf_core.languages``, or by its name.
 
         ``path`` names the text in messages and is where its imports are looked for, as ``imports``
         permits. What the text says of tokens, it says of those of ``vocabulary``. ``options`` are
         those of the language. Raises ``GrammarError`` with all findings for a text with errors and,
         unless ``lossy``, for one that cannot be kept as a whole.
         """
+        language = as_language(language)
         wanted = None if finish is None else Finish.parse(finish)
         request = Request(start, wanted, limits, imports, defaults, vocabulary, lossy, options)
         grammar = cls.of(read_grammar(Source(text, path), language, request), limits)
@@ -162,7 +164,7 @@ class Grammar:
         return grammar
 
     @classmethod
-    def read_with(cls, text: str, language: Language, **options: Any) -> "Grammar":
+    def read_with(cls, text: str, language: Language | str, **options: Any) -> "Grammar":
         """Return what ``read`` does, with the language's own options beside those of ``read``."""
         own = {name: options.pop(name) for name in options.keys() - OF_READ}
         return cls.read(text, language, options=own, **options)

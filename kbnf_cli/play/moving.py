@@ -55,8 +55,12 @@ def feed_token(session: Session, text: str, world: World) -> Reply:
     if isinstance(find_what(session.vocabulary, text), int):
         return _append(session, [find_token(session.vocabulary, text)], world)
     try:
+        typed_bytes(text).decode()
+    except UnicodeDecodeError:  # No tokenizer writes these bytes.
+        return feed_bytes(session, text, world)
+    try:
         return feed_tokenized(session, text, world)
-    except (VocabularyError, UnicodeDecodeError):
+    except VocabularyError:
         return _append(session, [find_token(session.vocabulary, text)], world)
 
 

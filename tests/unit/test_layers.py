@@ -40,7 +40,8 @@ ALLOWED: dict[str, set[str]] = {
     "text": {"version"},
     "processes": {"text"},
     "kernel": {"text"},
-    "container": {"text"},
+    "container_layout": {"text"},
+    "container": {"container_layout", "text"},
     "config": {"text"},
     "automata": BASE,
     "ir": BASE | {"automata"},
@@ -54,6 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
     "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
+    "languages.antlr": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
     | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
@@ -90,7 +92,7 @@ ALLOWED: dict[str, set[str]] = {
     "parse": {"text", "ir", "kernel", "kbnf", "languages.structural_tag", "lower", "mask"}
     | {"recognise", "vocab"},
     "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
-    "artifact": BASE | RULES | {"config", "container", "vocab"},
+    "artifact": BASE | RULES | {"config", "container", "container_layout", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"processes", "vocab"},

@@ -63,7 +63,7 @@ _GBNF = _Language(
 
 _ANTLR = _Language(
     "ANTLR",
-    "",
+    "antlr",
     re.compile(r"\A(?:\s|//[^\n]*+|/\*(?s:.*?)\*/)*+((?:lexer\s+|parser\s+)?grammar\s+\w++\s*;)"),
 )
 # A definition, in a text with a choice or a predicate of PEG.
@@ -84,7 +84,7 @@ _TREE_SITTER = _Language(
     ),
 )
 _FOREIGN = (_ANTLR, _PEG, _TREE_SITTER)
-"""Languages that nothing here reads."""
+"""Languages whose texts may have what ends rules of KBNF."""
 
 _FOREIGN_EXTENSIONS = {".g4": _ANTLR, ".g": _ANTLR} | dict.fromkeys(
     (".peg", ".pegjs", ".peggy", ".pest"), _PEG

@@ -157,6 +157,21 @@ class Marked(NamedTuple):
     messages: str = ""
 
 
+class Attributes(NamedTuple):
+    """Properties of rules that decide no text, as LLGuidance's grammars have them.
+
+    ``captures`` are the rules whose texts are captured under a name, ``temperatures`` the sampling
+    temperatures of rules. ``unkept`` are the losses of a conversion, which has neither.
+    """
+
+    captures: Mapping[str, frozenset[str]] = MappingProxyType({})
+    temperatures: Mapping[str, float] = MappingProxyType({})
+    unkept: tuple[Loss, ...] = ()
+
+
+NO_ATTRIBUTES = Attributes()
+
+
 class Parsed:
     """What a reader makes of a text: a tree of KBNF, and the findings in order of position.
 
@@ -174,6 +189,7 @@ class Parsed:
     finish: Finish | None = None
     ends_itself = False
     is_large = False
+    attributes: Attributes = NO_ATTRIBUTES
 
     def __init__(
         self,

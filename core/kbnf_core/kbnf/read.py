@@ -358,7 +358,7 @@ def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Ite
             yield finding
 
 
-_MAX_TOKEN_ID = 2**32 - 1
+MAX_TOKEN_ID = 2**32 - 1
 _REGEXES = frozenset({"REGEX", "EARLY", "COMPLEMENT"})
 
 NUMBERED = frozenset({"COUNT_OPEN", "EXCEPT", "TOKEN_OPEN"})
@@ -499,8 +499,8 @@ def _check_token_set(source: Source, node: TokenSet) -> Iterator[Diagnostic]:
     if any(high < low for low, high in node.ranges):
         message = "a range of token ids has its larger number first"
         yield Diagnostic("E016", message, source, node.span)
-    if any(max(ids) > _MAX_TOKEN_ID for ids in node.ranges):
-        yield Diagnostic("E016", f"token ids end at {_MAX_TOKEN_ID}", source, node.span)
+    if any(max(ids) > MAX_TOKEN_ID for ids in node.ranges):
+        yield Diagnostic("E016", f"token ids end at {MAX_TOKEN_ID}", source, node.span)
 
 
 class Operator(NamedTuple):

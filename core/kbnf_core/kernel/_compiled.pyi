@@ -150,12 +150,17 @@ class TokenSteps:
 NEVER: int
 
 class EndCosts:
-    longest: int
     bytes: int
     def __init__(
-        self, tables: Any, parts: Parts | None, longest: int, terminals: npt.NDArray[np.int64]
+        self,
+        tables: Any,
+        parts: Parts | None,
+        cuts: npt.NDArray[np.uint8],
+        terminals: npt.NDArray[np.int64],
     ) -> None: ...
     def costs(self) -> npt.NDArray[np.float64]: ...
+
+def crossing_classes(tables: Any) -> npt.NDArray[np.uint8]: ...
 
 class Ends:
     bytes: int

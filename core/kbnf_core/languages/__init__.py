@@ -11,6 +11,7 @@ from typing import Any
 
 from kbnf_core.frontend import KBNF, Language
 from kbnf_core.languages.abnf.language import ABNF
+from kbnf_core.languages.antlr.language import ANTLR
 from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.choice import CHOICE
 from kbnf_core.languages.gbnf.language import GBNF
@@ -22,15 +23,17 @@ from kbnf_core.languages.response_template.language import RESPONSE_TEMPLATE
 from kbnf_core.languages.structural_tag.language import STRUCTURAL_TAG
 from kbnf_core.languages.tools.detect import is_tool_list
 from kbnf_core.languages.tools.language import TOOL_LIST
+from kbnf_core.text.errors import ConfigError
 
 LANGUAGES = (
-    KBNF, GBNF, BNF, LARK, ABNF, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST, REGEX,
-    CHOICE,
+    KBNF, GBNF, BNF, LARK, ABNF, ANTLR, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST,
+    REGEX, CHOICE,
 )  # fmt: skip
 EXTENSIONS = tuple(language.extension for language in LANGUAGES if language.extension)
 
 __all__ = [
     "ABNF",
+    "ANTLR",
     "BNF",
     "CHOICE",
     "EXTENSIONS",
@@ -44,6 +47,7 @@ __all__ = [
     "STRUCTURAL_TAG",
     "TOOL_LIST",
     "Language",
+    "as_language",
     "detect",
     "is_structural_tag",
     "language_of",
@@ -55,6 +59,17 @@ def named(name: str) -> Language | None:
     """Return the language called ``name``, in any case, with ``-`` or ``_`` for blanks."""
     plain = name.lower().replace("-", " ").replace("_", " ")
     return next((each for each in LANGUAGES if each.name.lower() == plain), None)
+
+
+def as_language(language: Language | str) -> Language:
+    """Return a language, given it or its name; raises ``ConfigError`` for another name."""
+    if not isinstance(language, str):
+        return language
+    found = named(language)
+    if found is None:
+        known = ", ".join(each.name.lower() for each in LANGUAGES)
+        raise ConfigError(f"there is no language {language!r}: the languages are {known}")
+    return found
 
 
 def language_of(path: str | None) -> Language:

@@ -316,7 +316,8 @@ def describe(completion: "Completion", vocabulary: "Vocabulary") -> Iterator[str
         count = len(completion.tokens)
         shown = " ".join(_token(vocabulary, each) for each in completion.tokens[:_MOST_TOKENS])
         more = "" if count <= _MOST_TOKENS else " ..."
-        yield f"{count_of(count, 'token')} complete it: {shown}{more}"
+        verb = "completes" if count == 1 else "complete"
+        yield f"{count_of(count, 'token')} {verb} it: {shown}{more}"
 
 
 def _token(vocabulary: "Vocabulary", token_id: int) -> str:

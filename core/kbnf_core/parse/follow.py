@@ -14,7 +14,7 @@ the same for any schema, and needs no derivations.
 import copy
 import re
 from codecs import getincrementaldecoder
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from json import loads
 from typing import Any
 
@@ -328,8 +328,8 @@ class Follower:
         self._given = max(self._given, len(self._events))
         return fresh
 
-    def captures(self, rule: str) -> list[bytes]:
-        """Return the texts of a rule whose ends are certain, in the order in which they end."""
+    def captures(self, rules: Set[str]) -> list[bytes]:
+        """Return the texts of rules whose ends are certain, in the order in which they end."""
         found = []
         opened: list[Event] = []
         for event in self._events:
@@ -337,7 +337,7 @@ class Follower:
                 opened.append(event)
             else:
                 begin = opened.pop()
-                if event.rule == rule:
+                if event.rule in rules:
                     found.append(bytes(self._data[begin.offset : event.offset]))
         return found
 

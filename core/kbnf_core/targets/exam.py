@@ -34,13 +34,13 @@ from kbnf_core.targets.judges import (
     removed,
     replaced,
     spellings,
-    steps_of,
 )
 from kbnf_core.targets.process import Answer, Asked, BrokenError, How, version_of
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import Values, Visit, declares, required_first, visits
 from kbnf_core.targets.violations import Violations, Witness
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.json_text import steps_of
 from kbnf_core.text.source import pointers
 
 SECONDS = 6.0

@@ -59,8 +59,6 @@ def test_a_name_put_right_where_it_is_used_is_not_to_be_put_back() -> None:
 
 
 UNREAD = {
-    "antlr": ("ANTLR", "grammar Expr;\nexpr: expr '*' expr | INT ;\nINT: [0-9]+ ;\n"),
-    "antlr lexer": ("ANTLR", "// a\n/* b */\nlexer grammar L;\nINT: [0-9]+ ;\n"),
     "peg": ("PEG", 'Sum <- Value (("+" / "-") Value)*\nValue <- [0-9]+\n'),
     "peg predicate": ("PEG", "Word <- !Key [a-z]+\nKey <- 'if'\n"),
     "tree-sitter": (
@@ -85,7 +83,20 @@ def test_languages_that_are_not_read_are_named(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize("name", ["a.g4", "A.G4", "a.peg", "a.pegjs", "a.pest"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "grammar Expr;\nexpr: expr '*' expr | INT ;\nINT: [0-9]+ ;\n",
+        "// a\n/* b */\nlexer grammar L;\nINT: [0-9]+ ;\n",
+    ],
+)
+def test_antlr_without_its_extension_is_named(text: str) -> None:
+    [finding] = check(text)
+    assert (finding.code, finding.message) == ("E008", "this looks like ANTLR, not KBNF")
+    assert "kbnf check --from antlr FILE" in finding.helps[0]
+
+
+@pytest.mark.parametrize("name", ["a.peg", "a.pegjs", "a.pest"])
 def test_their_extensions_say_so(name: str) -> None:
     [finding] = check("a : b", name)
     assert finding.code == "E008"

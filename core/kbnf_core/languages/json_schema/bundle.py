@@ -13,10 +13,10 @@ from posixpath import basename, dirname, join, normpath
 from typing import NamedTuple
 from urllib.parse import quote, unquote, urldefrag, urljoin
 
-from kbnf_core.languages.json_schema.document import dialect_of, escape, is_old, read_json
+from kbnf_core.languages.json_schema.document import dialect_of, is_old, read_json
 from kbnf_core.languages.json_schema.problems import Problem, ProblemError, too_large
 from kbnf_core.text.files import Imports
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 from kbnf_core.text.limits import DEFAULT_LIMITS
 
 

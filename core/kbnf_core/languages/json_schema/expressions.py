@@ -127,19 +127,6 @@ class Marks:
         return self._of.get(id(schema), {})
 
 
-def has_marks(root: Any) -> bool:
-    """Return whether any schema is marked."""
-    pending = [root]
-    for value in pending:
-        if isinstance(value, dict):
-            if "$dynamicAnchor" in value or "$recursiveAnchor" in value:
-                return True
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return False
-
-
 def _items(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()

@@ -140,6 +140,8 @@ _LISTED = LISTS_OF_SCHEMAS | {"items"}
 
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
+_ANCHOR = re.compile("[A-Za-z][-A-Za-z0-9._]*")
+"""Names that all drafts with anchors have."""
 _MODERN = 2020
 _UNNAMED = 2019
 """A schema that names no draft is of the newest, and may have some forms of older ones."""
@@ -250,6 +252,10 @@ def _identifier(value: Json, _draft: int) -> bool:
     return isinstance(value, str) and "#" not in value[:-1]
 
 
+def _anchor(value: Json, _draft: int) -> bool:
+    return isinstance(value, str) and _ANCHOR.fullmatch(value) is not None
+
+
 def _old_identifier(value: Json, draft: int) -> bool:
     """Accept any value from draft 6 on, where the name is no keyword."""
     return draft > 4 or isinstance(value, str)
@@ -296,18 +302,13 @@ def _type(value: Json, draft: int) -> bool:
 _RULES: dict[str, tuple[_Rule, str]] = {
     **dict.fromkeys(SCHEMAS_BY_NAME, (_of(dict), "an object with a schema for each name")),
     **dict.fromkeys(LISTS_OF_SCHEMAS, (_filled, "a list of schemas, and not an empty one")),
-    **dict.fromkeys(
-        (
-            "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
-            "$vocabulary",
-        ),
-        (_unjudged, ""),
-    ),
+    **dict.fromkeys(("$anchor", "$dynamicAnchor"), (_anchor, "")),
+    **dict.fromkeys(("$recursiveAnchor", "$vocabulary"), (_unjudged, "")),
     "items": (_items, ""),
     **dict.fromkeys(
         (
-            "$comment", "$ref", "$schema", "contentEncoding", "contentMediaType", "description",
-            "format", "pattern", "title",
+            "$comment", "$dynamicRef", "$recursiveRef", "$ref", "$schema", "contentEncoding",
+            "contentMediaType", "description", "format", "pattern", "title",
         ),
         (_of(str), "a string"),
     ),

@@ -23,7 +23,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from kbnf_core.ir import Grammar, Node
-from kbnf_core.languages.json_schema.document import OLDER, Older, Place, escape
+from kbnf_core.languages.json_schema.document import OLDER, Older, Place
 from kbnf_core.languages.json_schema.expressions import Expression, Ref, constant
 from kbnf_core.languages.json_schema.keywords import (
     ANNOTATIONS,
@@ -61,7 +61,7 @@ from kbnf_core.languages.json_schema.writer import Writer
 from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError, WorkLimitError
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 from kbnf_core.text.suggest import COMPARISONS, edits
 
 MISSPELT = "W821"

@@ -25,7 +25,6 @@ from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.bundle import bundled
 from kbnf_core.languages.json_schema.document import (
     check_schema,
-    escape,
     read_json,
 )
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref, constant
@@ -59,7 +58,7 @@ from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 from kbnf_core.text.source import Source, Span
 
 KEYWORD = "x-guidance"

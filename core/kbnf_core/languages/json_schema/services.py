@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 
 AS_OF = {
     **dict.fromkeys((Service.OPENAI, Service.ANTHROPIC, Service.GEMINI), "2026-11-23"),

@@ -15,7 +15,7 @@ from kbnf_core.automata.decimals import (
     multiples,
 )
 from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.json_schema.document import Document, Place, escape
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
 from kbnf_core.languages.json_schema.normal_form import (
@@ -47,7 +47,7 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 
 
 def pointer_to(place: Place, *steps: str) -> str:

@@ -86,9 +86,7 @@ _WRITTEN = ("null", *_OF_TYPES)
 _EVERY_TYPE = tuple(name for name in _WRITTEN if name != "integer")
 _NULL = text("null")
 _TYPE = frozenset({"type"})
-_SAYING = (
-    LOCAL | APPLICATORS | CONTENTS | REFUSED_BY_LLGUIDANCE | frozenset((*UNEVALUATED, "$id", "id"))
-)
+_SAYING = LOCAL | APPLICATORS | CONTENTS | REFUSED_BY_LLGUIDANCE | frozenset(UNEVALUATED)
 """The keywords that say something of values; the others are annotations, or unknown."""
 _OF_MEMBERS = frozenset({"type", "properties", "required", "additionalProperties"})
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}

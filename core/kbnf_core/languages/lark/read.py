@@ -39,7 +39,7 @@ from kbnf_core.languages.lark.reader.modules import (
     gather,
 )
 from kbnf_core.languages.lark.reader.parse import Parsed, comments, is_gbnf, parse_lark
-from kbnf_core.languages.lark.reader.report import INVALID, Report
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateUse, Use, postorder
 from kbnf_core.text.budget import Budget
@@ -50,6 +50,9 @@ from kbnf_core.text.json_text import NoJsonError, as_number, end_of_json, refuse
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span, pointers
 from kbnf_core.text.suggest import listed
+
+_OPTIONS = ("allow_initial_skip", "allow_invalid_utf8", "ignore_once", "no_forcing")
+"""Options of ``%llguidance`` that are known; forcing tokens is what callers do or do not do."""
 
 _MOST_NESTED = 16
 """Grammars inside one another."""
@@ -363,6 +366,13 @@ class _Reader:
                 places.update(dict.fromkeys(value, options.span))
             else:
                 self.report.error(INVALID, "`%llguidance` takes a JSON object", options.span)
+        for name in merged.keys() - _OPTIONS:
+            message = (
+                "`lexer_backtracking` has no effect here: a lexeme ends where the next byte ends it"
+                if name == "lexer_backtracking"
+                else f"`{name}` is none of LLGuidance's options, and has no effect"
+            )
+            self.report.note(APPROXIMATE, message, places[name], f"there are {listed(_OPTIONS)}")
         if merged.get("allow_invalid_utf8"):
             self.report.error(
                 INVALID,

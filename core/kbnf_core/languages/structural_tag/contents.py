@@ -37,7 +37,7 @@ from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.json_schema.document import dialect_of, escape, is_old, refuse_deep
+from kbnf_core.languages.json_schema.document import VALUES, dialect_of, is_old, refuse_deep
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.names import Names
@@ -72,6 +72,7 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import LimitError
+from kbnf_core.text.json_text import escape, steps_of
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
@@ -590,7 +591,7 @@ def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> boo
         return True
     problems: Sequence[Problem] = ()
     try:
-        refuse_deep(schema, options.limits.depth)
+        refuse_deep(schema, VALUES * options.limits.depth)
         checked(schema, constant(schema).text, options)
     except ProblemError as error:
         problems = error.problems
@@ -677,8 +678,7 @@ class Schemas:
         """Return the schema that a reference to this document leads to, ``False`` for none."""
         found = self._root
         if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-            for step in reference[2:].split("/") if reference != "#" else ():
-                name = step.replace("~1", "/").replace("~0", "~")
+            for name in steps_of(reference):
                 found = found.get(name) if isinstance(found, dict) else None
             if isinstance(found, dict | bool):
                 where = f"{self._pointer}{reference[1:]}"

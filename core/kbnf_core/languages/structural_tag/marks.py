@@ -31,7 +31,6 @@ from kbnf_core.ir.build import alternation, optional, repeated, sequence
 from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
@@ -53,6 +52,7 @@ from kbnf_core.languages.structural_tag.write import (
     Writer,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
+from kbnf_core.text.json_text import escape
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
@@ -28,7 +27,7 @@ from kbnf_core.languages.tools.detect import (
     entries,
     looks_like_tool,
 )
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 
 INVALID = "E824"
 REFUSED = "W825"

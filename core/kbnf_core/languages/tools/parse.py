@@ -15,7 +15,6 @@ from typing import Any
 from kbnf_core.ir import Grammar, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.bundle import bundle_each
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
 from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
@@ -62,7 +61,7 @@ from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.files import BELOW, Imports
-from kbnf_core.text.json_text import Json, NoJsonError, parse_json
+from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
 from kbnf_core.text.source import Source
 
 
