@@ -65,6 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | RULES
     | {"conversion", "languages.gbnf", "languages.json_schema"},
+    "languages.tree_sitter": BASE | READING | {"automata", "ir", "conversion"},
     "languages.structural_tag": BASE
     | READING
     | RULES
