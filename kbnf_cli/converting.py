@@ -39,6 +39,7 @@ from kbnf_core.languages import (
     LARK,
     RESPONSE_TEMPLATE,
     TOOL_LIST,
+    TREE_SITTER,
     Language,
     detect,
 )
@@ -74,6 +75,7 @@ _ABOUT = {
     "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
     "ANTLR": "ANTLR 4",
+    "Tree sitter": "tree-sitter's grammar.json",
     "Structural tag": "XGrammar's structural tags",
     "Response template": "messages of transformers",
     "JSON Schema": "JSON Schema",
@@ -82,7 +84,7 @@ _ABOUT = {
     "choice": "a JSON list of texts",
 }
 
-_FILES = dict.fromkeys((JSON_SCHEMA, RESPONSE_TEMPLATE, TOOL_LIST), "*.json")
+_FILES = dict.fromkeys((JSON_SCHEMA, RESPONSE_TEMPLATE, TOOL_LIST, TREE_SITTER), "*.json")
 
 
 def _files_of(language: Language) -> str:

@@ -221,19 +221,22 @@ def open_written(path: Path, name: str, start: str | None, from_: str | None = N
     Raises what ``open_any_grammar`` raises.
     """
     if is_artifact(path):
-        return _text_inside(_open_artifact(path, start, None))
+        return _text_inside(path, start)
     source = read_text(path, name)
     return Readable(source, language_for(source.text, name, from_))
 
 
-def _text_inside(grammar: "Grammar") -> Readable:
+def _text_inside(path: Path, start: str | None) -> Readable:
     """Return the text that an artifact was made of; as KBNF where it imports other files."""
-    from kbnf_core.languages import KBNF
+    from kbnf_core.artifact.manifest import read_text
+    from kbnf_core.languages import KBNF, named
     from kbnf_core.text.source import Source
 
-    if "%import" not in grammar.source.text:
-        return Readable(grammar.source, grammar.language)
-    return Readable(Source(grammar.to_kbnf(), grammar.source.path), KBNF)
+    source, manifest = read_text(path)
+    _check_start(path, start, manifest.start)
+    if "%import" not in source.text:
+        return Readable(source, named(manifest.language or KBNF.name) or KBNF)
+    return Readable(Source(_open_artifact(path, start, None).to_kbnf(), source.path), KBNF)
 
 
 def read_whole(
@@ -290,11 +293,15 @@ def _open_artifact(path: Path, start: str | None, finish: str | None) -> "Gramma
     from kbnf_core.config import Finish
 
     grammar = load_artifact(path)
-    if start is not None and start != grammar.start:
-        raise ConfigError(f"{path} was compiled with the start {grammar.start}; compile it again")
+    _check_start(path, start, grammar.start)
     if finish is not None:
         grammar.finish = Finish.parse(finish)
     return grammar
+
+
+def _check_start(path: Path, start: str | None, compiled: str) -> None:
+    if start is not None and start != compiled:
+        raise ConfigError(f"{path} was compiled with the start {compiled}; compile it again")
 
 
 BUILT_IN = "bytes"

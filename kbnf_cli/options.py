@@ -240,6 +240,7 @@ _READ = (
     "structural-tag",
     "response-template",
     "tool-list",
+    "tree-sitter",
     "regex",
 )
 
