@@ -24,7 +24,7 @@ _ANY_CASE = re.compile(r"\(\?i(?P<end>[:)])")
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    r"""Yield a finding for each ``\d`` and ``\w`` that matches beyond ASCII, and one for ``(?i)``."""
+    r"""Yield a finding for each ``\d`` and ``\w`` beyond ASCII, and one for ``(?i)``."""
     reading = subject.reading
     if reading.language is not KBNF:
         return
