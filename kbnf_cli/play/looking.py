@@ -289,7 +289,10 @@ def _add_example(session: Session, what: "What", wanted: bool, world: World) -> 
         return "; no example, since it comes after a special token"
     after, path = b"".join(spelling(session, each) for each in accepted), examples_path(grammar)
     example = Expectation("", after, _written(vocabulary.token(what)) or what, wanted)
-    before = world.read(path).decode("utf-8", "backslashreplace") if world.has(path) else ""
+    try:
+        before = world.read(path).decode() if world.has(path) else ""
+    except UnicodeDecodeError:
+        raise misused(f"{path} is not UTF-8") from None
     text = with_expectation(before, str(path), example)
     if text != before:
         world.write(path, text)

@@ -1,6 +1,8 @@
 """``kbnf compile``, and artifacts in the place of grammars."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,18 @@ def test_an_artifact_is_named_where_it_is_not_taken(kbnf: Kbnf, write: Write, co
     assert (result.status, result.out) == (2, "")
     assert "artifact" in result.stderr
     assert "`kbnf convert g.kbnfc`" in result.stderr
+
+
+def test_the_text_of_an_artifact_is_checked_without_arrays(kbnf: Kbnf, write: Write) -> None:
+    kbnf("compile", write("g.kbnf", GOOD))
+    program = (
+        "import sys; from kbnf_cli.main import main; "
+        "main(['check', '--no-cache', 'g.kbnfc']); print('numpy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("False\n")
 
 
 def test_a_bad_grammar_leaves_no_file(kbnf: Kbnf, write: Write) -> None:

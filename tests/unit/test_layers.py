@@ -40,7 +40,8 @@ ALLOWED: dict[str, set[str]] = {
     "text": {"version"},
     "processes": {"text"},
     "kernel": {"text"},
-    "container": {"text"},
+    "container_layout": {"text"},
+    "container": {"container_layout", "text"},
     "config": {"text"},
     "automata": BASE,
     "ir": BASE | {"automata"},
@@ -49,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "kbnf": BASE | {"automata", "config", "ir", "vocab"},
     "lower": BASE | {"automata", "ir", "kbnf"},
     "recognise": {"ir", "kernel", "lower", "text"},
-    "mask": BASE | {"config", "ir", "kernel", "lower", "recognise", "vocab"},
+    "mask": BASE | {"automata", "config", "ir", "kernel", "lower", "recognise", "vocab"},
     "conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
@@ -64,6 +65,7 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | RULES
     | {"conversion", "languages.gbnf", "languages.json_schema"},
+    "languages.tree_sitter": BASE | READING | {"automata", "ir", "conversion"},
     "languages.structural_tag": BASE
     | READING
     | RULES
@@ -91,7 +93,7 @@ ALLOWED: dict[str, set[str]] = {
     "parse": {"text", "ir", "kernel", "kbnf", "languages.structural_tag", "lower", "mask"}
     | {"recognise", "vocab"},
     "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
-    "artifact": BASE | RULES | {"config", "container", "vocab"},
+    "artifact": BASE | RULES | {"config", "container", "container_layout", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"processes", "vocab"},

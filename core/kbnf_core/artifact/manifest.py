@@ -6,12 +6,15 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.config import Finish
+from kbnf_core.container_layout import ContainerError, read_layout
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from kbnf_core.vocab.vocabulary import Vocabulary
@@ -85,6 +88,29 @@ _MARK = re.compile(r" \((?:as KBNF|converted)\)$")
 def hash_of(data: bytes) -> str:
     """Return the BLAKE2b-128 of ``data``."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def text_of(path: str, manifest: Manifest, data: bytes) -> Source:
+    """Return the text of an artifact; raise ArtifactError unless it is what was compiled."""
+    if hash_of(data) != manifest.source_hash:
+        raise ArtifactError(path, "its grammar is not the one that its hash is of")
+    try:
+        return Source(data.decode("utf-8"), manifest.text_path)
+    except UnicodeDecodeError:
+        raise ArtifactError(path, "its grammar is not UTF-8") from None
+
+
+def read_text(path: str | Path) -> tuple[Source, Manifest]:
+    """Return the text of an artifact, and its manifest; nothing else is read, nor NumPy needed.
+
+    Raises ``ArtifactError``, and ``SourceError`` for a file that cannot be read.
+    """
+    try:
+        layout = read_layout(path)
+    except ContainerError as error:
+        raise ArtifactError(str(path), error.reason) from None
+    manifest = parse_manifest(str(path), layout.metadata)
+    return text_of(str(path), manifest, layout.bytes_of("source") or b""), manifest
 
 
 def manifest_digest(fields: Mapping[str, object]) -> str:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -13,8 +12,8 @@ from kbnf_core.artifact.manifest import (
     ArtifactError,
     Manifest,
     VocabularyMark,
-    hash_of,
     parse_manifest,
+    text_of,
 )
 from kbnf_core.artifact.reading import StoredReading
 from kbnf_core.artifact.validate import Checker, check_tables
@@ -23,6 +22,7 @@ from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -83,7 +83,8 @@ class Stored:
         self._arrays = arrays
         names = manifest.nonterminals
         table_arrays = self._section("tables")
-        self.source = Source(self._text(table_arrays), manifest.text_path)
+        source = Checker(path, table_arrays).array("source", np.uint8).tobytes()
+        self.source = text_of(path, manifest, source)
         check_tables(Checker(path, table_arrays), len(names), len(manifest.token_terminals))
         self.tables = _tables(manifest, table_arrays)
 
@@ -105,15 +106,6 @@ class Stored:
         if digest(arrays) != section.digest:
             raise ArtifactError(self.path, f"its section `{name}` is damaged")
         return arrays
-
-    def _text(self, arrays: Arrays) -> str:
-        data = Checker(self.path, arrays).array("source", np.uint8).tobytes()
-        if hash_of(data) != self.manifest.source_hash:
-            raise ArtifactError(self.path, "its grammar is not the one that its hash is of")
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise ArtifactError(self.path, "its grammar is not UTF-8") from None
 
     @cached_property
     def reading(self) -> StoredReading:

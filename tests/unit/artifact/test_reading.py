@@ -30,6 +30,7 @@ TEXTS = {
     "Lark": 'start: (WORD | "x")+\nWORD: /[a-z]+/\n%ignore " "',
     "BNF": "<start>::=<word>\n<word>::=<any!>|<except!('a')><word>|'é'",
     "ABNF": 'start = 1*(%x61-7A / "," start)',
+    "ANTLR": "grammar T; start : (WORD | ',' start)+ EOF; WORD : [a-z]+;",
     "regex": "(ab|c{2,5})+",
 }
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^[a-z]+$"}}}

@@ -115,6 +115,11 @@ def test_the_start_is_the_rule_that_no_other_uses() -> None:
     assert Grammar.read("grammar S; a : 'a'; s : a+ EOF;", ANTLR, start="a").status("aa") == "wrong"
 
 
+def test_a_token_may_be_the_start() -> None:
+    text = "grammar S; s : A EOF; A : 'a'+; WS : ' ' -> skip;"
+    assert Grammar.read(text, ANTLR, start="A").status(" aa") == "fits"
+
+
 def test_left_recursion_and_empty_alternatives() -> None:
     grammar = read("grammar E; s : e EOF; e : <assoc=right> e '^' e | e '+' e | N | ; N : [0-9];")
     assert grammar.status("1+2^3") == "fits"
