@@ -106,8 +106,8 @@ def _playground() -> Iterator[str]:
         yield "`docs/page`, then `mkdocs build`, adds it."
         return
     yield "It runs in your browser and sends nothing anywhere; a link contains the grammar after"
-    yield "its `#`. Texts, trees and tokens need the compiled engine: `kbnf play --web` serves the same"
-    yield "page from your machine with all three tabs."
+    yield "its `#`. Texts, trees and tokens need the compiled engine: `kbnf play --web` serves the"
+    yield "same page from your machine with all three tabs."
     yield ""
     yield (
         '<iframe src="playground/index.html" title="The playground" allow="clipboard-write"'
