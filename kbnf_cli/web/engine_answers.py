@@ -150,7 +150,7 @@ def _tokens(question: Question, reading: "Reading") -> dict[str, Any]:
         "rest": len(data[:taken].decode("utf-8", "ignore").encode("utf-16-le")) // 2,
         "rejection": None if rejection is None else _explained(rejection, grammar.source),
         "mask": _mask(engine, question.find),
-        "forced": {"text": forced.decode("utf-8", "ignore"), "shown": escaped(forced)},
+        "forced": {"text": forced.decode("utf-8", "ignore"), "shown": shown(forced)},
         "microseconds": {"text": _micro(fed - begun), "mask": _micro(masked - fed)},
     }
     if question.why:
