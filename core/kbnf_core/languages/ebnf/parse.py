@@ -53,7 +53,7 @@ class Notation:
 
     def parser(self) -> Parser:
         """Return the parser of one rule."""
-        return _parser(type(self))
+        return _parser(self.folder)
 
     def split(self, text: str, comments: list[Comment]) -> Iterator[Statement]:
         """Yield the rules of a text, with its comments in the list."""
@@ -230,8 +230,9 @@ def _point(written: str) -> int:
 
 
 @cache
-def _parser(notation: type[Notation]) -> Parser:
-    return Parser(Path(__file__).parent / notation.folder, notation())
+def _parser(folder: str) -> Parser:
+    notation = W3C() if folder == W3C.folder else Iso()
+    return Parser(Path(__file__).parent / folder, notation)
 
 
 _OPEN = {"OPEN_STRING": "this text is never closed", "OPEN_COMMENT": "this comment is never closed"}
