@@ -15,7 +15,6 @@ trigger begins, and an automaton says which texts lead up to it.
 their schemas references are followed, and alternatives taken apart, until each is one of a kind.
 """
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -72,7 +71,7 @@ from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import escape, steps_of
+from kbnf_core.text.json_text import escape, objects_in, steps_of
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
@@ -579,8 +578,8 @@ OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"
 
 NO_CONSTRAINTS = frozenset(
     {
-        "$defs", "definitions", "title", "description", "$schema", "$id", "default", "examples",
-        "$comment",
+        "$defs", "definitions", "title", "description", "$schema", "$id", "id", "default",
+        "examples", "$comment",
     }
 )  # fmt: skip
 
@@ -607,8 +606,11 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
-_ELSEWHERE = re.compile(r'"\$ref":"(?!#/(?:\$defs|definitions)/)')
-"""A reference to another place than a definition."""
+def _leads_elsewhere(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a reference leads to another place than a definition."""
+    found = schema.get("$ref")
+    return isinstance(found, str) and not found.startswith(("#/$defs/", "#/definitions/"))
+
 
 _ROOT = "tool:arguments"
 """The identifier of the document that a schema is in."""
@@ -725,14 +727,16 @@ class Schemas:
             return schema
         shared = {name: self._root[name] for name in ("$defs", "definitions") if name in self._root}
         found = {**shared, **schema}
-        if '"$ref"' not in constant(schema).text or not _ELSEWHERE.search(constant(found).text):
+        if not any(map(_leads_elsewhere, objects_in(schema))) and (
+            not shared or not any(map(_leads_elsewhere, objects_in(shared)))
+        ):
             return found
         dialect = dialect_of(self._root)
         word = "id" if dialect in ("draft-03", "draft-04") else "$id"
         where = "definitions" if is_old(dialect) else "$defs"
-        named = self._root.get(word, _ROOT)
+        named = str(self._root.get(word, _ROOT)).rstrip("#") or _ROOT
         draft = {name: self._root[name] for name in ("$schema",) if name in self._root}
-        return {**draft, **_based(schema, named), where: {_ROOT: {word: named, **self._root}}}
+        return {**draft, **_based(schema, named), where: {_ROOT: {**self._root, word: named}}}
 
     def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
         """Yield the schemas one of which a value has; nothing where it is a plain one."""
