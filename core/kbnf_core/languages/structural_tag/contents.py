@@ -17,6 +17,7 @@ their schemas references are followed, and alternatives taken apart, until each 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -39,6 +40,7 @@ from kbnf_core.kbnf.printer import print_expression
 from kbnf_core.languages.json_schema.document import VALUES, dialect_of, is_old, refuse_deep
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import (
     Escapes,
@@ -615,33 +617,29 @@ def _leads_elsewhere(schema: Mapping[str, Any]) -> bool:
 _ROOT = "tool:arguments"
 """The identifier of the document that a schema is in."""
 
-_PLAIN = frozenset({"const", "enum", "default", "examples"})
-"""The keywords that have values, and no schemas."""
-
 
 def _based(schema: Any, document: str) -> Any:
     """Return a schema whose references into its document name that."""
 
-    def parts(value: Any) -> list[Any]:
-        if isinstance(value, list):
-            return value
-        return [*value.values()] if isinstance(value, dict) else []
+    def inner(value: Any) -> list[Any]:
+        return [each for _, each in subschemas(value)]
 
-    def made(value: Any, inner: list[Any]) -> Any:
-        if isinstance(value, list):
-            return inner
+    def made(value: Any, parts: list[Any]) -> Any:
         if not isinstance(value, dict):
             return value
-        found = {
-            name: value[name] if name in _PLAIN else each
-            for name, each in zip(value, inner, strict=True)
-        }
+        found = {name: copy(each) for name, each in value.items()}
+        for (steps, _), part in zip(subschemas(value), parts, strict=True):
+            if len(steps) == 1:
+                found[steps[0]] = part
+            else:
+                container = found[steps[0]]
+                container[int(steps[1]) if isinstance(container, list) else steps[1]] = part
         reference = found.get("$ref")
         if isinstance(reference, str) and reference.startswith("#"):
             found["$ref"] = document + reference
         return found
 
-    return fold(schema, parts, made)
+    return fold(schema, inner, made)
 
 
 class Schemas:
