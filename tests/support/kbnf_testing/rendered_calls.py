@@ -116,6 +116,14 @@ def lfm(arguments: Arguments) -> str:
     return "(" + ", ".join(f"{name}={spelt(value)}" for name, value in arguments.items()) + ")"
 
 
+def python(arguments: Arguments) -> str:
+    values = (
+        (name, in_json(one) if isinstance(one, str) else repr(one))
+        for name, one in arguments.items()
+    )
+    return "(" + ", ".join(f"{name}={one}" for name, one in values) + ")"
+
+
 def cohere(arguments: Arguments) -> str:
     def element(value: Any, key: str = "") -> str:
         name = f' name="{key}"' if key else ""
@@ -158,6 +166,7 @@ NOTATIONS: Mapping[str, Callable[[Arguments], str]] = {
     "minimax_m3": minimax_m3,
     "gemma_4": gemma,
     "lfm2": lfm,
+    "llama_4": python,
 }
 """How formats write arguments that are no JSON."""
 
