@@ -14,8 +14,21 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import find_grammars, write_text
-from kbnf_cli.inputs import FileInputs, is_artifact, name_of, read_text_or_artifact
-from kbnf_cli.options import config_options, file_options, format_option, stdin_option, together
+from kbnf_cli.inputs import (
+    FileInputs,
+    is_artifact,
+    name_of,
+    permitted_imports,
+    read_text_or_artifact,
+)
+from kbnf_cli.options import (
+    config_options,
+    file_options,
+    format_option,
+    outside_option,
+    stdin_option,
+    together,
+)
 from kbnf_core.kbnf.parsed import OF_CONVERSION, Conversion
 from kbnf_core.kernel import has_engine
 from kbnf_core.languages import (
@@ -36,7 +49,7 @@ from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.formats import span_value
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.files import ANYWHERE, load_text
+from kbnf_core.text.files import load_text
 from kbnf_core.text.source import Source
 
 MODEL = "model"
@@ -194,6 +207,7 @@ conversion_options = together(
         type=click.Path(path_type=Path),
         help="Write to OUT rather than to stdout; a directory for more than one file.",
     ),
+    outside_option,
     file_options,
     config_options,
 )
@@ -367,7 +381,7 @@ def _convert(
     from kbnf_core.text.json_text import steps_of
 
     language = language or detect(text, name)
-    text = language.self_contained(text, name, ANYWHERE)
+    text = language.self_contained(text, name, permitted_imports())
     source = Source(text, name, is_json=True)
     schemas = list(schemas_of(source, language)) if language in (JSON_SCHEMA, TOOL_LIST) else []
     if not schemas:

@@ -5,7 +5,6 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from math import inf
 from operator import index
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
@@ -46,6 +45,7 @@ from kbnf_core.text.errors import (
     UnknownTokenError,
 )
 from kbnf_core.text.limits import Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import is_dataclass
-from functools import cached_property, partial
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_origin
@@ -44,6 +44,7 @@ from kbnf_core.text.errors import (
 )
 from kbnf_core.text.files import BELOW, Imports, read_file
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "kbnf": BASE | {"automata", "config", "ir", "vocab"},
     "lower": BASE | {"automata", "ir", "kbnf"},
     "recognise": {"ir", "kernel", "lower", "text"},
-    "mask": BASE | {"config", "ir", "kernel", "lower", "recognise", "vocab"},
+    "mask": BASE | {"automata", "config", "ir", "kernel", "lower", "recognise", "vocab"},
     "conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},

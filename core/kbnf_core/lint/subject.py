@@ -6,7 +6,6 @@ Below it are the analyses and words that several lints share: of patterns, bytes
 import enum
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -21,6 +20,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import VocabularyError, WorkLimitError
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:

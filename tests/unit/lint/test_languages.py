@@ -25,6 +25,7 @@ TEXTS["Tool list"] = '[{"name": "f", "parameters": {"type": "strng"}}]'
 TEXTS["Response template"] = """
 {"start_anchor": "<", "fields": {"a": {"open": "<a>"}, "content": {}}}
 """
+TEXTS["Tree sitter"] = '{"rules": {"s": {"type": "NEW"}}}'
 TEXTS["regex"] = "(a"
 TEXTS["choice"] = "[1]"
 TEXTS["Structural tag"] = """{"type": "structural_tag", "format": {"type": "or", "elements": [

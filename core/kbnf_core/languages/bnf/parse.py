@@ -428,7 +428,7 @@ def _first_tokens(
     grammar = translate(rough, name, limits).grammar
     if grammar is None or not analyse(grammar).facts[name].filled:
         return ()
-    masks = Masks(StateTable(build_tables(grammar, limits)), vocabulary, limits)
+    masks = Masks(StateTable(build_tables(grammar, limits), limits), vocabulary, limits)
     automaton = TokenAutomaton(masks, Finish.EOS, limits)
     ids = ids_of(automaton.mask(automaton.beginning), vocabulary.size)
     return tuple(data for each in ids.tolist() if (data := vocabulary.token(each)))

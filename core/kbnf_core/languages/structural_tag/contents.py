@@ -26,7 +26,7 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.to_regex import NotTextError, to_regex
 from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
@@ -293,8 +293,7 @@ class Contents(ABC, Generic[B]):
 
     def pattern(self, pattern: str) -> ir.Node:
         """Return what a regular expression matches; nothing where it cannot be used."""
-        compiled = compile_regex(pattern, self._limits)
-        self._budget.spend(compiled.work)
+        compiled = compile_within(self._budget, pattern, self._limits)
         for problem in compiled.problems:
             message = f"in this regular expression: {problem.message}"
             self.report.error(self.pointer, message, code=problem.code)
@@ -303,7 +302,7 @@ class Contents(ABC, Generic[B]):
     def whole_pattern(self, pattern: str, *, dot_all: bool) -> ir.Node:
         """Return what a regular expression of XGrammar's matches."""
         # By itself first: it cannot close a group that is put around it.
-        if compile_regex(pattern, self._limits).problems:
+        if compile_within(self._budget, pattern, self._limits).problems:
             return self.pattern(pattern)
         if "|" in pattern:
             pattern = f"(?:{pattern})"
@@ -354,7 +353,7 @@ class Contents(ABC, Generic[B]):
 
     def other_names(self, pattern: str, listed: Collection[str]) -> ir.Node:
         """Return the names of a pattern but for some, all as they are written."""
-        names = compile_regex(pattern).dfa
+        names = compile_within(self._budget, pattern).dfa
         if names is None or not listed:
             return self.pattern(pattern)
         known = operations.literals([each.encode() for each in listed])

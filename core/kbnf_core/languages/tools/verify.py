@@ -17,7 +17,7 @@ otherwise its text is what is read.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,7 @@ from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, KbnfError, ParseError, WorkLimitError
 from kbnf_core.text.json_text import objects_in
 from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:

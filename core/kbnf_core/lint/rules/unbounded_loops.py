@@ -6,7 +6,6 @@ text, such as ``[a-z ]*``, in which blanks are as good as anything else.
 """
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +30,7 @@ from kbnf_core.ir.analysis import cyclic_components, fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:
