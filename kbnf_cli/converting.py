@@ -374,6 +374,7 @@ def _convert(
     Raises ``GrammarError`` where there is none (E503).
     """
     from kbnf_core.targets.check import diagnostic, schemas_of
+    from kbnf_core.targets.engines import ENGINES
     from kbnf_core.targets.exam import Fault
     from kbnf_core.targets.judges import replaced
     from kbnf_core.targets.process import Asked
@@ -385,7 +386,9 @@ def _convert(
     source = Source(text, name, is_json=True)
     schemas = list(schemas_of(source, language)) if language in (JSON_SCHEMA, TOOL_LIST) else []
     if not schemas:
-        raise click.UsageError(f"--for {engine} is for JSON Schemas and tools; {name} has none")
+        written = ENGINES[engine].language
+        advice = f": `--to {written}` converts a grammar" if written else ""
+        raise click.UsageError(f"--for {engine} needs a JSON Schema or tools{advice}")
     value = json.loads(text)
     asked = Asked(engine)
     changes: list[Change] = []

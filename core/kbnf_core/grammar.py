@@ -172,7 +172,7 @@ class Grammar:
 
     @classmethod
     def from_any(cls, source: object, **options: Any) -> "Grammar":
-        """Return the grammar of whatever says which texts are wanted.
+        """Build a grammar from a text, a path, a schema, a class or a structural tag.
 
         A ``Grammar``; a text in KBNF or the name of an included grammar; a ``Path`` of a file in
         any language; a JSON Schema or a structural tag as a dict; a pydantic class, or another
@@ -454,7 +454,7 @@ class Grammar:
 
     @property
     def losses(self) -> tuple[Diagnostic, ...]:
-        """What the grammar does not keep of its text."""
+        """Constructs of the text that reading lost."""
         if self._stored is not None:
             return self._stored.reading.losses
         source = self.source
@@ -808,7 +808,7 @@ def _included(text: str, path: str | None, limits: Limits) -> tuple[str, str | N
         method = "load_artifact" if text.endswith(".kbnfc") else "Grammar.from_file"
         finding = Diagnostic(
             "E001",
-            "this is the path of a file, not a grammar",
+            f"this is the path of a file, not a grammar: `{method}` reads it",
             Source(text),
             Span(0, len(text)),
             helps=(f"`{method}({text!r})` reads the file",),

@@ -196,7 +196,7 @@ def read_format(
     if name in NARROWED and formats.get(name):
         notes.append(narrowed(NARROWED[name], pointer))
     if name not in formats:
-        hint = "say with `pattern` what it means"
+        hint = "describe the format with `pattern`"
         notes.append(Problem(UNKNOWN_FORMAT, f"the format `{name}` is not known", pointer, hint))
     elif formats[name]:
         yield Matching(formats[name]), True
