@@ -45,8 +45,7 @@ TOOLS: list[dict[str, Any]] = [
 
 def language(preset: str, **settings: Any) -> Language:
     conversion = from_structural_tag(json.dumps(tool_calls(preset, TOOLS, **settings)))
-    # What strings of JSON may not hold is left out, which Kimi-K3 asks for.
-    assert conversion.exact or preset == "kimi_k3"
+    assert conversion.exact
     return Language(conversion.text)
 
 
