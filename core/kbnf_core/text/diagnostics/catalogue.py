@@ -14,9 +14,10 @@ A code is never reused for another meaning.
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
+
+from kbnf_core.text.locks import cached_property
 
 _PAGES = Path(__file__).parent / "pages"
 _PAGES_OF_LINTS = Path(__file__).parents[2] / "lint" / "rules"
