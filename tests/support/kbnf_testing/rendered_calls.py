@@ -312,7 +312,7 @@ def check_preset(preset: str, number: int) -> Iterator[str]:
     random = Random(preset)
     mode = "disabled" if preset == "kimi_k3" else "auto"
     for grammar, arguments in calls_of(random, preset, mode, number):
-        kept = plain(arguments) if preset == "lfm2" else arguments
+        kept = plain(arguments) if preset in ("lfm2", "llama_4") else arguments
         yield from misread(grammar, [written(preset, kept)], kept)
 
 

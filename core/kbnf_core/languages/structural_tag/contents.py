@@ -159,11 +159,11 @@ def _containing(words: Iterable[str]) -> Dfa | None:
 
 
 def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
-    """Return an expression whose automata accept no text with any of ``words`` in it."""
+    """Return an expression whose automata of strings of JSON accept none with ``words`` in it."""
     avoided = _containing(words)
 
     def made(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
-        if not isinstance(node, ir.Regular) or avoided is None:
+        if not isinstance(node, ir.Regular) or avoided is None or not _is_of_strings(node.dfa):
             return ir.rebuild(node, parts)
         if operations.intersect(node.dfa, avoided).is_empty:
             return node
@@ -172,17 +172,16 @@ def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
     return fold(body, ir.children, made)
 
 
-def _has_counted_characters(body: ir.Node) -> bool:
-    return any(
-        isinstance(node, ir.Repeat)
-        and isinstance(node.body, ir.Call)
-        and node.body.nonterminal == _CHARACTER
-        for node in ir.postorder(body)
-    )
+def _is_of_strings(dfa: Dfa) -> bool:
+    """Tell whether all texts begin with a quote, as no other value does."""
+    other = compile_regex('[^"](?s:.)*').dfa
+    return other is not None and operations.intersect(dfa, other).is_empty
 
 
-_CHARACTER = "character"
-"""The rule of a character in a string of JSON, among those that all schemas share."""
+def _has_strings_in_parts(body: ir.Node) -> bool:
+    """Tell whether a string is no automaton, as where its characters are counted."""
+    return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
+
 
 _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
@@ -272,7 +271,7 @@ class Contents(ABC, Generic[B]):
             if key not in self._cleaned:
                 self._cleaned[key] = body, without(body, words)
             found[name] = self._cleaned[key][1]
-        if any(map(_has_counted_characters, rules.values())):
+        if any(map(_has_strings_in_parts, rules.values())):
             message = "what strings may not contain whose length alone is bounded is left out"
             outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
         return found, outcome
