@@ -213,12 +213,10 @@ def _read_head(page: Path) -> Rule:
 
 
 def read_page(rule: Rule) -> str:
-    """Return the Markdown page of a rule; raises ``KbnfError`` where nobody wrote it."""
+    """Return the Markdown page of a rule; raises ``OSError`` where nobody wrote it."""
     page = page_of(rule)
     if not page.exists():
-        from kbnf_core.text.errors import KbnfError
-
-        raise KbnfError(
+        raise FileNotFoundError(
             f"{rule.code} has no page: a lint has `NAME.{rule.code}.md` beside it, a reader"
             f" `text/diagnostics/pages/{rule.code}.md`"
         )
