@@ -75,6 +75,7 @@ _ABOUT = {
     "Lark": "Lark, also LLGuidance's",
     "ABNF": "the grammars of RFCs",
     "ANTLR": "ANTLR 4",
+    "EBNF": "EBNF of W3C and ISO/IEC 14977",
     "Tree sitter": "tree-sitter's grammar.json",
     "Structural tag": "XGrammar's structural tags",
     "Response template": "messages of transformers",
@@ -374,6 +375,7 @@ def _convert(
     Raises ``GrammarError`` where there is none (E503).
     """
     from kbnf_core.targets.check import diagnostic, schemas_of
+    from kbnf_core.targets.engines import ENGINES
     from kbnf_core.targets.exam import Fault
     from kbnf_core.targets.judges import replaced
     from kbnf_core.targets.process import Asked
@@ -385,7 +387,9 @@ def _convert(
     source = Source(text, name, is_json=True)
     schemas = list(schemas_of(source, language)) if language in (JSON_SCHEMA, TOOL_LIST) else []
     if not schemas:
-        raise click.UsageError(f"--for {engine} is for JSON Schemas and tools; {name} has none")
+        written = ENGINES[engine].language
+        advice = f": `--to {written}` converts a grammar" if written else ""
+        raise click.UsageError(f"--for {engine} needs a JSON Schema or tools{advice}")
     value = json.loads(text)
     asked = Asked(engine)
     changes: list[Change] = []

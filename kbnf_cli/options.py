@@ -236,6 +236,7 @@ _READ = (
     "bnf",
     "abnf",
     "antlr",
+    "ebnf",
     "json-schema",
     "structural-tag",
     "response-template",

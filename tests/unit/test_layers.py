@@ -59,6 +59,7 @@ ALLOWED: dict[str, set[str]] = {
     "languages.bnf": BASE
     | READING
     | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
+    "languages.ebnf": BASE | READING | {"automata", "ir", "conversion", "lower"},
     "languages.gbnf": BASE | READING | RULES | {"conversion", "vocab"},
     "languages.json_schema": BASE | READING | RULES | {"config"},
     "languages.lark": BASE

@@ -14,6 +14,7 @@ from kbnf_core.languages.abnf.language import ABNF
 from kbnf_core.languages.antlr.language import ANTLR
 from kbnf_core.languages.bnf.language import BNF
 from kbnf_core.languages.choice import CHOICE
+from kbnf_core.languages.ebnf.language import EBNF
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.json_schema.language import JSON_SCHEMA
 from kbnf_core.languages.lark.language import LARK
@@ -27,8 +28,8 @@ from kbnf_core.languages.tree_sitter.language import TREE_SITTER, is_tree_sitter
 from kbnf_core.text.errors import ConfigError
 
 LANGUAGES = (
-    KBNF, GBNF, BNF, LARK, ABNF, ANTLR, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA, TOOL_LIST,
-    TREE_SITTER, REGEX, CHOICE,
+    KBNF, GBNF, BNF, LARK, ABNF, ANTLR, EBNF, STRUCTURAL_TAG, RESPONSE_TEMPLATE, JSON_SCHEMA,
+    TOOL_LIST, TREE_SITTER, REGEX, CHOICE,
 )  # fmt: skip
 EXTENSIONS = tuple(language.extension for language in LANGUAGES if language.extension)
 
@@ -37,6 +38,7 @@ __all__ = [
     "ANTLR",
     "BNF",
     "CHOICE",
+    "EBNF",
     "EXTENSIONS",
     "GBNF",
     "JSON_SCHEMA",

@@ -134,10 +134,9 @@ class Subject:
             why = "the grammar is large"
             notes = [_note(reason, stops) for reason, stops in by_reason.items()]
         codes = {stop.code for stop in self._stops}
-        verb = "was" if len(codes) == 1 else "were"
         return self.reading.finding(
             "I901",
-            f"{why}, so {_listed(codes)} {verb} not looked for everywhere",
+            f"search limit reached for {_listed(codes)}: {why}",
             min(stop.span for stop in self._stops),
             notes=tuple(notes),
         )

@@ -10,7 +10,8 @@ that has a name (``NAMED``).
 Values are of all types, of unions with strings, listed, nested, with quotes, markup, letters beyond
 ASCII and line breaks inside. Left out is what has no text of its own: strings that spell another
 value of their schema, blanks around a string, and in LFM2.5, whose template escapes nothing,
-apostrophes and backslashes.
+apostrophes and backslashes. Where a template escapes letters beyond ASCII (Reka), schemas list
+none: the format has one spelling of what is listed, and a list of such tools is refused.
 """
 
 import json
@@ -115,6 +116,14 @@ def lfm(arguments: Arguments) -> str:
     return "(" + ", ".join(f"{name}={spelt(value)}" for name, value in arguments.items()) + ")"
 
 
+def python(arguments: Arguments) -> str:
+    values = (
+        (name, in_json(one) if isinstance(one, str) else repr(one))
+        for name, one in arguments.items()
+    )
+    return "(" + ", ".join(f"{name}={one}" for name, one in values) + ")"
+
+
 def cohere(arguments: Arguments) -> str:
     def element(value: Any, key: str = "") -> str:
         name = f' name="{key}"' if key else ""
@@ -157,6 +166,7 @@ NOTATIONS: Mapping[str, Callable[[Arguments], str]] = {
     "minimax_m3": minimax_m3,
     "gemma_4": gemma,
     "lfm2": lfm,
+    "llama_4": python,
 }
 """How formats write arguments that are no JSON."""
 
@@ -210,6 +220,9 @@ def scalar(random: Random, kind: str) -> Any:
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
+_LISTED = "größer"
+
+
 def schema(random: Random, depth: int = 0) -> Any:
     """Return the schema of an argument, or of a value inside of one."""
     kind = random.choice((*_SCALARS, "union", "enum", "array", "object", "array", "object"))
@@ -220,7 +233,7 @@ def schema(random: Random, depth: int = 0) -> Any:
         parts = [{"type": first}, {"type": second}]
         return {"anyOf": parts} if random.random() < 0.5 else {"type": [first, second]}
     if kind == "enum":
-        return {"enum": random.sample(["metric", "größer", 3, True, None, "a b"], 3)}
+        return {"enum": random.sample(["metric", _LISTED, 3, True, None, "a b"], 3)}
     if kind == "array":
         return {"type": "array", "items": schema(random, depth + 1)}
     if kind == "object":
@@ -299,7 +312,7 @@ def check_preset(preset: str, number: int) -> Iterator[str]:
     random = Random(preset)
     mode = "disabled" if preset == "kimi_k3" else "auto"
     for grammar, arguments in calls_of(random, preset, mode, number):
-        kept = plain(arguments) if preset == "lfm2" else arguments
+        kept = plain(arguments) if preset in ("lfm2", "llama_4") else arguments
         yield from misread(grammar, [written(preset, kept)], kept)
 
 
@@ -309,6 +322,8 @@ def calls_of(
     """Yield arguments of so many calls, with the grammar of their tool."""
     for done in range(0, number, CALLS):
         made = tool(random)
+        if '"escapes": "unicode"' in made_in:
+            made = json.loads(in_json(made).replace(_LISTED, "large"))
         grammar = Grammar.from_tools([made], tool_calls=made_in, reasoning=mode)
         for _ in range(min(CALLS, number - done)):
             yield grammar, drawn(random, made)

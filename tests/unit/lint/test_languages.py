@@ -16,6 +16,7 @@ TEXTS = {
     "GBNF": 'root ::= "a" root | "a" | "\\xe9"\nunused ::= "x"\n',
     "BNF": "<start>::='a'<start>|'a'|'\\xe9';<unused>::='x';",
     "ABNF": 'start = "a" start / "a" / "a"\nunused = "x"\n',
+    "EBNF": "start = 'a', start | 'a' | 'a'; unused = 'x';",
     "ANTLR": "grammar A; start : 'a' start | 'a' | INT; INT : [0-9]+;",
     "Lark": '// kbnf: start=start finish=eager\nstart: "a" start | "a" | /[0-9]+/\nunused: "x"\n',
 }

@@ -39,22 +39,20 @@ from kbnf_core.languages.structural_tag.models import (
     table,
 )
 from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_core.languages.structural_tag.reading import loaded
 from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 from kbnf_core.languages.tools.forms import INVALID, Tool
 from kbnf_core.languages.tools.options import of_schemas
 from kbnf_core.languages.tools.parse import ToolTag, arguments_of, as_number, refused
 from kbnf_core.languages.tools.rendering import OtherwiseError, in_process
-from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
-from kbnf_core.text.errors import ConfigError, KbnfError, ParseError, WorkLimitError
+from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
 from kbnf_core.text.json_text import objects_in
-from kbnf_core.text.limits import DEFAULT_LIMITS
 from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
-    from kbnf_core.parse.calls import CallParser
     from kbnf_core.recognise.states import StateTable
 
 _MOST_NAMED = 3
@@ -87,26 +85,16 @@ class Calls:
         """Return whether a text is one of them."""
         return self._states is not None and has_text(self._states, text)
 
-    @cached_property
-    def _parser(self) -> "CallParser":
-        from kbnf_core.parse.calls import CallParser
-
-        marked = self._reading.parsed.marked()
-        assert marked is not None  # noqa: S101 - calls of a format are marked
-        rules = translate(marked.document, START, DEFAULT_LIMITS).grammar
-        assert rules is not None  # noqa: S101 - those that are run have no errors either
-        return CallParser(rules, marked.marks, DEFAULT_LIMITS)
-
     def read(self, text: str) -> list[dict[str, Any]]:
         """Return the calls that a text of them is read as, with names and arguments."""
-        from kbnf_core.parse.calls import CallReader
+        from kbnf_core.parse.messages import MessageReader
 
-        reader = CallReader(self._parser)
-        try:
-            reader.feed(text)
-            reader.finish()
-        except ParseError:
+        marked = self._reading.parsed.marked()
+        if marked is None or marked.language is None:
             return []
+        reader = MessageReader(loaded(marked.language))
+        reader.feed(text)
+        reader.finish()
         return [each for each in reader.value if isinstance(each, dict) and "name" in each]
 
 

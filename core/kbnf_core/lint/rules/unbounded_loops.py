@@ -375,7 +375,7 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
         bound = "bound it: `{0,16}` rather than `*`, `{1,16}` rather than `+`"
     yield reading.finding(
         code,
-        f"this loop of {what} has no end",
+        f"unbounded {what}",
         span,
         notes=(f"a model may go on with {what} until it runs out of tokens",),
         helps=(bound,),
