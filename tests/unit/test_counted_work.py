@@ -29,6 +29,7 @@ from kbnf_core.convert import convert
 from kbnf_core.kbnf.printer import quote
 from kbnf_core.languages import KBNF, LARK
 from kbnf_core.languages.lark.regex import matcher, parse
+from kbnf_core.languages.response_template.message import _quoted
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import part_limit
@@ -448,7 +449,8 @@ def test_unquoted_names_are_looked_for_once() -> None:
 def test_a_pattern_of_a_template_takes_a_bounded_part_of_memory() -> None:
     """A place of a program at one of a text takes the memory of some steps."""
     pattern, problems = read_pattern("[^x]{900}y", DEFAULT_LIMITS)
-    assert pattern is not None and not problems
+    assert pattern is not None
+    assert not problems
     budget = Budget(100_000)
     with pytest.raises(WorkLimitError):
         pattern.find("a" * 2_000, 0, budget)
