@@ -118,7 +118,9 @@ cdef class Repairs:
     cdef vector[uint8_t] row_strips
     cdef vector[_Rewrite] rewrites
     cdef vector[pair[int32_t, int32_t]] matched
+    # The levels, and whether bytes are inserted or replaced at that cost.
     cdef vector[int32_t] levels
+    cdef vector[uint8_t] writes
     cdef vector[_Trial] trials
     cdef priority_queue[pair[int64_t, int32_t]] front
     # The nodes: how often each was reached, and by which texts where several are wanted.
@@ -159,7 +161,7 @@ cdef class Repairs:
         self._lead_on(lead)
 
     cdef int _learn_weights(self, weights) except -1:
-        cdef ordered_set[int32_t] levels
+        cdef ordered_set[int32_t] levels, writes
         cdef int32_t byte, cost
         memset(self.sizes, 0, sizeof(self.sizes))
         for byte in range(256):
@@ -192,11 +194,14 @@ cdef class Repairs:
             levels.insert(cost + _REPLACED)
         self.growth = min(self.within, self.inserted[_BLANK], self.inserted[_SIGN])
         self.growth = min(self.growth, self.closed, self.chosen)
+        writes = levels
         for row in weights.rewrites:
             self.row_costs.push_back(_thousandths(row.cost))
             self.row_strips.push_back(row.strips)
             levels.insert(self.row_costs.back())
         self.levels.assign(levels.begin(), levels.end())
+        for cost in self.levels:
+            self.writes.push_back(writes.count(cost))
         return 0
 
     cdef int _cut_text(self) except -1:
@@ -464,6 +469,7 @@ cdef class Repairs:
     cdef int _try_edits(self, _Trial step) except -1:
         """Note the edits of a node that cost as much as its level says."""
         cdef int32_t level = self.levels[step.which]
+        cdef bint writes = self.writes[step.which]
         cdef uint8_t facts = self._facts(step.state)
         cdef _Trial edit = step
         step.which += 1
@@ -472,7 +478,7 @@ cdef class Repairs:
         edit.chosen = edit.lost = False
         if edit.position < self.size:
             self._try_to_change(edit, level, facts)
-        if not (self.is_eager and self.explorer.completions[edit.state]):
+        if writes and not (self.is_eager and self.explorer.completions[edit.state]):
             self._try_to_write(edit, level, facts)
         return 0
 
@@ -483,7 +489,7 @@ cdef class Repairs:
         cdef pair[int32_t, int32_t] rows
         edit.kind, edit.which = _DELETE, unit
         cost = self._cost_without(edit, facts)
-        if self._joins(edit):
+        if self._joins(edit.position):
             # Two words become one; only where the grammar forces that is it no other word.
             edit.chosen = not facts & _IS_FORCED
             cost = self._beyond(edit, max(cost, self.joined)) if edit.chosen else cost
@@ -493,7 +499,7 @@ cdef class Repairs:
         cost = self._beyond(edit, self.content if facts & _IS_FREE else self.swapped)
         if level == cost and other < self.size:
             edit.kind, edit.which = _SWAP, unit + self.units[other]
-            edit.chosen = not facts & _IS_FORCED and self._are_digits(edit.position)
+            edit.chosen = not facts & _IS_FORCED and self._makes_word(edit.position, other)
             if unit != self.units[other] or memcmp(here, here + unit, unit):
                 self._push_edit(edit, level)
         edit.kind, edit.chosen = _REWRITE, False
@@ -518,17 +524,16 @@ cdef class Repairs:
             rows.second = <int32_t> self.rewrites.size()
         return rows[0]
 
-    cdef bint _joins(self, _Trial& step) noexcept:
+    cdef bint _joins(self, int32_t at) noexcept:
         """Tell whether a character is between two words."""
-        cdef int32_t at = step.position
-        return self.kinds[self.data[at]] != _WORD and at > 0 and self._is_word_at(at - 1) \
+        return 0 < at < self.size and not self._is_word_at(at) and self._is_word_at(at - 1) \
             and self._is_word_at(at + 1)
 
-    cdef bint _are_digits(self, int32_t position) noexcept:
-        """Tell whether two characters are parts of a word, and one is a digit."""
-        return self._is_word_at(position) and self._is_word_at(position + 1) and (
-            48 <= self.data[position] <= 57 or 48 <= self.data[position + 1] <= 57
-        )
+    cdef bint _makes_word(self, int32_t at, int32_t other) noexcept:
+        """Tell whether two characters that are swapped join words, or change a number."""
+        if self._is_word_at(at) and self._is_word_at(other):
+            return 48 <= self.data[at] <= 57 or 48 <= self.data[other] <= 57
+        return self._joins(at) or self._joins(other)
 
     cdef bint _is_word_at(self, int32_t position) noexcept:
         return position < self.size and self.kinds[self.data[position]] == _WORD

@@ -97,11 +97,17 @@ class Repair:
 
 
 class Judge:
-    """Judges, completes and repairs texts by one grammar's automaton over bytes."""
+    """Judges, completes and repairs texts by one grammar's automaton over bytes.
 
-    def __init__(self, automata: TokenAutomata, finish: Finish, limits: Limits) -> None:
+    ``language`` is the name of the language in which the grammar is written.
+    """
+
+    def __init__(
+        self, automata: TokenAutomata, finish: Finish, limits: Limits, language: str
+    ) -> None:
         self._automaton = automata.renew(_bytes(), finish)
         self._limits = limits
+        self._language = language
 
     def status(self, data: bytes) -> Status:
         """Return whether a text fits, was cut, or is wrong."""
@@ -119,7 +125,9 @@ class Judge:
 
     @property
     def weights(self) -> Weights:
-        """The table for the grammar: JSON's where its texts begin as those of JSON do."""
+        """The table for the grammar: JSON's where its texts are JSON, or begin as JSON does."""
+        if self._language in _OF_JSON:
+            return JSON
         states = self._automaton.masks.states
         live = np.flatnonzero(np.isin(states.tables.classes, states.live_classes(states.initial)))
         first = set(live.tolist()) - set(b" \t\r\n")
@@ -127,14 +135,16 @@ class Judge:
         return JSON if begins_so else ANY
 
     def repairs(
-        self, data: bytes, most: float, best: int, weights: Weights, *, invent: bool
+        self, data: bytes, most: float, best: int, weights: Weights | None, *, invent: bool
     ) -> Iterator[Repair]:
         """Yield the nearest texts, at most ``best``, that cost at most ``most``.
 
+        Without ``weights`` the table of ``self.weights`` is used.
         Raises ``WorkLimitError`` where the search takes too long to find the first, and ends where
         it takes too long to find another one.
         """
         status = self.status(data)
+        weights = weights or self.weights
         automaton, work = self._automaton, self._limits.work // _WORK
         states = automaton.masks.states
         spelled = np.zeros(256, np.uint8)
@@ -185,7 +195,7 @@ class Judge:
             lost = before if loses or kind in (LEAD, TRAIL) else b""
             if kind == REWRITE and not after:
                 name = "strip" if loses else "delete"
-            if name == "strip" and _WORD.search(before) is None:
+            if kind in (LEAD, TRAIL) and _WORD.search(before) is None:
                 lost = b""
             edits.append(Edit(name, start, end, before, after, price, chosen, lost))
         edits = _named_empty(data, edits)
@@ -213,6 +223,10 @@ class Judge:
         is_over = automaton.rule.ends_at_bytes and states.explorer.completes(state)
         live = [] if is_over else states.live_classes(state)
         return ParseError(data, read, byte_ranges(np.isin(states.tables.classes, live)))
+
+
+_OF_JSON = {"JSON Schema", "Tool list", "Structural tag"}
+"""Languages whose texts are JSON, or have JSON in them."""
 
 
 @cache

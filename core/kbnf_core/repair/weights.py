@@ -172,7 +172,7 @@ def _quoted(match: re.Match[bytes]) -> bytes:
 def _plain(match: re.Match[bytes]) -> bytes:
     r"""Return the character of an escape like ``\u00e9`` as JSON spells it without."""
     text = json.loads(b'"' + match[0] + b'"')
-    return json.dumps(text, ensure_ascii=False).encode("utf-8", "replace")[1:-1]
+    return json.dumps(text, ensure_ascii=False).encode()[1:-1]
 
 
 _BLANKS = (
@@ -211,6 +211,11 @@ _NOT_QUOTED = rb"(?!\xe2\x80[\x98-\x9f]|\xc2\xb4)"
 
 _COMMENT = rb"(?:(?<![/:])//|(?<![^\s,{}\[\]])#)"
 
+_CODE_POINT = (
+    rb"\\u(?:(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
+    rb"|[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2})"
+)
+
 JSON = replace(
     ANY,
     words=b".+-\\",
@@ -244,7 +249,9 @@ JSON = replace(
         _outside(rb"(?<![\w.])\+(?=[\d.])", b"", 0.4),
         _outside(rb"(?<![\w.])0+(?=\d)", b"", 0.4),
         _outside(rb"(?<=\d)_(?=\d)", b"", 0.4),
-        # Quotes in strings: those that are likely to begin or to end one are dearer.
+        # Quotes in strings: those between two words that both have quotes are the cheapest, those
+        # that are likely to begin or to end a string the dearest.
+        Rewrite(rb'(?<=\w)"(?=\s"\w)|(?<=\w"\s)"(?=\w)', rb'\\"', 0.42, INSIDE),
         Rewrite(rb'(?<![{\[])"(?!\s{0,99}[,:}\]])', rb'\\"', 0.7, INSIDE),
         Rewrite(rb'(?<=[{\[])"|"(?=\s{0,99}[,:}\]])', rb'\\"', 0.9, INSIDE),
         # What else has to be escaped in strings, and what must not be.
@@ -254,16 +261,16 @@ JSON = replace(
         Rewrite(rb"\t", rb"\\t", 0.4, INSIDE),
         Rewrite(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", _escaped, 0.7, INSIDE),
         Rewrite(rb"\\(?=['`/])", b"", 0.2, INSIDE),
-        Rewrite(rb"(?:\\u[0-9A-Fa-f]{4}){1,2}", _plain, 0.2, INSIDE),
+        Rewrite(_CODE_POINT, _plain, 0.2, INSIDE),
         Rewrite(rb"\\(?:u[0-9A-Fa-f]{0,3})?\Z", b"", 0.2, INSIDE, strips=True),
         # JSON that is itself in a string.
         Rewrite(rb'\\{1,9}"', b'"', 0.4),
         Rewrite(rb'\\{2,9}"', rb'\\"', 0.4, INSIDE),
         _outside(rb"\\{1,9}[nrt]", b" ", 0.6),
-        # Commas before a closing bracket, ellipses, and strings that are put together with +.
+        # Commas before a closing bracket, and between strings; ellipses.
+        _outside(rb"(?<=\")\s{1,99}(?=\")", rb",\g<0>", 0.8),
         _outside(rb",(?=\s{0,99}[}\]])", b"", 0.6),
         _outside(rb",?\s{0,99}(?:\.\.\.|\xe2\x80\xa6)", b"", 0.6),
-        Rewrite(rb"""\"\s{0,99}\+\s{0,99}\"|'\s{0,99}\+\s{0,99}'""", b"", 0.6, INSIDE, strips=True),
         # Parentheses: lists, groups, and calls like ObjectId("5").
         _outside(rb"\(", b"[", 0.4),
         _outside(rb"\)", b"]", 0.2),
