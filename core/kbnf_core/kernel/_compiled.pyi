@@ -180,6 +180,7 @@ REWRITE: int
 LEAD: int
 CLOSE: int
 TRAIL: int
+STRIPPED: int
 
 class Repairs:
     is_cut: bool
@@ -202,7 +203,7 @@ class Repairs:
         invents: bool,
         is_begun: bool,
     ) -> None: ...
-    def next(self) -> tuple[int, list[tuple[int, int, int, bytes, bool, bool, int]], int] | None: ...
+    def next(self) -> tuple[int, list[tuple[int, int, int, bytes, bool, int, int]], int] | None: ...
     def chooses(self, state: int, data: bytes) -> bool: ...
 
 class TokenGroups:

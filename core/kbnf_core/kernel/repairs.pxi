@@ -31,8 +31,8 @@
 # quotes: after a quote anything is text. So one that is inserted where the state is not free,
 # before what is no letter or digit, costs more than others.
 #
-# Edits of a node are tried by cost, level by level, and what an edit leads to is found when its
-# turn comes, so that few states are made. Of ways that cost the same the one with the latest edits
+# Edits of a node are tried by cost, level by level (rewrites at the first), and what an edit leads to
+# is found when its turn comes, so that few states are made. Of ways that cost the same the one with the latest edits
 # is first: ranks are the cost and, in the low 32 bits, the sum of how far edits are from the end of
 # the text.
 
@@ -49,6 +49,8 @@ cdef enum:
     # The edges of a node: the last edit but deletions was none of these; it was an insertion, or
     # there was none; it deleted the text before.
     _NO_EDGE = 0, _INSERTED = 1, _LED = 2
+    # What an edit loses of the text, if anything: data, or text beside the data.
+    _LOST = 1, _STRIPPED = 2
     _RANK_SHIFT = 32
     # In thousandths: what replacing costs beyond the dearer of deleting and inserting; what a byte
     # costs of what is around a text; what closing a text costs at most.
@@ -56,6 +58,7 @@ cdef enum:
 
 INSERT, DELETE, REPLACE, SWAP, REWRITE = _INSERT, _DELETE, _REPLACE, _SWAP, _REWRITE
 LEAD, CLOSE, TRAIL = _LEAD, _CLOSE, _TRAIL
+STRIPPED = _STRIPPED
 
 
 cdef struct _Trial:
@@ -75,10 +78,11 @@ cdef struct _Trial:
 
 
 cdef struct _Rewrite:
-    # ``taken``: the bytes of the text in whose place it is; ``row``: its number in the table.
+    # ``taken``: the bytes of the text in whose place it is; ``loses``: data is lost.
     string written
     int32_t taken
-    int32_t row
+    int32_t cost
+    uint8_t loses
 
 
 cdef class Repairs:
@@ -111,16 +115,15 @@ cdef class Repairs:
     cdef int32_t deleted[3]
     cdef int32_t forced, within, chosen, content, swapped, around, closed, opened, growth
     cdef int32_t joined, marker, initial
-    # Rewrites: the costs of the rows; those that match, and for each position, outside and inside
-    # of free text, the first of them and the one after the last.
+    # Rewrites: by row the costs of one and of each byte, and whether data is lost; those that match;
+    # and for each position, outside and inside of free text, the first and the one after the last.
     cdef tuple rewriters
     cdef vector[int32_t] row_costs
-    cdef vector[uint8_t] row_strips
+    cdef vector[int32_t] row_each
+    cdef vector[uint8_t] row_loses
     cdef vector[_Rewrite] rewrites
     cdef vector[pair[int32_t, int32_t]] matched
-    # The levels, and whether bytes are inserted or replaced at that cost.
     cdef vector[int32_t] levels
-    cdef vector[uint8_t] writes
     cdef vector[_Trial] trials
     cdef priority_queue[pair[int64_t, int32_t]] front
     # The nodes: how often each was reached, and by which texts where several are wanted.
@@ -161,7 +164,7 @@ cdef class Repairs:
         self._lead_on(lead)
 
     cdef int _learn_weights(self, weights) except -1:
-        cdef ordered_set[int32_t] levels, writes
+        cdef ordered_set[int32_t] levels
         cdef int32_t byte, cost
         memset(self.sizes, 0, sizeof(self.sizes))
         for byte in range(256):
@@ -194,14 +197,14 @@ cdef class Repairs:
             levels.insert(cost + _REPLACED)
         self.growth = min(self.within, self.inserted[_BLANK], self.inserted[_SIGN])
         self.growth = min(self.growth, self.closed, self.chosen)
-        writes = levels
         for row in weights.rewrites:
             self.row_costs.push_back(_thousandths(row.cost))
-            self.row_strips.push_back(row.strips)
-            levels.insert(self.row_costs.back())
+            self.row_each.push_back(_thousandths(row.each))
+            self.row_loses.push_back(_STRIPPED if row.strips else row.each > 0)
+        # Rewrites are tried at the first level, whatever they cost.
+        if not self.row_costs.empty():
+            levels.insert(min(self.row_costs))
         self.levels.assign(levels.begin(), levels.end())
-        for cost in self.levels:
-            self.writes.push_back(writes.count(cost))
         return 0
 
     cdef int _cut_text(self) except -1:
@@ -223,7 +226,7 @@ cdef class Repairs:
 
         That is: what it costs in thousandths, its edits in order, and the state after it. An edit:
         its kind, the span of bytes that it takes the place of, what is there then, whether that was
-        chosen, whether data was lost, and what all edits up to this one cost.
+        chosen, what was lost, and what all edits up to this one cost.
         """
         cdef int32_t number
         self.ends._acquire()
@@ -269,9 +272,7 @@ cdef class Repairs:
                     end = self.size
                 total = step.before >> _RANK_SHIFT
                 written = self._written(step)
-                found.append(
-                    (step.kind, start, end, written, step.chosen != 0, step.lost != 0, total)
-                )
+                found.append((step.kind, start, end, written, step.chosen != 0, step.lost, total))
             at = step.parent
         found.reverse()
         return cost, found, self.trials[number].state
@@ -469,7 +470,6 @@ cdef class Repairs:
     cdef int _try_edits(self, _Trial step) except -1:
         """Note the edits of a node that cost as much as its level says."""
         cdef int32_t level = self.levels[step.which]
-        cdef bint writes = self.writes[step.which]
         cdef uint8_t facts = self._facts(step.state)
         cdef _Trial edit = step
         step.which += 1
@@ -477,16 +477,17 @@ cdef class Repairs:
             self._push(step, self.levels[step.which], self.size - step.position)
         edit.chosen = edit.lost = False
         if edit.position < self.size:
+            if step.which == 1:
+                self._try_to_rewrite(edit, facts)
             self._try_to_change(edit, level, facts)
-        if writes and not (self.is_eager and self.explorer.completions[edit.state]):
+        if not (self.is_eager and self.explorer.completions[edit.state]):
             self._try_to_write(edit, level, facts)
         return 0
 
     cdef int _try_to_change(self, _Trial edit, int32_t level, uint8_t facts) except -1:
-        """Try to delete, to swap and to rewrite."""
-        cdef int32_t unit = self.units[edit.position], i, other = edit.position + unit, cost
+        """Try to delete and to swap."""
+        cdef int32_t unit = self.units[edit.position], other = edit.position + unit, cost
         cdef const uint8_t* here = self.data + edit.position
-        cdef pair[int32_t, int32_t] rows
         edit.kind, edit.which = _DELETE, unit
         cost = self._cost_without(edit, facts)
         if self._joins(edit.position):
@@ -502,25 +503,29 @@ cdef class Repairs:
             edit.chosen = not facts & _IS_FORCED and self._makes_word(edit.position, other)
             if unit != self.units[other] or memcmp(here, here + unit, unit):
                 self._push_edit(edit, level)
-        edit.kind, edit.chosen = _REWRITE, False
+        return 0
+
+    cdef int _try_to_rewrite(self, _Trial edit, uint8_t facts) except -1:
+        cdef pair[int32_t, int32_t] rows
+        cdef int32_t i
+        edit.kind = _REWRITE
         rows = self._rewrites_at(edit.position, facts & _IS_FREE != 0)
         for i in range(rows.first, rows.second):
-            cost = self.row_costs[self.rewrites[i].row]
-            if self._beyond(edit, cost) == level:
-                edit.which, edit.lost = i, self.row_strips[self.rewrites[i].row]
-                self._push_edit(edit, level)
+            edit.which, edit.lost = i, self.rewrites[i].loses
+            self._push_edit(edit, self._beyond(edit, self.rewrites[i].cost))
         return 0
 
     cdef pair[int32_t, int32_t] _rewrites_at(self, int32_t position, bint is_free) except *:
         """The rewrites that match at a position; none adds more bytes than its cost pays for."""
         cdef pair[int32_t, int32_t]* rows = &self.matched[2 * position + is_free]
-        cdef int32_t added
+        cdef int32_t taken, cost
         if rows.first == UNKNOWN:
             rows.first = <int32_t> self.rewrites.size()
             for row, end, written in self.rewriters[is_free].at(position):
-                added = <int32_t> len(written) - (<int32_t> end - position)
-                if added * self.growth <= self.row_costs[row]:
-                    self.rewrites.push_back(_Rewrite(written, <int32_t> end - position, row))
+                taken = <int32_t> end - position
+                cost = self.row_costs[row] + taken * self.row_each[row]
+                if (<int32_t> len(written) - taken) * self.growth <= cost:
+                    self.rewrites.push_back(_Rewrite(written, taken, cost, self.row_loses[row]))
             rows.second = <int32_t> self.rewrites.size()
         return rows[0]
 
@@ -580,7 +585,7 @@ cdef class Repairs:
         cdef uint8_t byte_class = self.explorer.classes[byte]
         cdef bint fits = self.explorer.row_of(step.state)[byte_class] != DEAD
         cdef bint is_content = fits and self._is_content(step.state, byte_class, facts)
-        step.lost = is_content or self.kinds[byte] == _WORD
+        step.lost = _LOST * (is_content or self.kinds[byte] == _WORD)
         if is_content or (fits and step.lost):
             return self._beyond(step, self.content)
         return self._beyond(step, self.deleted[self.kinds[byte]])

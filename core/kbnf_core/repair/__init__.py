@@ -18,7 +18,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kbnf_core.config import Finish
-from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, REPLACE, REWRITE, SWAP, TRAIL
+from kbnf_core.kernel import CLOSE, DELETE, INSERT, LEAD, REPLACE, REWRITE, STRIPPED, SWAP, TRAIL
 from kbnf_core.kernel import Repairs as Search
 from kbnf_core.mask.completion import Completion, readable_bytes, shortest_completion
 from kbnf_core.mask.token_automaton import TokenAutomata
@@ -29,7 +29,7 @@ from kbnf_core.text.errors import EngineError, ParseError, Status, WorkLimitErro
 from kbnf_core.text.limits import Limits
 from kbnf_core.vocab.vocabulary import Vocabulary
 
-Step: TypeAlias = tuple[int, int, int, bytes, bool, bool, int]
+Step: TypeAlias = tuple[int, int, int, bytes, bool, int, int]
 Way: TypeAlias = tuple[int, list[Step], int]
 """What the search returns: see ``kernel/repairs.pxi``."""
 
@@ -194,7 +194,7 @@ class Judge:
             before, name = data[start:end], _NAMES[kind]
             lost = before if loses or kind in (LEAD, TRAIL) else b""
             if kind == REWRITE and not after:
-                name = "strip" if loses else "delete"
+                name = "strip" if loses == STRIPPED else "delete"
             if kind in (LEAD, TRAIL) and _WORD.search(before) is None:
                 lost = b""
             edits.append(Edit(name, start, end, before, after, price, chosen, lost))

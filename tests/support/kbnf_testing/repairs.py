@@ -37,6 +37,7 @@ WEIGHTS = (
             Rewrite(rb"(?<!b)b{1,3}", rb'"\g<0>"', 0.6, OUTSIDE),
             Rewrite(rb"[a<]", rb",\g<0>", 0.3, INSIDE),
             Rewrite(b",", b"", 0.4, INSIDE),
+            Rewrite(rb"[a-b]{2,3}", b"", 0.5, OUTSIDE, each=0.1),
             Rewrite(b"x", b"11111", 0.4),
         ),
     ),
@@ -115,7 +116,12 @@ class Judge:
         """Return the cost of the nearest text, ``NEVER`` if it is above ``most``."""
         self._text, self._best = text, most + 1
         self._rewrites = [
-            (re.compile(each.pattern), each.written, _thousandths(each.cost), each.where)
+            (
+                re.compile(each.pattern),
+                each.written,
+                (_thousandths(each.cost), _thousandths(each.each)),
+                each.where,
+            )
             for each in self._weights.rewrites
         ]
         lead = self._beyond(b"", 0, _thousandths(self._weights.around))
@@ -186,10 +192,11 @@ class Judge:
 
     def _matches(self, beginning: bytes, at: int, is_free: bool) -> list[tuple[bytes, int, int]]:
         found: list[tuple[bytes, int, int]] = []
-        for pattern, written, price, where in self._rewrites:
+        for pattern, written, prices, where in self._rewrites:
             match = pattern.match(self._text, at)
             if where == (OUTSIDE if is_free else INSIDE) or match is None:
                 continue
+            price = prices[0] + prices[1] * len(match[0])
             text = written(match) if callable(written) else match.expand(written)
             if match.end() > at and (len(text) - len(match[0])) * self._least_growth() <= price:
                 found.append((text, match.end(), self._beyond(beginning, at, price)))

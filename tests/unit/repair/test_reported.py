@@ -2,7 +2,7 @@ r"""Repairs of the faults that people report, by their kinds.
 
 The kinds are those of the issues and tests of json_repair and jsonrepair: quotes inside of strings,
 numbers, comments, escapes, text around JSON, and JSON in other notations. The texts were written
-for this project. ``python -m benchmarks.reported CASES`` judges the cases of files.
+for this project.
 """
 
 import json
