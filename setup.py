@@ -2,8 +2,8 @@
 
 It is also the build backend that pyproject.toml names (PEP 517): that of setuptools, which needs
 the wheel ``ziglang`` besides where no C++ compiler is found, and compiles with the one that is in
-it. Where nothing compiles, Python's headers are missing say, the package is installed without the
-compiled modules, and the log of the build says so; with ``CXX=false`` nothing is tried.
+it. Where nothing compiles, because Python's headers are missing for example, the build fails and
+names the remedies; ``KBNF_PURE=1`` builds the package without the compiled modules.
 
 ``KBNF_KERNEL_CHECKS`` asks for a slower kernel that watches itself, for the robustness tests:
 ``bounds`` checks every index (Cython's and the C++ library's), ``asan`` is for AddressSanitizer
@@ -26,10 +26,12 @@ from setuptools import Extension, build_meta, setup
 from setuptools.build_meta import *  # noqa: F403 - the other hooks are as they are
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
+from setuptools.errors import BaseError, CCompilerError
 
 KERNELS = ("automata._automata", "kernel._compiled", "lower._lowering")
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 CHECKS = os.environ.get("KBNF_KERNEL_CHECKS", "none")
+IS_PURE = os.environ.get("KBNF_PURE", "0") not in ("", "0")
 COMPILER_FLAGS = {
     "none": ["-g0"],
     "bounds": ["-O2", "-g1", "-D_GLIBCXX_ASSERTIONS"],
@@ -55,7 +57,8 @@ def has_compiler() -> bool:
 def compiler_wheels() -> list[str]:
     """Return the wheel that has a compiler where there is none, and there is such a wheel."""
     machines = ZIG_PLATFORMS.get(platform.system(), ())
-    return [ZIG] if platform.machine() in machines and not has_compiler() else []
+    is_missing = not IS_PURE and not has_compiler()
+    return [ZIG] if is_missing and platform.machine() in machines else []
 
 
 def get_requires_for_build_wheel(settings: dict | None = None) -> list[str]:
@@ -67,6 +70,13 @@ def get_requires_for_build_editable(settings: dict | None = None) -> list[str]:
     """Return what building an editable wheel needs."""
     return [*build_meta.get_requires_for_build_editable(settings), *compiler_wheels()]
 
+
+REMEDY = """\
+error: the engine of kbnf could not be compiled (the reason is above).
+Most often Python's headers (python3-dev, python3-devel) or a C++ compiler are missing.
+KBNF_PURE=1 in the environment of this command installs kbnf without its engine: it reads, checks,
+formats and converts grammars, and has no masks.
+"""
 
 SHIPPED = Path("kbnf_core", "shipped_files")
 """Where ``kbnf_core/shipped.py`` looks for what lies beside the packages in a checkout."""
@@ -98,7 +108,7 @@ class BuildKernels(build_ext):
             self.build_lib = str(Path("build", folder))
 
     def run(self) -> None:
-        """Compile, with the compiler of the wheel where there is no other; say what failed."""
+        """Compile, with the compiler of the wheel where there is no other; fail with the remedy."""
         if compiler_wheels() and find_spec("ziglang") is not None:
             # Without a name for the processor it compiles for the one at hand.
             command = [sys.executable, "-m", "ziglang", "c++", "-mcpu=baseline"]
@@ -106,17 +116,10 @@ class BuildKernels(build_ext):
             for each in self.extensions:
                 # Its C++ library, which it links statically, comes with all that debuggers read.
                 each.extra_link_args.append("-s")
-        super().run()
-        missing = [each.name for each in self.extensions if not self._is_built(each)]
-        if missing:
-            self.warn(
-                f"NOT BUILT: {', '.join(missing)}. This installation has no masks and no states;"
-                " it reads, checks, formats and converts. Above stands why; most often Python's"
-                " headers (python3-dev, python3-devel) or a C++ compiler are missing."
-            )
-
-    def _is_built(self, extension: Extension) -> bool:
-        return Path(self.build_lib, self.get_ext_filename(extension.name)).exists()
+        try:
+            super().run()
+        except (BaseError, CCompilerError) as error:
+            raise SystemExit(f"{error}\n\n{REMEDY}") from error
 
 
 def kernel(name: str) -> Extension:
@@ -131,8 +134,6 @@ def kernel(name: str) -> Extension:
         extra_link_args=SANITIZERS if CHECKS == "asan" else [],
         language="c++",
         depends=["setup.py", *sorted(glob(str(Path(source).with_name("*.px[id]"))))],
-        # Where it cannot be built the package still installs, and says what it cannot do.
-        optional=CHECKS == "none",
     )
 
 
@@ -158,7 +159,7 @@ def translated(kernels: list[Extension]) -> list[Extension]:
 
 def main() -> None:
     """Run setuptools."""
-    kernels = translated([kernel(name) for name in KERNELS])
+    kernels = [] if IS_PURE else translated([kernel(name) for name in KERNELS])
     setup(
         ext_modules=kernels,
         cmdclass={"build_ext": BuildKernels, "build_py": BuildPackages},
@@ -169,7 +170,7 @@ def main() -> None:
             ("share/zsh/site-functions", ["completions/_kbnf"]),
             ("share/fish/vendor_completions.d", ["completions/kbnf.fish"]),
         ],
-        options={"build_ext": {"parallel": len(kernels)}},
+        options={"build_ext": {"parallel": len(kernels) or None}},
     )
 
 

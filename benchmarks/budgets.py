@@ -10,6 +10,9 @@ With a folder like maskbench's, masks are timed whole: one random text for each 
 being those that the budget leaves, and at each position the mask of an engine with the budget and
 that of one without, each of a grammar of its own that nobody has used.
 
+With ``--asked`` the least budget of each schema is compared with the tokens of its shortest
+completion, for the three ways to finish.
+
 With ``--texts N`` as many random texts of the schemas are written with such budgets, and counted
 are those that get stuck or are not over in time. How much earlier than need be texts end,
 ``PYTHONPATH=tests/support python -m kbnf_testing.budgets`` finds out by a search.
@@ -30,7 +33,7 @@ import numpy as np
 from benchmarks.drawn import default_cases
 from benchmarks.maskbench import Case
 from benchmarks.vocabulary import read_setting
-from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core import Engine, Finish, Grammar, Vocabulary, load_vocabulary
 from kbnf_core.mask.bits import ids_of
 from kbnf_core.mask.masks import state_at
 from kbnf_core.text.errors import KbnfError
@@ -145,6 +148,32 @@ def report_beside(folder: Path, limit: int, seed: int) -> None:
             )
 
 
+def report_asked(folder: Path, limit: int, seed: int, vocabulary: Vocabulary) -> None:
+    """Print how the budgets that are asked for compare with shortest completions."""
+    cases = list(islice(default_cases(folder, seed), limit))
+    print(
+        f"{'finish':7} {'schemas':>7}  within 1.3 times the tokens and 3 more; ratio: p50, largest"
+    )
+    for finish in Finish:
+        ratios, within = [], 0
+        for case in cases:
+            try:
+                grammar = Grammar.from_json_schema(case.schema)
+                engine = Engine(grammar, vocabulary, finish=finish, ahead=False)
+                tokens = engine.shortest_completion().tokens
+            except (KbnfError, OverflowError):
+                continue
+            if tokens is None:
+                continue
+            asked = engine._automaton.nearest_end.least(engine._position)
+            needed = len(tokens) + (finish is Finish.EOS)
+            ratios.append(asked / max(1, needed))
+            within += asked <= 1.3 * needed + 3
+        share, median = within / max(1, len(ratios)), np.median(ratios or [0])
+        shown = f"{within:6} ({share:.1%}); {median:.2f}, {max(ratios, default=0):.2f}"
+        print(f"{finish.value:7} {len(ratios):7}  {shown}")
+
+
 def report_texts(folder: Path, limit: int, seed: int, number: int) -> None:
     """Print how many of so many texts got stuck, or were not over in time."""
     vocabulary = read_setting().vocabulary
@@ -169,10 +198,10 @@ def report_texts(folder: Path, limit: int, seed: int, number: int) -> None:
 
 def _with_ends(cases: Iterable[Case], vocabulary: Vocabulary) -> Iterator[tuple[Engine, int]]:
     """Yield the engines of schemas that are over soon, with the fewest tokens that are known."""
-    for case in cases:
+    for case, finish in zip(cases, cycle(Finish), strict=False):
         try:
             grammar = Grammar.from_json_schema(case.schema)
-            engine = Engine(grammar, vocabulary, finish="eos", ahead=False)
+            engine = Engine(grammar, vocabulary, finish=finish, ahead=False)
         except (KbnfError, OverflowError):
             continue
         least = engine._automaton.nearest_end.least(engine._position)
@@ -184,9 +213,26 @@ def _with_ends(cases: Iterable[Case], vocabulary: Vocabulary) -> Iterator[tuple[
 @click.argument("folder", type=click.Path(exists=True, path_type=Path), required=False)
 @click.option("--limit", default=200, help="Most files of a folder.")
 @click.option("--seed", default=1, help="Which texts.")
+@click.option("--asked", is_flag=True, help="Compare the least budgets with completions.")
+@click.option(
+    "--vocab",
+    type=click.Path(exists=True, path_type=Path),
+    help="With `--asked`: a file instead of tekken.",
+)
 @click.option("--texts", type=int, help="Write so many texts of the folder's schemas instead.")
-def main(folder: Path | None, limit: int, seed: int, texts: int | None) -> None:
+def main(
+    folder: Path | None,
+    limit: int,
+    seed: int,
+    asked: bool,
+    vocab: Path | None,
+    texts: int | None,
+) -> None:
     """Time what budgets add to steps, bindingly and far away."""
+    if folder is not None and asked:
+        vocabulary = load_vocabulary(vocab) if vocab else read_setting().vocabulary
+        report_asked(folder, limit, seed, vocabulary)
+        return
     if folder is not None and texts is not None:
         report_texts(folder, limit, seed, texts)
         return

@@ -196,11 +196,11 @@ class Outcome:
         said = [f"{name} {version} ({how})" for name, version, how in survey.targets
                 if name in answered]  # fmt: skip
         if said:
-            self.console.note(f"asked: {'; '.join(said)}")
+            self.console.note(f"checked with {'; '.join(said)}")
         rest = [name for name, _, _ in survey.targets if name not in answered]
         if rest:
             why = "errors, or a grammar that cannot be written in the engine's language"
-            self.console.note(f"not asked: {', '.join(rest)} ({why})")
+            self.console.note(f"not checked with {', '.join(rest)} ({why})")
 
     def _fixable(self, diagnostics: Sequence[Diagnostic]) -> frozenset[int]:
         """Return what ``--fix`` would mend; where it has been at work, what is left it cannot."""
@@ -249,8 +249,8 @@ def _survey(reports: Sequence[Report]) -> Survey:
 
 def _matrix(survey: Survey) -> Segments:
     """Return a line for each file or tool, with a column for each target, if there are several."""
-    names = [name for name, _, _ in survey.targets]
-    if len(names) < 2 or not survey.rows:
+    names = list(dict.fromkeys(target for _, _, target, _ in survey.rows))
+    if len(names) < 2:
         return []
     verdicts: dict[str, dict[str, str]] = {}
     is_one = len({path for path, *_ in survey.rows}) == 1
@@ -259,6 +259,8 @@ def _matrix(survey: Survey) -> Segments:
         verdicts.setdefault(visible(title), {})[target] = verdict
     width = max(map(len, verdicts))
     widths = {name: max(len(name), len("refuses")) for name in names}
+    for *_, target, verdict in survey.rows:
+        widths[target] = max(widths[target], len(verdict))
     lines = [" ".join((" " * width, *(f"{name:<{widths[name]}}" for name in names))).rstrip()]
     for title, by_target in verdicts.items():
         cells = (f"{by_target.get(name, '-'):<{widths[name]}}" for name in names)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import click
 
@@ -24,13 +24,9 @@ from kbnf_cli.store import Filling, artifact_text, fill, table_text
 from kbnf_core.languages import EXTENSIONS
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, KbnfError
-from kbnf_core.text.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kbnf_core import Vocabulary
-    from kbnf_core.artifact.precompute import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,38 +36,29 @@ class CompileInputs(Inputs, FileInputs):
     reads_several = True
 
 
-class Compiled(NamedTuple):
-    """What was lost in converting a grammar to KBNF, and what was left to be made at run time."""
-
-    losses: tuple[Diagnostic, ...]
-    left: str = ""
-
-
 class _Task:
     """Compiles one grammar after the other; sent to worker processes, so it holds values only."""
 
-    def __init__(self, inputs: Inputs, lossy: bool, ahead: "Mapping[str, int]") -> None:
+    def __init__(self, inputs: Inputs, lossy: bool) -> None:
         self._inputs = inputs
         self._lossy = lossy
-        self._ahead = ahead
         self._vocabulary: Vocabulary | None = None
 
-    def __call__(self, job: tuple[Path, Path]) -> "KbnfError | OSError | Compiled":
-        """Compile a grammar to a file; return what was in the way, or what was made."""
+    def __call__(self, job: tuple[Path, Path]) -> KbnfError | OSError | tuple[Diagnostic, ...]:
+        """Compile a grammar to a file; return its losses, or the error."""
         try:
-            return self.compile(*job, None)
+            return self.compile(*job)
         except (KbnfError, OSError) as error:
             return error
 
-    def compile(self, grammar: Path, out: Path, progress: "Progress | None") -> Compiled:
-        """Compile a grammar to a file; return what was lost, and what was left to be made."""
+    def compile(self, grammar: Path, out: Path) -> tuple[Diagnostic, ...]:
+        """Compile a grammar to a file; return its losses."""
         from kbnf_core.compiled import compile_artifact
 
         vocabulary = self.vocabulary(Console())
         opened = self._inputs.grammar(grammar, vocabulary, lossy=self._lossy)
-        limits = replace(opened.limits, **self._ahead)
-        made = compile_artifact(opened, vocabulary, out, progress=progress, limits=limits)
-        return Compiled(opened.losses, str(made) if made.is_cut else "")
+        compile_artifact(opened, vocabulary, out)
+        return opened.losses
 
     def vocabulary(self, console: Console) -> "Vocabulary | None":
         """Return the vocabulary, loaded at first use in each process."""
@@ -84,25 +71,24 @@ class _TableTask(_Task):
     """Builds the device table of one grammar after the other."""
 
     def __init__(self, inputs: Inputs, lossy: bool, states: int) -> None:
-        super().__init__(inputs, lossy, {})
+        super().__init__(inputs, lossy)
         self._states = states
 
-    def compile(self, grammar: Path, out: Path, progress: "Progress | None") -> Compiled:
+    def compile(self, grammar: Path, out: Path) -> tuple[Diagnostic, ...]:
         from kbnf_core.device import TokenTable
 
-        del progress
         vocabulary = self.vocabulary(Console())
         assert vocabulary is not None  # noqa: S101 - the command asks for one
         opened = self._inputs.grammar(grammar, vocabulary, lossy=self._lossy)
         TokenTable.build(opened, vocabulary, max_states=self._states).save(out)
-        return Compiled(opened.losses)
+        return opened.losses
 
 
 @click.command(
     "compile",
     epilog=examples(
         "kbnf compile g.kbnf",
-        "kbnf compile g.kbnf --vocab tokenizer.json",
+        "kbnf compile g.bnf --vocab tokenizer.json",
         "kbnf compile --info g.kbnfc",
     ),
 )
@@ -138,8 +124,8 @@ class _TableTask(_Task):
 @click.option(
     "--store",
     metavar="URL",
-    help="Fill a store: a folder, or a URL of fsspec such as s3://BUCKET/PATH. --vocab is "
-    "repeatable; directories are also searched for *.json and *.jsonl (one schema a line).",
+    help="Fill a store: a folder, or a URL of fsspec such as s3://BUCKET/PATH. Directories are "
+    "also searched for *.json and *.jsonl (one schema a line).",
 )
 @click.option(
     "--executor",
@@ -168,26 +154,13 @@ class _TableTask(_Task):
     help="Maximum memory of a process for a source.",
 )
 @click.option(
-    "--ahead-work",
-    metavar="STEPS",
-    type=click.IntRange(min=0),
-    help="Work of making masks ahead, in steps.  "
-    f"[default: {DEFAULT_LIMITS.artifact_work:,}, about ten seconds]",
-)
-@click.option(
-    "--max-size",
-    metavar="MIB",
-    type=click.IntRange(min=1),
-    help="Size up to which an artifact is filled.  "
-    f"[default: {DEFAULT_LIMITS.artifact_bytes >> 20}]",
-)
-@click.option(
     "--vocab",
     "vocabs",
     metavar="FILE|MODEL|bytes",
     multiple=True,
-    help="The vocabulary: a file, its format found by content, a model in Hugging Face's local "
-    "cache, or `bytes`; several with --store.",
+    help="The vocabulary, for a device table and for texts that stand for tokens, as <any!> in "
+    "BNF; no effect on others. A file, its format found by content, a model in Hugging Face's "
+    "local cache, or `bytes`; several with --store.",
 )
 @eos_option
 @grammar_options
@@ -212,10 +185,9 @@ def compile_(
 ) -> int:
     """Write compiled grammars to disk.
 
-    With --vocab an artifact also contains masks over that vocabulary. Every command accepts an
-    artifact in place of its grammar. GRAMMAR is a file in any language, a directory, or the name of
-    a shipped grammar. With --store, artifacts of all grammars over all vocabularies are written
-    to a store.
+    An artifact contains the text of a grammar and its tables, for any vocabulary. Every command
+    accepts an artifact in place of its grammar. GRAMMAR is a file in any language, a directory, or
+    the name of a shipped grammar. With --store, artifacts are written to a store.
     Exits with 1 if a grammar cannot be used, with 2 if the store cannot be reached.
     """
     if info is not None:
@@ -239,11 +211,7 @@ def compile_(
         raise click.UsageError("--device-table is over a vocabulary: name one with --vocab")
     inputs = replace(inputs, vocab=vocab, eos=eos)
     lossy = filling.lossy
-    task = (
-        _TableTask(inputs, lossy, max_states)
-        if device_table
-        else _Task(inputs, lossy, filling.ahead)
-    )
+    task = _TableTask(inputs, lossy, max_states) if device_table else _Task(inputs, lossy)
     files = find_grammars(paths, console.note, inputs.choice(EXTENSIONS))
     work = _outputs(files, output, device_table)
     if len(work) == 1:
@@ -277,17 +245,15 @@ def _compile_one(console: Console, task: _Task, grammar: Path, out: Path) -> int
     from kbnf_core.device import TableTooLargeError
 
     task.vocabulary(console)
-    with console.progress(f"compiling {grammar.name}") as progress:
+    with console.busy(f"compiling {grammar.name}"):
         try:
-            made = task.compile(grammar, out, progress)
+            losses = task.compile(grammar, out)
         except TableTooLargeError as error:
             _report(console, grammar, error)
             return Exit.FINDINGS
-    console.diagnostics(made.losses)
+    console.diagnostics(losses)
     size = f" ({out.stat().st_size:,} bytes)" if out.is_file() else ""
     console.note(f"wrote {out}{size}")
-    if made.left:
-        console.note(made.left)
     return Exit.CLEAN
 
 
@@ -296,11 +262,9 @@ def _compile_many(console: Console, task: _Task, work: list[tuple[Path, Path]], 
     with console.progress(f"compiling {len(work)} grammars") as progress:
         for done, (job, outcome) in enumerate(run_jobs(task, work, jobs), 1):
             progress(done, len(work))
-            if isinstance(outcome, Compiled):
-                console.diagnostics(outcome.losses)
+            if isinstance(outcome, tuple):
+                console.diagnostics(outcome)
                 console.detail(f"wrote {job[1]}")
-                if outcome.left:
-                    console.note(f"{job[1]}: {outcome.left}")
                 continue
             failures += 1
             _report(console, job[0], outcome)

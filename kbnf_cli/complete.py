@@ -9,7 +9,16 @@ import click
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
-from kbnf_cli.match import Verdict, all_texts, judge, lines_of, value_of_place
+from kbnf_cli.match import (
+    Split,
+    Verdict,
+    all_texts,
+    as_printed,
+    judge,
+    lines_of,
+    lines_options,
+    value_of_place,
+)
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -31,9 +40,9 @@ texts_options = together(
     click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR),
     click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path)),
     click.option("--text", "given", metavar="TEXT", multiple=True, help="A text; repeatable."),
-    click.option("--lines", "by_line", is_flag=True, help="Each line is a text."),
+    lines_options,
 )
-"""A grammar and texts: files, ``--text`` and ``--lines``."""
+"""A grammar and texts: files, ``--text``, ``--lines`` and ``--escaped``."""
 
 
 def head_of(schema: str, verdict: Verdict) -> dict[str, object]:
@@ -68,7 +77,7 @@ def complete(
     grammar: Path,
     files: tuple[Path, ...],
     given: tuple[str, ...],
-    by_line: bool,
+    split: Split | None,
     tokens: int | None,
     format_: str,
 ) -> int:
@@ -79,7 +88,7 @@ def complete(
     requires it. A wrong text is shown with its position, and the exit status is 1; see `kbnf
     repair`.
     """
-    texts = all_texts(console, grammar, files, given, by_line)
+    texts = all_texts(console, grammar, files, given, split)
     engine = open_engine(console, inputs, grammar)
     status = Exit.CLEAN
     for text in texts:
@@ -97,7 +106,7 @@ def complete(
         if format_ == "json":
             console.text(json.dumps(_value(verdict, added)) + "\n")
         elif added is not None:
-            _write(console, verdict.data, added)
+            _write(console, as_printed(verdict.data, split), as_printed(added, split))
     return status
 
 

@@ -212,11 +212,6 @@ class Console:
             return True
         return stream.isatty() and os.environ.get("TERM") != "dumb"
 
-    def prompt_style(self, role: Role) -> str:
-        """Return a role's style as prompt_toolkit writes it."""
-        words = _STYLES[role].split() if self.is_coloured(sys.stdout) else []
-        return " ".join(word if word == "bold" else f"fg:ansi{word}" for word in words)
-
     def width(self, stream: TextIO | None = None) -> int | None:
         """Return the columns of the terminal that a stream (stdout) is, None for any other."""
         try:
@@ -336,6 +331,7 @@ def _in_our_style(message: str) -> str:
 
 
 def _usage_hint(error: click.UsageError) -> tuple[str, ...]:
-    if error.ctx is None:
+    message = error.format_message()
+    if error.ctx is None or " is not one of " in message:  # It has them all.
         return ()
     return (f"`{error.ctx.command_path} --help` lists what is possible",)

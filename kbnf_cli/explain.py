@@ -28,6 +28,7 @@ from kbnf_cli.options import (
     examples,
     format_option,
     from_option,
+    outside_option,
     schema_options,
     stdin_option,
     vocabulary_options,
@@ -195,6 +196,7 @@ def _is_no_grammar(text: str) -> bool:
 @format_option(["text", "json"], "Output format.")
 @vocabulary_options
 @from_option
+@outside_option
 @schema_options
 @stdin_option
 @common_options

@@ -20,7 +20,7 @@ from click.shell_completion import CompletionItem
 
 from kbnf_cli.config import Settings, SettingsFor, settings_source
 from kbnf_cli.console import Console
-from kbnf_cli.files import STDIN, FileChoice, Patterns, is_model_name, read_text
+from kbnf_cli.files import STDIN, FileChoice, Patterns, is_model_name, read_bytes, read_text
 from kbnf_core.config import NO_DEFAULTS, Defaults
 from kbnf_core.kbnf.parsed import NO_OPTIONS
 from kbnf_core.languages import JSON_SCHEMA
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kbnf_core.frontend import Reading
     from kbnf_core.languages import Language
     from kbnf_core.text.diagnostics import Diagnostic
+    from kbnf_core.text.files import Imports
     from kbnf_core.text.source import Source
 
 
@@ -89,8 +90,8 @@ _DEFINED_IN_LARK = r"(?m)^[?!]?([A-Za-z_]\w*)(?:\.-?\d+)?[ \t]*:"
 def complete_rule(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Complete the rules of the grammar that the command line names, as its text defines them."""
     named = [each for each in ctx.params.values() if isinstance(each, Path)]
-    with suppress(OSError):
-        text = named[0].read_text(encoding="utf-8") if named else ""
+    with suppress(KbnfError):
+        text = read_bytes(named[0]).decode("utf-8", "replace") if named else ""
         is_lark = bool(named) and named[0].suffix == ".lark"
         defined = _DEFINED_IN_LARK if is_lark else _DEFINED
         rules = dict.fromkeys(re.findall(defined, re.sub(_COMMENT, "", text)))
@@ -167,7 +168,6 @@ def open_any_grammar(
     that cannot be read.
     """
     from kbnf_core import Grammar
-    from kbnf_core.text.files import ANYWHERE
 
     if is_artifact(path):
         return _open_artifact(path, start, finish)
@@ -180,11 +180,20 @@ def open_any_grammar(
         start=start,
         finish=finish,
         defaults=defaults,
-        imports=ANYWHERE,
+        imports=permitted_imports(),
         vocabulary=vocabulary,
         lossy=lossy,
         options=own_options(schema, language),
     )
+
+
+def permitted_imports() -> "Imports":
+    """Return which files a grammar may read: those in its folder, or with --allow-outside any."""
+    from kbnf_cli.options import OUTSIDE
+    from kbnf_core.text.files import ANYWHERE, BELOW
+
+    context = click.get_current_context(silent=True)
+    return ANYWHERE if context is not None and context.meta.get(OUTSIDE) else BELOW
 
 
 def own_options(schema: Mapping[str, Any], language: "Language") -> Mapping[str, Any]:
@@ -212,19 +221,22 @@ def open_written(path: Path, name: str, start: str | None, from_: str | None = N
     Raises what ``open_any_grammar`` raises.
     """
     if is_artifact(path):
-        return _text_inside(_open_artifact(path, start, None))
+        return _text_inside(path, start)
     source = read_text(path, name)
     return Readable(source, language_for(source.text, name, from_))
 
 
-def _text_inside(grammar: "Grammar") -> Readable:
+def _text_inside(path: Path, start: str | None) -> Readable:
     """Return the text that an artifact was made of; as KBNF where it imports other files."""
-    from kbnf_core.languages import KBNF
+    from kbnf_core.artifact.manifest import read_text
+    from kbnf_core.languages import KBNF, named
     from kbnf_core.text.source import Source
 
-    if "%import" not in grammar.source.text:
-        return Readable(grammar.source, grammar.language)
-    return Readable(Source(grammar.to_kbnf(), grammar.source.path), KBNF)
+    source, manifest = read_text(path)
+    _check_start(path, start, manifest.start)
+    if "%import" not in source.text:
+        return Readable(source, named(manifest.language or KBNF.name) or KBNF)
+    return Readable(Source(_open_artifact(path, start, None).to_kbnf(), source.path), KBNF)
 
 
 def read_whole(
@@ -236,9 +248,9 @@ def read_whole(
     """
     from kbnf_core.frontend import read_grammar
     from kbnf_core.kbnf.parsed import Request
-    from kbnf_core.text.files import ANYWHERE
 
-    request = Request(start, imports=ANYWHERE, vocabulary=vocabulary, lossy=True, as_tree=True)
+    imports = permitted_imports()
+    request = Request(start, imports=imports, vocabulary=vocabulary, lossy=True, as_tree=True)
     reading = read_grammar(found.source, found.language, request)
     if reading.errors:
         raise GrammarError(reading.errors)
@@ -281,11 +293,15 @@ def _open_artifact(path: Path, start: str | None, finish: str | None) -> "Gramma
     from kbnf_core.config import Finish
 
     grammar = load_artifact(path)
-    if start is not None and start != grammar.start:
-        raise ConfigError(f"{path} was compiled with the start {grammar.start}; compile it again")
+    _check_start(path, start, grammar.start)
     if finish is not None:
         grammar.finish = Finish.parse(finish)
     return grammar
+
+
+def _check_start(path: Path, start: str | None, compiled: str) -> None:
+    if start is not None and start != compiled:
+        raise ConfigError(f"{path} was compiled with the start {compiled}; compile it again")
 
 
 BUILT_IN = "bytes"

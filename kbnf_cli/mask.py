@@ -1,6 +1,5 @@
 """``kbnf mask``: the tokens that a grammar allows after a prefix, as bytes or as tokens."""
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -165,12 +164,6 @@ def _token_or_text(text: str) -> int | bytes | str:
     is_flag=True,
     help="Show only the tokens that the tokenizer would write; it also tokenizes --text and --hex.",
 )
-@click.option(
-    "-i",
-    "--interactive",
-    is_flag=True,
-    help="Type a text on the terminal; the mask is updated after each key.",
-)
 @vocabulary_options
 @grammar_options
 @schema_options
@@ -191,7 +184,6 @@ def mask(
     limit: int,
     match: str | None,
     canonical: bool,
-    interactive: bool,
 ) -> int:
     """Show the tokens a grammar allows.
 
@@ -203,10 +195,6 @@ def mask(
         raise click.UsageError("--why goes with --format table or json")
     if match is not None and (why is not None or format_ not in ("table", "ids")):
         raise click.UsageError("--match goes with --format table or ids, and not with --why")
-    if interactive and (why is not None or match is not None or format_ != "table"):
-        raise click.UsageError("--interactive shows the mask only, as a table")
-    if interactive and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise click.UsageError("--interactive needs a terminal")
     prefix = _prefix(text, tokens, hex_)
     engine = open_engine(console, inputs, grammar, canonical=canonical)
     if canonical and prefix.data:
@@ -216,11 +204,7 @@ def mask(
     if rejection is not None:
         _show_rejection(console, rejection, format_, engine.grammar)
         return Exit.FINDINGS
-    if interactive:
-        from kbnf_cli.mask_live import run_live
-
-        run_live(console, engine, _spelled(engine, prefix).data)
-    elif why is None:
+    if why is None:
         _show_mask(console, engine, prefix, format_, View(limit, console.width() or _WIDE, match))
     else:
         _show_explanation(console, engine, prefix, why, format_)

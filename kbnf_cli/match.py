@@ -2,16 +2,17 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.escaped import describe_bytes, shown
+from kbnf_cli.escaped import TypingError, describe_bytes, read_typed, shown, write_typed
 from kbnf_cli.files import STDIN, read_bytes
 from kbnf_cli.inputs import GRAMMAR, UNNAMED, Inputs, open_engine
 from kbnf_cli.mask_report import PLACES, describe_place, more_places, places_of
@@ -22,9 +23,10 @@ from kbnf_cli.options import (
     format_option,
     input_options,
     stdin_option,
+    together,
 )
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, visible
-from kbnf_core.text.errors import RejectedError
+from kbnf_core.text.errors import ConfigError, RejectedError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Tree
@@ -43,6 +45,25 @@ _DEEPEST = 40
 
 _BEFORE, _BEHIND = 40, 24
 """Bytes of a text that are shown before the place where it stops fitting, and after it."""
+
+
+Split = Literal["lines", "escaped"]
+"""How a file is split into texts: lines as they are, or in the spelling of ``write_typed``."""
+
+lines_options = together(
+    click.option("--lines", "split", flag_value="lines", help="Each line is a text."),
+    click.option(
+        "--escaped",
+        "split",
+        flag_value="escaped",
+        help="Each line is a text with escapes, as `kbnf sample` prints it; so are those printed.",
+    ),
+)
+
+
+def as_printed(data: bytes, split: Split | None) -> bytes:
+    """Return a text as it is printed, without the line break after it."""
+    return write_typed(data).encode("utf-8", "surrogateescape") if split == "escaped" else data
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +114,13 @@ class Verdict:
         """kbnf match json --text '{"a": 1}'""",
         """kbnf match json --text '{"a": x}' --tree""",
         "kbnf match g.kbnf --lines < answers.txt",
-        "kbnf sample g.kbnf | kbnf match g.kbnf --lines",
+        "kbnf sample g.kbnf | kbnf match g.kbnf --escaped",
     )
 )
 @click.argument("grammar", metavar="GRAMMAR", type=GRAMMAR)
 @click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--text", "given", metavar="TEXT", multiple=True, help="A text to test; repeatable.")
-@click.option("--lines", "by_line", is_flag=True, help="Each line is a text.")
+@lines_options
 @click.option(
     "--tree",
     "with_tree",
@@ -118,7 +139,7 @@ def match(
     grammar: Path,
     files: tuple[Path, ...],
     given: tuple[str, ...],
-    by_line: bool,
+    split: Split | None,
     with_tree: bool,
     format_: str,
 ) -> int:
@@ -129,7 +150,7 @@ def match(
     the grammar's finish, or with --finish. Exits with status 1 if a text does not fit, and shows
     where.
     """
-    texts = all_texts(console, grammar, files, given, by_line)
+    texts = all_texts(console, grammar, files, given, split)
     engine = open_engine(console, inputs, grammar)
     verdicts = []
     values = []
@@ -146,7 +167,18 @@ def match(
                 console.data([Segment("  "), *segments])
     if format_ == "json":
         console.text(f'{{"schema": "{SCHEMA}", "texts": [{", ".join(values)}]}}\n')
+    elif split == "lines" and any(_has_escapes(engine, each) for each in verdicts):
+        console.note("with --escaped a line that does not fit would: it is read with its escapes")
     return Exit.CLEAN if all(each.matches for each in verdicts) else Exit.FINDINGS
+
+
+def _has_escapes(engine: "Engine", verdict: Verdict) -> bool:
+    """Return whether a line does not fit as it is, and does with what its escapes mean."""
+    if verdict.matches or b"\\" not in verdict.data:
+        return False
+    with suppress(TypingError):
+        return judge(engine, replace(verdict.text, data=_unescaped(verdict.data))).matches
+    return False
 
 
 def _read_before(engine: "Engine", verdict: Verdict) -> "Tree | None":
@@ -157,7 +189,11 @@ def _read_before(engine: "Engine", verdict: Verdict) -> "Tree | None":
 
 
 def all_texts(
-    console: Console, grammar: Path, files: tuple[Path, ...], given: tuple[str, ...], by_line: bool
+    console: Console,
+    grammar: Path,
+    files: tuple[Path, ...],
+    given: tuple[str, ...],
+    split: Split | None,
 ) -> Iterator[Text]:
     """Return the texts that options name, that of stdin without any; files are read one by one."""
     files = files if files or given else (STDIN,)
@@ -165,10 +201,10 @@ def all_texts(
         raise click.UsageError("the grammar and a text cannot both be read from stdin")
     # Those of the command line are the bytes that the shell passed.
     named = (Text("<text>", text.encode("utf-8", "surrogateescape")) for text in given)
-    return chain(named, _read_texts(console, files, by_line))
+    return chain(named, _read_texts(console, files, split))
 
 
-def _read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Iterator[Text]:
+def _read_texts(console: Console, files: tuple[Path, ...], split: Split | None) -> Iterator[Text]:
     """Yield the texts; report a file that cannot be read, and go on."""
     for file in files:
         try:
@@ -179,14 +215,21 @@ def _read_texts(console: Console, files: tuple[Path, ...], by_line: bool) -> Ite
             )
             continue
         name = UNNAMED if file == STDIN else file.as_posix()
-        if not by_line:
+        if split is None:
             yield Text(name, data)
             continue
         lines = data.split(b"\n")
         if not lines[-1]:
             lines.pop()
-        for number, line in enumerate(lines, 1):
-            yield Text(name, line.removesuffix(b"\r"), number)
+        for number, line in enumerate((each.removesuffix(b"\r") for each in lines), 1):
+            try:
+                yield Text(name, _unescaped(line) if split == "escaped" else line, number)
+            except TypingError as error:
+                console.problem(ConfigError(f"{name}:{number}: {error}"))
+
+
+def _unescaped(line: bytes) -> bytes:
+    return read_typed(line.decode("utf-8", "surrogateescape"))
 
 
 def without_break(text: Text) -> bytes:

@@ -12,7 +12,7 @@ from kbnf_cli.complete import head_of, texts_options
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import shown
 from kbnf_cli.inputs import Inputs, open_engine
-from kbnf_cli.match import Verdict, all_texts, judge, position_of
+from kbnf_cli.match import Split, Verdict, all_texts, as_printed, judge, position_of
 from kbnf_cli.options import (
     as_value,
     common_options,
@@ -89,7 +89,7 @@ def repair(
     grammar: Path,
     files: tuple[Path, ...],
     given: tuple[str, ...],
-    by_line: bool,
+    split: Split | None,
     format_: str,
 ) -> int:
     """Repair texts by the cheapest edits that make them fit.
@@ -99,7 +99,7 @@ def repair(
     a missing number, is called invented; letters, digits and contents of strings that are not in
     the result are called lost. Exits with status 1 if a text has no repair within the cost.
     """
-    texts = all_texts(console, grammar, files, given, by_line)
+    texts = all_texts(console, grammar, files, given, split)
     engine = open_engine(console, inputs, grammar)
     status = Exit.CLEAN
     for text in texts:
@@ -120,7 +120,7 @@ def repair(
         for each in found:
             console.findings(_lines(verdict, each))
             if format_ == "text":
-                console.binary(each.data + b"\n")
+                console.binary(as_printed(each.data, split) + b"\n")
             else:
                 console.text(_difference(verdict, each))
     return status

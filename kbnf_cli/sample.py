@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kbnf_cli.console import Console, Exit
-from kbnf_cli.escaped import shown
+from kbnf_cli.escaped import write_typed
 from kbnf_cli.inputs import GRAMMAR, Inputs, open_engine
 from kbnf_cli.options import (
     as_value,
@@ -83,7 +83,7 @@ class Wish:
 @click.option("--ascii", "ascii_only", is_flag=True, help="Print texts of ASCII characters only.")
 @format_option(
     ["text", "raw", "json"],
-    "text: one line each, with escapes; raw: unchanged.",
+    "text: one line each, with escapes, for `--escaped` of other commands; raw: unchanged.",
 )
 @input_options
 @stdin_option
@@ -112,7 +112,7 @@ def sample(console: Console, wish: Wish, inputs: Inputs, grammar: "Path", format
         for text in texts:
             console.binary(text + b"\n")
     else:
-        console.text("".join(f"{shown(text)}\n" for text in texts))
+        console.text("".join(f"{write_typed(text)}\n" for text in texts))
     if len(texts) < wish.number and format_ != "json":
         if engine.grammar.is_endless:
             console.note(f"there is no text: none of `{engine.grammar.start}` ever ends (W308)")

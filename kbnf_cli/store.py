@@ -5,11 +5,13 @@ Tasks of ``compile --store`` run in processes here, or on a cluster of Dask or R
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
@@ -17,12 +19,18 @@ from click.core import ParameterSource
 
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.files import STDIN, FileChoice, find_grammars, read_source
-from kbnf_cli.inputs import Inputs, own_options, read_vocabulary
+from kbnf_cli.inputs import (
+    Inputs,
+    own_options,
+    permitted_imports,
+    read_vocabulary,
+)
 from kbnf_cli.options import common_options, examples
 from kbnf_core.languages import EXTENSIONS
 from kbnf_core.processes import Pool, ProcessError
 from kbnf_core.text.diagnostics.segments import visible
 from kbnf_core.text.errors import GrammarError, KbnfError, MissingExtraError
+from kbnf_core.text.limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from kbnf_core.artifact.read import Description
@@ -153,11 +161,12 @@ def table_text(table: "TokenTable") -> str:
 def artifact_text(description: "Description") -> str:
     """Return the lines that describe an artifact."""
     manifest = description.manifest
-    vocabulary = manifest.vocabulary
-    over = "none"
-    if vocabulary is not None:
-        name = vocabulary.name or "(unnamed)"
-        over = f"{name}, {vocabulary.size:,} ids, {vocabulary.fingerprint}"
+    mark = manifest.vocabulary
+    over = {} if mark is None else {"vocabulary": f"{mark.name or '(unnamed)'}, {mark.fingerprint}"}
+    usual = asdict(DEFAULT_LIMITS)
+    limits = [
+        f"{name} {value}" for name, value in manifest.limits.items() if usual.get(name) != value
+    ]
     return _laid_out(
         {
             "grammar": manifest.source_path or "(a text)",
@@ -165,7 +174,8 @@ def artifact_text(description: "Description") -> str:
             "start": manifest.start,
             "finish": manifest.finish.value,
             "written by": f"kbnf {manifest.tool}, Unicode tables of regex {manifest.unicode}",
-            "vocabulary": over,
+            **over,
+            **({"limits": ", ".join(limits)} if limits else {}),
             **{name: f"{count:,}" for name, count in description.counts.items()},
             "size": f"{description.size:,} bytes",
         }
@@ -197,15 +207,6 @@ class Filling:
     lossy: bool
     work: int | None
     memory: int | None
-    ahead_work: int | None
-    max_size: int | None
-
-    @property
-    def ahead(self) -> dict[str, int]:
-        """What is made ahead at most, by the names in ``Limits``."""
-        size = None if self.max_size is None else self.max_size * 2**20
-        wanted = {"artifact_work": self.ahead_work, "artifact_bytes": size}
-        return {name: value for name, value in wanted.items() if value is not None}
 
     def require_store(self) -> None:
         """Raise ``UsageError`` for options that are for stores, where there is none."""
@@ -222,51 +223,51 @@ def fill(
     paths: tuple[Path, ...],
     jobs: int,
 ) -> int:
-    """Compile everything below ``paths`` for each vocabulary; return the exit status."""
+    """Compile everything below ``paths`` into a store; return the exit status."""
     from kbnf_core.farm import KNOWN, MADE, REPLACED, run_tasks
     from kbnf_core.store import open_store
 
     store = open_store(_absolute(str(options.store)))
     store.backend.reach(may_be_new=True)
-    # What is there is checked, and a copy would not show what has happened to it.
-    store.backend.forget()
-    fingerprints = {}
-    for name in vocabularies:
-        vocabulary = read_vocabulary(console, name, inputs.eos)
-        store.put_vocabulary(vocabulary)
-        fingerprints[vocabulary.fingerprint] = name
-    counts: dict[str, int] = {}
+    read = [read_vocabulary(console, name, inputs.eos) for name in vocabularies]
+    fingerprints = {each.fingerprint: name for each, name in zip(read, vocabularies, strict=True)}
     report = _Report(console, fingerprints)
     with ExitStack() as stack:
         if options.report is not None:
             report.file = stack.enter_context(open(options.report, "w", encoding="utf-8"))
         recipes = list(_recipes(console, report, options, inputs, paths))
-        total = len(recipes) * max(1, len(fingerprints))
+        if any(recipe.uses_vocabulary for _, recipe in recipes):
+            for each in read:
+                store.put_vocabulary(each)
+        tasks = list(_tasks_of(options, recipes, list(fingerprints)))
         progress = stack.enter_context(console.progress(f"compiling into {store.backend.name}"))
 
         workers = stack.enter_context(open_workers(options.executor or "processes", jobs))
-        tasks = _tasks_of(options, recipes, list(fingerprints))
         # A worker that ends a task finds the next one waiting.
         for outcome in run_tasks(tasks, workers.executor, workers.lost, 2 * workers.count):
-            counts[outcome.status] = counts.get(outcome.status, 0) + 1
             report.write(outcome)
-            progress(sum(counts.values()), total)
-    console.note(report.summary(counts))
-    is_clean = not report.unreadable and counts.keys() <= {MADE, KNOWN, REPLACED}
+            progress(report.counts.total(), len(tasks))
+    console.note(report.summary())
+    is_clean = not report.unreadable and report.counts.keys() <= {MADE, KNOWN, REPLACED}
     return Exit.CLEAN if is_clean else Exit.FINDINGS
 
 
 class _Report:
-    """Says what became of each pair of a source and a vocabulary."""
+    """Writes the outcome of each task; ``counts`` has their number by status."""
 
     def __init__(self, console: Console, names: dict[str, str]) -> None:
         self.file: TextIO | None = None
         self.unreadable = 0
+        self.counts: Counter[str] = Counter()
+        self._made: list[tuple[float, int]] = []
         self._console = console
         self._names = names
 
     def write(self, outcome: "Outcome") -> None:
         """Write an outcome to the report, and why there is no artifact to stderr."""
+        self.counts[outcome.status] += 1
+        if outcome.seconds is not None and outcome.size is not None:
+            self._made.append((outcome.seconds, outcome.size))
         line = {"schema": _SCHEMA, **asdict(outcome)}
         line["vocabulary"] = self._names.get(outcome.fingerprint)
         self._line(line)
@@ -277,15 +278,27 @@ class _Report:
         """Report a source that cannot be read."""
         self.unreadable += 1
         line = {"schema": _SCHEMA, "name": name, "status": "refused", "message": str(error)}
-        self._line({**line, "key": None, "fingerprint": None, "vocabulary": None})
+        missing = ("key", "fingerprint", "vocabulary", "size", "seconds")
+        self._line({**line, **dict.fromkeys(missing)})
         self._console.error(f"{name}: {error}")
 
-    def summary(self, counts: dict[str, int]) -> str:
-        """Return what is said at the end."""
-        parts = [f"{count:,} {status}" for status, count in sorted(counts.items())]
+    def summary(self) -> str:
+        """Return the last line: the outcomes, and the cost of what was made."""
+        parts = [f"{count:,} {status}" for status, count in sorted(self.counts.items())]
         if self.unreadable:
             parts.append(f"{self.unreadable:,} sources unreadable")
-        return ", ".join(parts) or "nothing to compile"
+        return "; ".join(filter(None, [", ".join(parts), self._cost()])) or "nothing to compile"
+
+    def _cost(self) -> str:
+        """Return the time and the size of a grammar (median and largest), and of all."""
+        if not self._made:
+            return ""
+        times, sizes = map(sorted, zip(*self._made, strict=True))
+        return (
+            f"a grammar {1000 * median(times):.1f} ms (at most {1000 * times[-1]:,.0f}) and"
+            f" {median(sizes) / 1024:,.1f} KiB (at most {sizes[-1] / 1024:,.0f}), all"
+            f" {sum(times):,.1f} s and {sum(sizes) / 2**20:,.1f} MiB"
+        )
 
     def _line(self, fields: dict[str, object]) -> None:
         if self.file is not None:
@@ -301,8 +314,9 @@ def _tasks_of(
 
     url = _absolute(str(options.store))
     memory = None if options.memory is None else options.memory * 2**20
-    for fingerprint in fingerprints or [""]:
-        for name, recipe in recipes:
+    for name, recipe in recipes:
+        over = fingerprints if recipe.uses_vocabulary else []
+        for fingerprint in over or [""]:
             yield Task(url, name, recipe, fingerprint, memory)
 
 
@@ -338,7 +352,6 @@ def _recipes(
 def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) -> "Recipe":
     from kbnf_core.languages import JSON_SCHEMA, KBNF, detect
     from kbnf_core.store.keys import recipe_of
-    from kbnf_core.text.files import ANYWHERE
 
     is_line = path.suffix == LINES
     language = detect(text, f"{name}.json" if is_line else name)
@@ -353,11 +366,11 @@ def _recipe(text: str, name: str, options: Filling, inputs: Inputs, path: Path) 
         finish=inputs.finish,
         lossy=options.lossy,
         defaults=inputs.settings_source()(inputs.name_of(path)).defaults,
-        imports=ANYWHERE,
+        imports=permitted_imports(),
         **own_options(inputs.schema_for(path), language),
     )
     work = {} if options.work is None else {"work": options.work}
-    return replace(recipe, limits=replace(recipe.limits, **work, **options.ahead))
+    return replace(recipe, limits=replace(recipe.limits, **work))
 
 
 _ACTIONS = {
@@ -397,7 +410,7 @@ class _StoreCommand(click.Command):
     "store",
     cls=_StoreCommand,
     epilog=examples(
-        "kbnf compile --store s3://grammars/production --vocab tekken.json schemas/",
+        "kbnf compile --store s3://grammars/production schemas/",
         "kbnf store info s3://grammars/production",
         "kbnf store verify s3://grammars/production",
         "kbnf store gc /srv/grammars",
@@ -450,26 +463,40 @@ def store(
 
 
 def _list(console: Console, opened: "ArtifactStore") -> None:
-    from kbnf_core.store import FAILURES
+    from kbnf_core.artifact import FORMAT
+    from kbnf_core.store import FAILURES, DamagedError
     from kbnf_core.store.keys import is_name
 
-    for key in opened.known_keys():
-        console.text(f"{key} {_digest(opened, key)}\n")
+    others = 0
+    for key, entry in opened.entries():
+        if isinstance(entry, DamagedError):
+            console.text(f"{key} damaged: {entry}\n")
+        elif entry.format == FORMAT:
+            console.text(f"{key} {entry.digest}\n")
+        else:
+            others += 1
     for name in opened.backend.keys(FAILURES):
         key = name.removeprefix(FAILURES)
         failure = opened.failure(key) if is_name(key) else None
         if failure is not None:
             first, *_ = failure.message.splitlines() or [""]
             console.text(f"{key} {failure.kind}: {visible(first)}\n")
+    _note_others(console, others)
+
+
+def _note_others(console: Console, count: int) -> None:
+    if count:
+        console.note(f"{count:,} entries of another format; `gc` removes those of earlier ones")
 
 
 def _count(console: Console, opened: "ArtifactStore") -> None:
-    from kbnf_core.store import sizes
+    from kbnf_core.store import count_others, sizes
 
     found = sizes(opened)
     for folder, (count, size) in found.items():
         console.text(f"{folder + ':':<15}{count:>12,} {size:>18,} bytes\n")
     console.text(f"{'in all:':<15}{'':>12} {sum(size for _, size in found.values()):>18,} bytes\n")
+    _note_others(console, count_others(opened))
 
 
 def _describe(console: Console, opened: "ArtifactStore", keys: tuple[str, ...]) -> int:
@@ -512,13 +539,3 @@ def _collect(console: Console, opened: "ArtifactStore", age: float) -> int:
         removed = collect(opened, 3600 * age)
     console.note(f"removed {removed:,}")
     return Exit.CLEAN
-
-
-def _digest(opened: "ArtifactStore", key: str) -> str:
-    from kbnf_core.store.shared_rows import DamagedError
-
-    try:
-        entry = opened.entry(key)
-    except DamagedError as error:
-        return f"damaged: {error}"
-    return "-" if entry is None else entry.digest

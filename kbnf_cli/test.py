@@ -1,12 +1,12 @@
 """``kbnf test``: run the examples of grammars.
 
-The results of ``kbnf test`` for one grammar (examples, plays, coverage), and their display.
+The results of ``kbnf test`` for one grammar (examples, coverage), and their display.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.escaped import escaped
 from kbnf_cli.files import CHECKED, STDIN, find_grammars, read_bytes
-from kbnf_cli.inputs import BUILT_IN, GRAMMAR, FileInputs, Inputs, read_vocabulary
+from kbnf_cli.inputs import GRAMMAR, FileInputs, Inputs, read_vocabulary
 from kbnf_cli.mask_report import symbol_at
 from kbnf_cli.options import (
     as_value,
@@ -42,12 +42,9 @@ if TYPE_CHECKING:
     from kbnf_core.examples.cases import Coverage, Example, Expectation, Outcome
 
 
-PLAY_SUFFIX = ".play.jsonl"
-
-
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One test. ``kind`` is accept, reject, next or play; ``status`` passed, failed or skipped.
+    """One test. ``kind`` is accept, reject or next; ``status`` passed, failed or skipped.
 
     ``offset``: how many bytes of a text that should be accepted were right, None otherwise.
     """
@@ -97,8 +94,7 @@ def run_suite(
 ) -> Suite:
     """Run all tests of the grammar at ``path``.
 
-    Raises ``ExampleError`` and ``RecordingError`` for malformed ones, ``SourceError`` and what
-    ``load_vocabulary`` raises for files that cannot be read.
+    Raises ``ExampleError`` for malformed ones, and ``SourceError`` for files that cannot be read.
     """
     name = inputs.name_of(path).as_posix()
     try:
@@ -107,9 +103,9 @@ def run_suite(
         return Suite(name, errors=error.diagnostics)
     console.diagnostics(grammar.losses)
     outcomes = _outcomes(grammar, path, vocabulary)
-    cases = [*map(_case, outcomes), *_plays(console, inputs, path)]
+    _note_recordings(console, path)
     covered = _cover(grammar, outcomes) if with_coverage else None
-    return Suite(name, tuple(cases), (), covered)
+    return Suite(name, tuple(map(_case, outcomes)), (), covered)
 
 
 def _outcomes(grammar: "Grammar", path: Path, vocabulary: "Vocabulary") -> "list[Outcome]":
@@ -164,32 +160,14 @@ def _authors_names(grammar: "Grammar") -> dict[str, str | None]:
     return found
 
 
-def _plays(console: Console, inputs: Inputs, path: Path) -> Iterator[Case]:
-    """Play the plays beside a grammar again: ``NAME.play.jsonl`` and ``NAME.*.play.jsonl``."""
-    if path == STDIN:
-        return
-    for file in sorted(path.parent.glob(f"{path.stem}.*")):
-        if file.name.endswith(PLAY_SUFFIX):
-            yield _play(console, inputs, file, path)
-
-
-def _play(console: Console, inputs: Inputs, file: Path, path: Path) -> Case:
-    from kbnf_core import Engine
-    from kbnf_core.recordings import read_recording, replay
-
-    play = read_recording(_read_text(file), str(file))
-    setting = play.setting
-    chosen = setting.vocabulary
-    chosen = chosen if chosen == BUILT_IN else str(file.parent / chosen)
-    vocabulary = read_vocabulary(console, chosen, setting.eos or ())
-    try:
-        asked = replace(inputs, start=setting.start, finish=setting.finish)
-        grammar = asked.grammar(path, vocabulary)
-    except GrammarError as error:
-        return Case("play", file.name, "", "", "failed", str(error))
-    divergences = replay(play, Engine(grammar, vocabulary)).divergences
-    message = "; ".join(f"line {each.event + 2}: {each.message}" for each in divergences)
-    return Case("play", file.name, "", "", "failed" if divergences else "passed", message)
+def _note_recordings(console: Console, path: Path) -> None:
+    """Name the sessions that earlier versions recorded beside a grammar: they are not run."""
+    for file in () if path == STDIN else sorted(path.parent.glob(f"{path.stem}.*")):
+        if file.name.endswith(".play.jsonl"):
+            console.note(
+                f"{file} is not run: write its checks as `[[next]]` examples, which `:assert` of"
+                f" `kbnf play` adds, or its lines as a script for `kbnf play {path.name} < SCRIPT`"
+            )
 
 
 def _read_text(file: Path) -> str:
@@ -373,8 +351,8 @@ def test(
 
     PATH is a grammar in any supported language, a directory to search (schemas as *.schema.json,
     *.tools.json), or `-` for stdin; the default is the current directory. Examples of
-    GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it, in comments such as (* kbnf: accept "text"
-    *) in it, and in recorded sessions (GRAMMAR.play.jsonl). Exits with 1 if one fails.
+    GRAMMAR.kbnf are in GRAMMAR.examples.toml beside it, and in comments such as (* kbnf: accept
+    "text" *) in it. Exits with 1 if one fails.
     """
     paths = paths or (Path(),)
     run = partial(_run, console, inputs, format_, coverage)

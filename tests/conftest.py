@@ -28,6 +28,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+_PASSED = "kbnf/passed"
+"""In pytest's cache: the tests that passed in the last run."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option with which `.ci/run` goes on after README's `pytest`."""
+    parser.addoption("--rest", action="store_true", help="run what did not pass in the last run")
+
+
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Return how many processes share the tests: two for folders, none for chosen files."""
     chosen = (Path(name.partition("::")[0]) for name in config.args)
@@ -35,11 +44,14 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what a run leaves out, and skip what reads files that are not there."""
     from kbnf_testing.data import OUTSIDE, VARIABLE
 
     mark(items)
+    if config.getoption("--rest"):
+        passed = frozenset(config.cache.get(_PASSED, ())) if config.cache else frozenset()
+        items[:] = [item for item in items if item.nodeid not in passed]
     if OUTSIDE is not None:
         return
     for item in items:
@@ -49,7 +61,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what did not run, and why, in a line for each reason."""
-    chosen = terminalreporter.config.option.markexpr
+    config = terminalreporter.config
+    if config.cache and not config.getoption("--rest"):
+        passed = (report.nodeid for report in terminalreporter.stats.get("passed", ()))
+        config.cache.set(_PASSED, sorted(passed))
+    chosen = config.option.markexpr
     if chosen:
         terminalreporter.write_line(f"not run: tests other than -m '{chosen}'")
     skipped = terminalreporter.stats.get("skipped", [])

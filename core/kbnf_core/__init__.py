@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from kbnf_core.version import __version__
 
 if TYPE_CHECKING:
-    from kbnf_core.artifact.manifest import ArtifactError, ArtifactWarning
+    from kbnf_core.artifact.manifest import ArtifactError
     from kbnf_core.batch import allocate_bitmask, fill_bitmasks, fill_tree_bitmasks
     from kbnf_core.compiled import compile_artifact, load_artifact
     from kbnf_core.compiler import (
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 _HOMES = {
     "Ahead": "mask.ahead",
     "ArtifactError": "artifact.manifest",
-    "ArtifactWarning": "artifact.manifest",
     "compile_artifact": "compiled",
     "load_artifact": "compiled",
     "allocate_bitmask": "batch",
@@ -107,7 +106,6 @@ __all__ = [
     "AcceptTokenResult",
     "Ahead",
     "ArtifactError",
-    "ArtifactWarning",
     "Compiler",
     "Completion",
     "CompressionConfig",

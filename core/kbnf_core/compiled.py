@@ -5,9 +5,8 @@ from os import PathLike
 from pathlib import Path
 from types import UnionType
 
-from kbnf_core.artifact.precompute import Made, Progress
 from kbnf_core.artifact.read import read_artifact
-from kbnf_core.artifact.write import compile_to
+from kbnf_core.artifact.write import write_artifact
 from kbnf_core.grammar import Grammar
 from kbnf_core.text.errors import ConfigError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
@@ -19,23 +18,19 @@ def compile_artifact(
     vocabulary: Vocabulary | None,
     path: str | Path,
     *,
-    progress: Progress | None = None,
     key: str | None = None,
-    limits: Limits | None = None,
-) -> Made:
-    """Write the artifact of a grammar to ``path``, with the masks over ``vocabulary`` if given.
+) -> None:
+    """Write the artifact of a grammar to ``path``: its text and its tables, for any vocabulary.
 
-    Masks are made ahead, nearest the start first, within ``artifact_work`` and ``artifact_bytes``
-    of ``limits``, the grammar's by default; what is left is made when an engine asks for it, and
-    what is returned says how much that is. ``key`` is that of a store, for which ``load_artifact``
-    asks. Equal input gives equal bytes. The file appears whole or not at all. Raises
-    ``GrammarError`` for a grammar that cannot be used and ``OSError`` where the file cannot be
-    written.
+    ``vocabulary`` has no effect: KBNF names tokens, and a grammar whose text stands for tokens was
+    read over their vocabulary. ``key`` is that of a store, which ``load_artifact`` may require.
+    Equal input gives equal bytes. The file appears whole or not at all. Raises ``GrammarError`` for
+    a grammar that cannot be used and ``OSError`` where the file cannot be written.
     """
     grammar = Grammar.from_any(grammar)
     _check_kind("vocabulary", vocabulary, Vocabulary | None)
     _check_kind("path", path, str | PathLike)
-    return compile_to(path, grammar, vocabulary, progress, key, limits)
+    write_artifact(path, grammar, key)
 
 
 def load_artifact(
@@ -45,7 +40,7 @@ def load_artifact(
     map: bool | None = None,  # noqa: A002 - the word for it
     key: str | None = None,
 ) -> Grammar:
-    """Return the grammar of an artifact, with the states and masks stored in it.
+    """Return the grammar of an artifact.
 
     A file of up to ``limits.artifact_read`` bytes is read, a larger one is memory-mapped; ``map``
     decides otherwise. A mapped file is shared by processes and loaded as it is used, but a process
@@ -59,9 +54,8 @@ def load_artifact(
     of its source: what it allows is as trustworthy as its author.
 
     Raises ``ArtifactError`` for a file that is truncated, damaged, foreign or of another format,
-    and ``SourceError`` for one that cannot be read. Masks are checked when an engine first asks for
-    them; damaged ones are left out with an ``ArtifactWarning``, and recomputed. An engine over
-    another vocabulary than the one the masks are for is refused with ``VocabularyError``.
+    and ``SourceError`` for one that cannot be read. A grammar whose text stands for tokens is for
+    the vocabulary over which it was read: an engine over another one is a ``VocabularyError``.
     """
     _check_kind("path", path, str | PathLike)
     _check_kind("limits", limits, Limits, "the vocabulary is given to the `Engine`")

@@ -5,7 +5,7 @@ text with errors, and says of everything that it could not keep what is lost; no
 silently.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core import languages
@@ -20,11 +20,12 @@ from kbnf_core.languages import (
     LARK,
     RESPONSE_TEMPLATE,
     STRUCTURAL_TAG,
+    as_language,
     is_structural_tag,
 )
 from kbnf_core.text.files import BELOW, Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
-from kbnf_core.text.source import Source
+from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core.languages.json_schema import Options
@@ -51,8 +52,8 @@ __all__ = [
 
 def convert(
     text: str,
-    language: Language,
-    target: Language = KBNF,
+    language: Language | str,
+    target: Language | str = KBNF,
     *,
     path: str | None = None,
     start: str | None = None,
@@ -62,7 +63,7 @@ def convert(
     lossy: bool = True,
     options: Mapping[str, Any] = NO_OPTIONS,
 ) -> Conversion:
-    """Return a text of ``language`` in ``target``, with what is lost.
+    """Return a text of ``language`` in ``target``, with what is lost; both may be names.
 
     ``path`` names the text in messages and is where its imports are looked for, as ``imports``
     permits; ``start`` is its start rule, by default the one that the text or the language says.
@@ -71,6 +72,7 @@ def convert(
     Raises ``GrammarError`` with all findings for a text with errors, and ``ConfigError`` where
     nothing is converted to ``target``.
     """
+    language, target = as_language(language), as_language(target)
     if language is target:
         return Conversion(text, True, ())
     request = Request(
@@ -84,7 +86,20 @@ def convert(
     )
     reading = read_grammar(Source(text, path), language, request)
     found = target.write(reading, limits)
-    return found._replace(notes=(*found.notes, *reading.parsed.lint()))
+    return found._replace(
+        losses=(*_one_a_place(found.losses), *reading.parsed.attributes.unkept),
+        notes=(*found.notes, *reading.parsed.lint()),
+    )
+
+
+def _one_a_place(losses: Iterable[Loss]) -> Iterator[Loss]:
+    """Yield the first loss of each kind at each position, with the number of the others."""
+    groups: dict[tuple[str, Span], list[Loss]] = {}
+    for loss in losses:
+        groups.setdefault((loss.code, loss.span), []).append(loss)
+    for first, *others in groups.values():
+        more = f"and {len(others):,} more of this kind here"
+        yield first._replace(notes=(*first.notes, more)) if others else first
 
 
 def from_gbnf(

@@ -5,10 +5,8 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import replace
-from functools import cached_property
 from math import inf
 from operator import index
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
@@ -47,6 +45,7 @@ from kbnf_core.text.errors import (
     UnknownTokenError,
 )
 from kbnf_core.text.limits import Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -56,6 +55,7 @@ if TYPE_CHECKING:
     from kbnf_core.mask.why import Explanation, RuleFollower, Why
     from kbnf_core.parse.calls import CallReader
     from kbnf_core.parse.follow import Follower, ValueReader
+    from kbnf_core.parse.messages import MessageReader
     from kbnf_core.parse.tree import Event
 
 __all__ = ["AcceptTokenResult", "Engine"]
@@ -148,7 +148,7 @@ class Engine(EngineCore):
     _follower: "Follower | None" = None
     """What is certain of the text, where somebody has asked."""
 
-    _value_reader: "CallReader | ValueReader | None" = None
+    _value_reader: "CallReader | MessageReader | ValueReader | None" = None
     """Its value, where somebody has asked."""
 
     def __init__(
@@ -207,6 +207,7 @@ class Engine(EngineCore):
         ahead: bool | Ahead | None,
         canonical: bool,
     ) -> None:
+        grammar.check_vocabulary(vocabulary)
         self._canonical = rows_of(vocabulary) if canonical else None
         self._grammar = grammar
         self._finish = finish
@@ -536,23 +537,42 @@ class Engine(EngineCore):
     def captures(self, name: str) -> list[bytes]:
         """Return the texts that the rule ``name`` has matched for certain, in the order they end.
 
-        Raises ``ConfigError`` for a rule that the grammar does not have.
+        Those of several rules where an LLGuidance grammar captures them under one name
+        (``capture="name"``). Raises ``ConfigError`` for a rule that the grammar does not have.
         """
-        if name not in self._grammar.parser.names:
+        known = self._grammar.parser.names
+        rules = self._grammar.reading.parsed.attributes.captures.get(name, frozenset((name,)))
+        if rules.isdisjoint(known):
             raise ConfigError(f"the grammar has no rule `{name}`")
-        return self._followed().captures(name)
+        return self._followed().captures(rules)
+
+    @property
+    def temperature(self) -> float | None:
+        """The highest temperature of the rules that the text may go on in; None where none has one.
+
+        Rules of LLGuidance's grammars have them (``temperature=0.7``); sampling is the caller's.
+        """
+        given = self._grammar.reading.parsed.attributes.temperatures
+        if not given or self.is_finished():
+            return None
+        origins = self._grammar.reading.document.origins
+        rules = {name for place in self.why(b"").places for name in place.rules}
+        named = {origins.get(name, name) for name in rules}
+        return max((given[name] for name in named & given.keys()), default=None)
 
     def values(self) -> Any:
         """Return the JSON value of the text so far: what is certain of it, None where nothing is.
 
-        As ``Grammar.read_value`` with ``partial``, but that only what is new is read; arrays and
-        objects are the same to the end of the text, so copy them to keep them. Raises
-        ``ParseError`` for a text that is no JSON.
+        As ``Grammar.read_value`` with ``partial``, but that only what is new is read. The value is
+        the caller's own, and a copy of all that is known: ``Grammar.value_reader().deltas()`` has
+        only what is new. Raises ``ParseError`` for a text that is no JSON.
         """
+        from kbnf_core.parse.follow import copied
+
         if self._value_reader is None:
             self._value_reader = self._grammar.value_reader(self.vocabulary)
         accepted = self.accepted_by_grammar(self._value_reader.count)
-        return self._value_reader.read(accepted, is_over=self.is_finished())
+        return copied(self._value_reader.read(accepted, is_over=self.is_finished()))
 
     def _followed(self) -> "Follower":
         from kbnf_core.parse.follow import Follower
@@ -677,17 +697,6 @@ class Engine(EngineCore):
             missing -= len(self._spelled(self._accepted[first : first + 1]))
         seen = self._spelled(self._accepted[first:waited])
         return waited, rest_behind(self._automaton, after, seen)
-
-    def save_artifact(self, path: str | Path) -> None:
-        """Write the grammar to ``path`` with all states and masks computed for it so far.
-
-        ``load_artifact`` reads it. The file appears whole or not at all; raises ``OSError`` where
-        it cannot be written.
-        """
-        from kbnf_core.artifact.write import write_artifact
-
-        masks = self._automaton.masks
-        write_artifact(self._grammar, masks.states, masks, path, self._finish)
 
     def why(self, what: int | bytes | str) -> "Explanation":
         """Explain why a token (by id), or bytes or text, can or cannot occur next.

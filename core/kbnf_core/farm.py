@@ -1,25 +1,25 @@
 """The farm that fills a store: many recipes compiled on many processors.
 
-It runs over any ``concurrent.futures.Executor``. A task is a recipe over one vocabulary. It carries
-all that a worker needs but the vocabulary, which lies in the store. A task runs at least once: what
-is there is not made again, and what is made twice is made of the same bytes. One whose worker is
-lost runs again; a source that takes its worker with it ``STRIKES`` times is quarantined: the reason
-is stored in the place of the artifact.
+It runs over any ``concurrent.futures.Executor``. A task is a recipe, and only where its text stands
+for tokens one over one vocabulary. It carries all that a worker needs but the vocabulary, which
+lies in the store. A task runs at least once: what is there is not made again, and what is made
+twice is made of the same bytes. One whose worker is lost runs again; a source that takes its worker
+with it ``STRIKES`` times is quarantined: the reason is stored in the place of the artifact.
 """
 
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from time import process_time
 from typing import TYPE_CHECKING
 
 from kbnf_core.grammar import Grammar
-from kbnf_core.store import ArtifactStore, Failure, open_store
+from kbnf_core.store import ArtifactStore, DamagedError, Failure, open_store
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe
 from kbnf_core.store.making import compile_recipe
-from kbnf_core.store.shared_rows import DamagedError
 from kbnf_core.text.errors import KbnfError
 
 if TYPE_CHECKING:
@@ -32,14 +32,16 @@ def make(
     recipe: Recipe,
     vocabulary: "Vocabulary | None",
     memory: int | None = None,
-) -> None:
-    """Compile a recipe and put it into the store; raises what is wrong with the source.
+) -> int:
+    """Compile a recipe and put it into the store; return the bytes of the artifact.
 
-    The reason is stored then, too. ``memory``: bytes that compiling may take.
+    Raises the error of a source that cannot be used, and stores it. ``memory``: bytes that
+    compiling may take.
     """
     with store.cache.draft() as work:
         compile_recipe(store, key, recipe, vocabulary, work, Grammar.read, memory)
         store.put(key, work)
+        return work.stat().st_size
 
 
 STRIKES = 3
@@ -51,7 +53,7 @@ REFUSED, QUARANTINED = "refused", "quarantined"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A source to compile for a vocabulary, given by its fingerprint, ``""`` for none.
+    """A source to compile; ``fingerprint``: of the vocabulary that its text is about, or ``""``.
 
     ``name`` is what reports call the source; ``memory``: bytes that a worker may take for it.
     """
@@ -74,7 +76,8 @@ class Outcome:
     """What became of a task, and why.
 
     ``status``: ``made``, ``known``, ``replaced`` (what was there was damaged), ``refused`` or
-    ``quarantined``.
+    ``quarantined``. Of an artifact that was made: its ``size`` in bytes, and the ``seconds`` of
+    processor time from the source to the store.
     """
 
     name: str
@@ -82,6 +85,8 @@ class Outcome:
     key: str
     status: str
     message: str = ""
+    size: int | None = None
+    seconds: float | None = None
 
 
 def run_task(task: Task) -> Outcome:
@@ -102,14 +107,15 @@ def run_task(task: Task) -> Outcome:
     if failure is not None:
         return outcome(REFUSED, failure.message)
     vocabulary = _worker_vocabulary(task.store, task.fingerprint)
+    began = process_time()
     try:
-        make(store, key, task.recipe, vocabulary, task.memory)
+        size = make(store, key, task.recipe, vocabulary, task.memory)
     except StoreError:
         raise
     except (KbnfError, MemoryError, RecursionError) as error:
         failure = store.failure(key)
         return outcome(REFUSED, str(error) if failure is None else failure.message)
-    return outcome(status)
+    return replace(outcome(status), size=size, seconds=process_time() - began)
 
 
 def run_tasks(

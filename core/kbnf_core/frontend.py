@@ -7,7 +7,6 @@ what is known of a text in any of them. So converting is writing what was read.
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from kbnf_core.config import NO_DEFAULTS, Finish
@@ -21,6 +20,7 @@ from kbnf_core.text.diagnostics import Diagnostic, Severity, unreadable
 from kbnf_core.text.errors import ConfigError, GrammarError, WorkLimitError
 from kbnf_core.text.files import Imports
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 if TYPE_CHECKING:
@@ -81,6 +81,11 @@ class Language(ABC):
         """Return a text with the files that it refers to, as far as it can have them in it."""
         del path, imports
         return text
+
+    def uses_vocabulary(self, text: str) -> bool:
+        """Whether the reading of a text depends on the vocabulary in its request."""
+        del text
+        return False
 
     def options_of(self, source: Any, options: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options for what a program gives: these, and those in force anyway."""

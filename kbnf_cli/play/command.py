@@ -10,8 +10,7 @@ import click
 from kbnf_cli.console import Console, Exit
 from kbnf_cli.inputs import GRAMMAR, Inputs
 from kbnf_cli.options import as_value, common_options, examples, input_options
-from kbnf_cli.play.session import Files, Session, Settings, Verdict, World, open_session
-from kbnf_core.text.diagnostics.segments import visible
+from kbnf_cli.play.session import Files, Settings, World, open_session
 
 
 @click.command(
@@ -24,12 +23,6 @@ from kbnf_core.text.diagnostics.segments import visible
 )
 @click.argument("grammar", metavar="[GRAMMAR]", required=False, type=GRAMMAR)
 @click.option("-c", "commands", metavar="COMMAND", multiple=True, help="Run a line; repeatable.")
-@click.option(
-    "--replay",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Repeat a saved session; exit with 1 if the result differs.",
-)
 @click.option(
     "-s",
     "--show-stacks",
@@ -90,7 +83,6 @@ def play(
     inputs: Inputs,
     grammar: Path | None,
     commands: tuple[str, ...],
-    replay: Path | None,
     start_nonterminal: str | None,
     web: bool,
     also_vocab: tuple[str, ...],
@@ -100,33 +92,26 @@ def play(
 
     On a terminal this is a console: each line is one token, and `:help` lists the commands.
     Otherwise stdin is a script with one token or command a line, which ends at the first line
-    that fails. -c runs its lines instead. GRAMMAR is optional with --replay, which contains it,
-    and with --web, which starts with an example. --web needs the extra `web`:
-    pip install '.[web]'.
+    that fails. -c runs its lines instead. GRAMMAR is optional with --web, which starts with an
+    example. --web needs the extra `web`: pip install '.[web]'.
     """
     if web:
-        if commands or replay is not None:
-            raise click.UsageError("--web excludes -c and --replay")
+        if commands:
+            raise click.UsageError("--web excludes -c")
         from kbnf_cli.web.serve import LOOPBACK, serve
 
         wanted = replace(inputs, start=inputs.start or start_nonterminal)
         return serve(console, wanted, grammar, also_vocab, host or LOOPBACK)
     if also_vocab or host is not None:
         raise click.UsageError("--also-vocab and --host go with --web")
-    is_terminal = not commands and replay is None and sys.stdin.isatty() and sys.stdout.isatty()
+    if grammar is None:
+        raise click.UsageError("a GRAMMAR is needed")
+    is_terminal = not commands and sys.stdin.isatty() and sys.stdout.isatty()
     settings_for = inputs.settings_source()
     world = (TerminalWorld if is_terminal else World)(console, settings_for)
-    if grammar is not None:
-        vocabulary, eos = inputs.vocabulary(settings_for(grammar))
-        start = inputs.start or start_nonterminal
-        files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
-    elif replay is not None:
-        # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
-        from kbnf_cli.play.moving import files_of, read_saved
-
-        files = files_of(read_saved(replay, world), replay.parent)
-    else:
-        raise click.UsageError("a GRAMMAR is needed, or a play to --replay")
+    vocabulary, eos = inputs.vocabulary(settings_for(grammar))
+    start = inputs.start or start_nonterminal
+    files = Files(grammar, vocabulary, eos or None, start, inputs.finish, inputs.from_)
     session = replace(open_session(files, world), settings=switches)
     if is_terminal:
         from kbnf_cli.play.terminal import run_terminal
@@ -134,26 +119,10 @@ def play(
         run_terminal(console, session, world)
         return Exit.CLEAN
     console.diagnostics(session.losses)
-    return _run_lines(console, session, commands, replay, world)
-
-
-def _run_lines(
-    console: Console, session: Session, commands: tuple[str, ...], replay: Path | None, world: World
-) -> int:
-    """Replay, then run the commands; stdin only where neither was given."""
-    if replay is not None:
-        from kbnf_cli.play.moving import play_again, read_saved
-
-        reply = play_again(session, read_saved(replay, world), world)
-        console.data(reply.shown)
-        session = reply.session
-        if reply.verdict is not Verdict.FINE:
-            console.error(visible(f"{replay}: {reply.message}"))
-            return int(reply.verdict.value)
+    # Here, as all that shows masks: `kbnf --help` has no need of NumPy.
     from kbnf_cli.play.commands import run_script
 
-    lines = commands if commands or replay is not None else sys.stdin
-    _, verdict = run_script(console, session, lines, world)
+    _, verdict = run_script(console, session, commands or sys.stdin, world)
     return int(verdict.value)
 
 

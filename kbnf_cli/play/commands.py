@@ -139,6 +139,9 @@ def step(session: Session, line: str, world: World) -> Reply:
     if not line:
         return Reply(session)
     reply = _carried_out(session, line, world)
+    if reply.verdict is Verdict.FINE and not line.startswith(":save "):
+        typed = (*session.typed, line)
+        return replace(reply, session=replace(reply.session, typed=typed))
     if reply.verdict is Verdict.FINE or line not in _SPOKEN:
         return reply
     return replace(reply, message=f"{reply.message} (the command is `{_SPOKEN[line]}`)")

@@ -18,11 +18,13 @@ from kbnf_cli.play.render import (
     position,
     readable,
     row,
+    spelling,
     stack_rows,
     token_lines,
     tokens_line,
 )
 from kbnf_cli.play.session import Command, Operand, Reply, Session, World, misused, refused
+from kbnf_core.shipped import shown_path
 from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, plain
 from kbnf_core.text.diagnostics.text import count_of
 
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kbnf_core import Vocabulary
-    from kbnf_core.recordings import What
+    from kbnf_core.examples.cases import What
 
 _ID = re.compile(r"#([0-9]{1,9})")
 
@@ -253,7 +255,8 @@ LOOKING = (
 
 
 def _assert(session: Session, text: str, world: World) -> Reply:
-    from kbnf_core.recordings import Assertion, can_come
+    """Check an assertion, and add it to the examples of the grammar, which ``kbnf test`` runs."""
+    from kbnf_core.examples.cases import can_come
 
     word, _, rest = text.partition(" ")
     if word not in ("allowed", "rejected"):
@@ -264,18 +267,51 @@ def _assert(session: Session, text: str, world: World) -> Reply:
         why = session.engine.why(what)
         verdict = "is not allowed" if wanted else "is allowed"
         raise refused(f"assertion failed: {rest} {verdict}", explanation(session, why, world))
-    made = session.assertions.get(session.count, ())
-    assertions = {**session.assertions, session.count: (*made, Assertion(what, wanted))}
-    return Reply(
-        replace(session, assertions=assertions), (note(f"{rest} is {word}, as it should be"),)
-    )
+    written = _add_example(session, what, wanted, world)
+    return Reply(session, (note(f"{rest} is {word}, as it should be{written}"),))
+
+
+def _add_example(session: Session, what: "What", wanted: bool, world: World) -> str:
+    """Add an example to the file beside the grammar; return the words of that in a message.
+
+    None is added for a grammar without a file of its own, for a text that is no token, and behind
+    special tokens.
+    """
+    from kbnf_core.examples.cases import Expectation, examples_path, with_expectation
+
+    grammar, vocabulary = session.files.grammar, session.vocabulary
+    accepted = session.engine.accepted
+    if shown_path(grammar) != grammar or not world.has(grammar):
+        return ""
+    if not isinstance(what, int):
+        return "; no example, since it is not a token of the vocabulary"
+    if any(isinstance(each, int) and vocabulary.token(each) is None for each in accepted):
+        return "; no example, since it comes after a special token"
+    after, path = b"".join(spelling(session, each) for each in accepted), examples_path(grammar)
+    example = Expectation("", after, _written(vocabulary.token(what)) or what, wanted)
+    try:
+        before = world.read(path).decode() if world.has(path) else ""
+    except UnicodeDecodeError:
+        raise misused(f"{path} is not UTF-8") from None
+    text = with_expectation(before, str(path), example)
+    if text != before:
+        world.write(path, text)
+    return f"; {path} has it as an example"
+
+
+def _written(token: bytes | None) -> bytes | None:
+    """Return a token that is text, else None."""
+    try:
+        return token if token and token.decode() else None
+    except UnicodeDecodeError:
+        return None
 
 
 CHECKING = (
     Command(
         ("assert",),
         "allowed|rejected TOKEN",
-        "check it; `:save` keeps it",
+        "check it, and add it to the examples",
         _assert,
         operand=Operand.TEXT,
     ),

@@ -1,18 +1,11 @@
-"""The commands that move: appending to the text, going back and forth, opening and saving.
+"""The commands that move: appending to the text, going back and forth, opening and saving."""
 
-Saved plays are made from a session, and played again on one.
-"""
-
-import os
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_cli.escaped import write_typed
-from kbnf_cli.inputs import BUILT_IN
-from kbnf_cli.mask_table import spelled
 from kbnf_cli.play.looking import find_token, find_what, number, typed_bytes
 from kbnf_cli.play.render import ending, explanation, listed, note, position, row, tokens_line
 from kbnf_cli.play.session import (
@@ -33,124 +26,15 @@ from kbnf_cli.play.session import (
     refused,
     with_engine,
 )
-from kbnf_core.text.diagnostics.segments import Role, Segment, Segments, clip, visible
+from kbnf_core.text.diagnostics.segments import clip, visible
 from kbnf_core.text.diagnostics.text import count_of
-from kbnf_core.text.errors import FinishedError, RejectedError, VocabularyError
+from kbnf_core.text.errors import EngineError, FinishedError, RejectedError, VocabularyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kbnf_core import Vocabulary
-    from kbnf_core.recordings import Divergence, Recording, Replay, What
-
-
-_DIVERGENCES = 8
-"""Divergences that are shown; what follows the first seldom tells more."""
-
-
-def read_saved(path: Path, world: World) -> "Recording":
-    """Return the play in a file; raises ``SourceError`` and ``RecordingError``."""
-    from kbnf_core.recordings import read_recording
-
-    return read_recording(world.read(path).decode("utf-8", "backslashreplace"), str(path))
-
-
-def files_of(play: "Recording", folder: Path) -> Files:
-    """Return what a play was made with, its paths taken from the folder that it is in."""
-    setting = play.setting
-    vocabulary = setting.vocabulary
-    if vocabulary != BUILT_IN:
-        vocabulary = str(folder / vocabulary)
-    grammar = folder / setting.grammar
-    return Files(grammar, vocabulary, setting.eos, setting.start, setting.finish)
-
-
-def recorded(session: Session, folder: Path | None = None) -> "Recording":
-    """Return the play of a session; paths in it are relative to ``folder``, as far as they go."""
-    from kbnf_core.recordings import record
-
-    files = session.files
-    vocabulary = files.vocabulary
-    if vocabulary != BUILT_IN:
-        vocabulary = _relative(Path(vocabulary), folder)
-    grammar = _relative(files.grammar, folder)
-    return record(session.engine, grammar, vocabulary, files.eos, session.assertions)
-
-
-def _relative(path: Path, folder: Path | None) -> str:
-    if folder is None or path.is_absolute():
-        return path.as_posix()
-    return Path(os.path.relpath(path, folder)).as_posix()
-
-
-EVERY_KIND = frozenset({"vocabulary", "rejected", "mask", "assertion"})
-"""What makes a saved play fail."""
-
-BREAKS = EVERY_KIND - {"mask"}
-"""What makes it fail where the grammar was changed on purpose: other masks are no surprise."""
-
-
-def play_again(
-    session: Session, play: "Recording", world: World, failing: frozenset[str] = EVERY_KIND
-) -> Reply:
-    """Make a play's steps from the beginning, as far as they go, and say where they differ.
-
-    What could not be made is left for ``:redo``. Divergences of the kinds in ``failing`` make the
-    reply one that failed.
-    """
-    from kbnf_core.recordings import Assertion, Step, replay
-
-    result = replay(play, session.engine)
-    steps = [event.what for event in play.events if isinstance(event, Step)]
-    made = len(result.engine.accepted)
-    assertions: dict[int, tuple[Assertion, ...]] = {}
-    count = 0
-    for event in play.events:
-        if isinstance(event, Assertion):
-            assertions[count] = (*assertions.get(count, ()), event)
-        else:
-            count += 1
-    after = replace(
-        session,
-        engine=result.engine,
-        undone=tuple(steps[made:]),
-        assertions=assertions,
-        listing=(),
-    )
-    reply = position(after, world)
-    shown = (*_report(after, play, result), *reply.shown)
-    grave = [each for each in result.divergences if each.kind in failing]
-    if not grave:
-        return replace(reply, shown=shown)
-    message = f"the play differs: {grave[0].message}"
-    return Reply(reply.session, shown, Verdict.REFUSED, message)
-
-
-def _report(session: Session, play: "Recording", result: "Replay") -> Segments:
-    steps = len(result.engine.accepted)
-    changed = ", the grammar has changed" if result.is_grammar_changed else ""
-    shown = [note(f"{count_of(steps, 'step')} made again{changed}")]
-    for divergence in result.divergences[:_DIVERGENCES]:
-        where = " ".join(_where(session, play, divergence))
-        shown.append(Segment(f"{where}: {divergence.message}\n", Role.WARNING))
-    return shown
-
-
-def _where(session: Session, play: "Recording", divergence: "Divergence") -> Iterator[str]:
-    """Yield the words that name an event: the line of the file, and what was typed."""
-    if divergence.event < 0:
-        yield "at the beginning"
-        return
-    event = play.events[divergence.event]
-    yield f"line {divergence.event + 2},"
-    yield {"mask": "after", "rejected": "at", "assertion": "asserting"}[divergence.kind]
-    yield _name(session, event.what)
-
-
-def _name(session: Session, what: "What") -> str:
-    return (
-        f"token {what} {spelled(session.vocabulary, what)}" if isinstance(what, int) else repr(what)
-    )
+    from kbnf_core.examples.cases import What
 
 
 _ID = re.compile(r"#[0-9]+")
@@ -171,8 +55,12 @@ def feed_token(session: Session, text: str, world: World) -> Reply:
     if isinstance(find_what(session.vocabulary, text), int):
         return _append(session, [find_token(session.vocabulary, text)], world)
     try:
+        typed_bytes(text).decode()
+    except UnicodeDecodeError:  # No tokenizer writes these bytes.
+        return feed_bytes(session, text, world)
+    try:
         return feed_tokenized(session, text, world)
-    except (VocabularyError, UnicodeDecodeError):
+    except VocabularyError:
         return _append(session, [find_token(session.vocabulary, text)], world)
 
 
@@ -342,13 +230,21 @@ def _reload(session: Session, text: str, world: World) -> Reply:
 
 
 def same_steps(session: Session, files: Files, world: World) -> Reply:
-    """Open the grammar again and make the same steps, as far as they go."""
-    play = recorded(session)
+    """Open the grammar again and make the same steps, as far as they go; ``:redo`` has the rest."""
     fresh = open_session(files, world, session.vocabulary)
-    reopened = replace(with_engine(session, fresh.engine), files=files)
-    reply = play_again(reopened, play, world, BREAKS)
-    undone = (*reply.session.undone, *session.undone)
-    return replace(reply, session=replace(reply.session, undone=undone))
+    engine, steps, failed = fresh.engine, session.engine.accepted, ""
+    for made, each in enumerate(steps, start=1):
+        try:
+            accept_all(engine, (each,))
+        except EngineError as error:
+            failed = f"step {made} cannot be made again: {error}"
+            break
+    reopened = replace(with_engine(session, engine), files=files)
+    count = len(engine.accepted)
+    after = replace(reopened, undone=(*steps[count:], *session.undone))
+    reply = position(after, world)
+    shown = (note(f"{count_of(count, 'step')} made again"), *reply.shown)
+    return Reply(reply.session, shown, Verdict.REFUSED if failed else Verdict.FINE, failed)
 
 
 def begin(
@@ -404,19 +300,16 @@ def _grammar(session: Session, text: str, world: World) -> Reply:
 
 
 def _save(session: Session, text: str, world: World) -> Reply:
-    """Write the steps, the masks and the assertions as a play."""
-    from kbnf_core.recordings import write_recording
-
+    """Write the lines that were carried out as a script."""
     path = _path(text)
-    world.write(path, write_recording(recorded(session, path.parent), session.vocabulary))
-    made = sum(map(len, session.assertions.values()))
-    return Reply(session, (note(f"saved {session.count} steps and {made} assertions in {path}"),))
+    world.write(path, "".join(f"{_escaped_line(each)}\n" for each in session.typed))
+    lines = count_of(len(session.typed), "line")
+    return Reply(session, (note(f"{lines} in {path}: `kbnf play GRAMMAR < {path}` runs them"),))
 
 
-def _replay(session: Session, text: str, world: World) -> Reply:
-    """Play a saved play on the grammar and the vocabulary that are open."""
-    path = _path(text)
-    return play_again(session, read_saved(path, world), world)
+def _escaped_line(line: str) -> str:
+    """Return a line in UTF-8: of bytes that are no text, the escapes."""
+    return re.sub("[\udc80-\udcff]", lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", line)
 
 
 def _path(text: str) -> Path:
@@ -436,12 +329,5 @@ FILING = (
         _grammar,
         Operand.PATH,
     ),
-    Command(("save",), "FILE", "save this play", _save, Operand.PATH),
-    Command(
-        ("replay",),
-        "FILE",
-        "play a saved play here, report where it differs",
-        _replay,
-        Operand.PATH,
-    ),
+    Command(("save",), "FILE", "write what was typed as a script", _save, Operand.PATH),
 )

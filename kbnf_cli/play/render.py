@@ -21,8 +21,8 @@ from kbnf_core.text.source import NOWHERE, Source, Span
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Explanation, Vocabulary
+    from kbnf_core.examples.cases import What
     from kbnf_core.recognise.explain import LivePlace
-    from kbnf_core.recordings import What
 
 
 _Ids = npt.NDArray[np.int32]

@@ -23,7 +23,7 @@ from kbnf_core.text.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from kbnf_core import Engine, Grammar, Vocabulary
-    from kbnf_core.recordings import Assertion, What
+    from kbnf_core.examples.cases import What
     from kbnf_core.vocab.read import Encoder
 
 
@@ -122,6 +122,10 @@ class World:
             self._encoders[name] = found
         return self._encoders[name]
 
+    def has(self, path: Path) -> bool:
+        """Return whether there is a file."""
+        return path.is_file()
+
     def read(self, path: Path) -> bytes:
         """Read a file; raises ``SourceError``."""
         return read_bytes(path)
@@ -159,7 +163,7 @@ class Session:
     """A position and the way to it.
 
     ``engine`` is never moved, only replaced. ``undone``: what ``:redo`` accepts, next first.
-    ``marks``: names for numbers of steps. ``assertions``: made after that many steps. ``listing``:
+    ``marks``: names for numbers of steps. ``typed``: the lines that were carried out. ``listing``:
     what ``:more`` shows. ``listed``: the allowed ids shown last. ``losses``: what converting the
     grammar could not keep.
     """
@@ -169,7 +173,7 @@ class Session:
     settings: Settings = field(default_factory=Settings)
     undone: "tuple[What, ...]" = ()
     marks: Mapping[str, int] = field(default_factory=dict)
-    assertions: "Mapping[int, tuple[Assertion, ...]]" = field(default_factory=dict)
+    typed: tuple[str, ...] = ()
     listing: Sequence[str] = ()
     listed: Sequence[int] = ()
     losses: tuple[Diagnostic, ...] = ()
@@ -187,7 +191,7 @@ class Session:
     def forward(self, *steps: "What") -> "Session":
         """Return the session after more steps; raises what the engine raises.
 
-        What was undone is forgotten, with the marks and assertions there.
+        What was undone is forgotten, with the marks there.
         """
         engine = self._engine()
         accept_all(engine, steps)
@@ -198,7 +202,6 @@ class Session:
             undone=(),
             listing=(),
             marks={name: at for name, at in self.marks.items() if at <= count},
-            assertions={at: made for at, made in self.assertions.items() if at <= count},
         )
 
     def at(self, count: int) -> "Session":

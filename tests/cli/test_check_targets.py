@@ -9,6 +9,8 @@ import jsonschema
 import pytest
 
 import kbnf_core
+from kbnf_core.targets.engines import ENGINES
+from kbnf_core.targets.process import installed
 from kbnf_core.text.errors import install_command
 from kbnf_testing.command import Kbnf, Write
 
@@ -37,13 +39,13 @@ def test_a_refusal_has_the_engines_words_and_the_place(kbnf: Kbnf, write: Write)
     assert "look-around" in result.out
     assert "a.schema.json:3:42" in result.out
     assert 'it refuses: `{"type": "string", "pattern": "^(?!b)c$"}`' in result.out
-    assert "asked: llguidance" in result.stderr.splitlines()[-1]
+    assert "checked with llguidance" in result.stderr.splitlines()[-1]
 
 
 def test_what_works_is_no_problem_and_says_who_was_asked(kbnf: Kbnf, write: Write) -> None:
     result = kbnf(*CHECK, "llguidance", write("a.schema.json", GOOD))
     assert (result.status, result.out) == (0, "")
-    assert "asked: llguidance" in result.stderr
+    assert "checked with llguidance" in result.stderr
 
 
 def test_several_targets_print_a_matrix(kbnf: Kbnf, write: Write) -> None:
@@ -173,12 +175,24 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("target", ["xgrammar", "all"])
-def test_what_is_not_installed_is_an_error(write: Write, target: str) -> None:
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [("xgrammar", "xgrammar is not installed"), ("all", "no engine is installed")],
+)
+def test_what_is_not_installed_is_an_error(write: Write, target: str, message: str) -> None:
     command = [sys.executable, "-c", _WITHOUT, *CHECK, target, str(write("a.schema.json", GOOD))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert f"xgrammar is not installed: {install_command('xgrammar')}" in done.stderr
+    assert f"{message}: {install_command('xgrammar')}" in done.stderr
+
+
+def test_an_engine_that_is_not_installed_has_a_column(kbnf: Kbnf, write: Write) -> None:
+    pytest.importorskip("llguidance", reason="llguidance is not installed (extra `peers`)")
+    result = kbnf(*CHECK, "all", write("a.schema.json", GOOD))
+    titles, row = result.out.splitlines()[-2:]
+    missing = set(ENGINES) - set(installed())
+    assert sorted(titles.split()) == sorted(ENGINES)
+    assert row.count("not installed") == len(missing)
 
 
 def test_settings_name_targets(kbnf: Kbnf, write: Write) -> None:
@@ -198,3 +212,24 @@ def test_a_host_is_asked_by_its_engines(kbnf: Kbnf, write: Write) -> None:
     assert kbnf(*CHECK, "vllm@0.1", file).status == 2
     grammar = write("a.kbnf", "(* kbnf: finish=eos *) start ::= 'a';")
     assert "llguidance" in kbnf(*CHECK, "vllm", grammar).stderr
+
+
+def test_a_service_that_is_asked_has_its_rules_and_not_those_of_the_form(
+    kbnf: Kbnf, write: Write
+) -> None:
+    loose = {"type": "object", "properties": {"a": {"type": "string"}}}
+    function = {"name": "21st:magic", "parameters": loose, "strict": True}
+    file = write("a.tools.json", json.dumps([{"type": "function", "function": function}]))
+
+    def said(*options: str) -> list[tuple[str, str]]:
+        lines = kbnf("check", "--no-cache", "--format", "json", *options, file).out
+        found = json.loads(lines)["diagnostics"]
+        return [(each["code"], each["message"]) for each in found]
+
+    assert [code for code, message in said() if "OpenAI" in message or "openai" in message]
+    for service in ("gemini", "anthropic"):
+        messages = [message for _, message in said("--target", service)]
+        assert not [each for each in messages if "openai" in each.lower()]
+    assert [code for code, _ in said("--target", "openai")].count("W825") == 1
+    assert "E809" in [code for code, _ in said("--target", "openai")]
+    assert "E809" in [code for code, _ in said("--target", "gemini", "--strict", "openai")]

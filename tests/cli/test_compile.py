@@ -1,11 +1,12 @@
 """``kbnf compile``, and artifacts in the place of grammars."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from kbnf_core.container import read_container
 from kbnf_testing.artifact_faults import rewrite
 from kbnf_testing.command import Kbnf, Write
 
@@ -69,6 +70,18 @@ def test_an_artifact_is_named_where_it_is_not_taken(kbnf: Kbnf, write: Write, co
     assert "`kbnf convert g.kbnfc`" in result.stderr
 
 
+def test_the_text_of_an_artifact_is_checked_without_arrays(kbnf: Kbnf, write: Write) -> None:
+    kbnf("compile", write("g.kbnf", GOOD))
+    program = (
+        "import sys; from kbnf_cli.main import main; "
+        "main(['check', '--no-cache', 'g.kbnfc']); print('numpy' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("False\n")
+
+
 def test_a_bad_grammar_leaves_no_file(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("compile", write("g.kbnf", BAD))
     assert (result.status, list(Path().glob("*.kbnfc"))) == (1, [])
@@ -79,7 +92,10 @@ def test_info_describes(kbnf: Kbnf, write: Write, tokens: Path) -> None:
     kbnf("compile", write("g.kbnf", GOOD), "--vocab", tokens)
     out = kbnf("compile", "--info", "g.kbnfc").out
     assert "grammar:" in out
-    assert "tokens.json, 6 ids" in out
+    assert "vocabulary:" not in out
+    assert "limits:" not in out
+    kbnf("compile", write("g.bnf", "<start>::=<any!>"), "--vocab", tokens)
+    assert "vocabulary:   tokens.json, " in kbnf("compile", "--info", "g.kbnfc").out
 
 
 @pytest.mark.parametrize(
@@ -115,8 +131,12 @@ def test_a_damaged_artifact_is_one_message(kbnf: Kbnf, write: Write) -> None:
     assert "g.kbnfc is not a usable artifact" in result.stderr
 
 
-def test_another_vocabulary_is_refused(kbnf: Kbnf, write: Write, tokens: Path) -> None:
+def test_an_artifact_is_for_any_vocabulary_unless_its_text_stands_for_tokens(
+    kbnf: Kbnf, write: Write, tokens: Path
+) -> None:
     kbnf("compile", write("g.kbnf", GOOD), "--vocab", tokens)
+    assert kbnf("mask", "g.kbnfc").out == kbnf("mask", "g.kbnf").out
+    kbnf("compile", write("g.bnf", "<start>::=<any!>"), "--vocab", tokens)
     result = kbnf("mask", "g.kbnfc")
     assert result.status == 2
     assert "compiled for the vocabulary tokens.json, not for bytes" in result.stderr
@@ -127,26 +147,6 @@ def test_another_start_needs_another_artifact(kbnf: Kbnf, write: Write) -> None:
     result = kbnf("mask", "g.kbnfc", "--start", "other")
     assert result.status == 2
     assert "compile it again" in result.stderr
-
-
-def test_damaged_masks_are_worked_out_anew_with_a_note(
-    kbnf: Kbnf, write: Write, tokens: Path
-) -> None:
-    grammar = write("g.kbnf", GOOD)
-    kbnf("compile", grammar, "--vocab", tokens)
-    artifact = Path("g.kbnfc")
-    rows = read_container(artifact)[0]["masks"].tobytes()
-    whole = artifact.read_bytes()
-    at = whole.index(rows) + len(rows) - 4
-    artifact.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-    options = ("--vocab", tokens, "--text", "{", "--format", "json")
-    result = kbnf("mask", artifact, *options)
-    assert result.status == 0
-    assert result.out == kbnf("mask", grammar, *options).out
-    assert result.stderr.count("note: the masks in g.kbnfc are left out") == 1
-    assert "site-packages" not in result.stderr
-    assert ".py" not in result.stderr
-    assert kbnf("mask", "-q", artifact, *options).stderr == ""
 
 
 def test_an_artifact_of_another_format_is_refused_with_the_command(

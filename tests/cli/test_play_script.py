@@ -1,6 +1,5 @@
 """``kbnf play`` without a terminal: scripts, ``-c``, plays, exit statuses."""
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -116,36 +115,65 @@ def test_the_start_can_be_chosen(kbnf: Kbnf, write: Write) -> None:
     assert "finished" in kbnf("play", grammar, "-n", "other", "-c", "y").out
 
 
-def test_a_play_is_saved_and_replayed(kbnf: Kbnf, grammar: Path, write: Write) -> None:
+def test_what_was_typed_is_saved_as_a_script(kbnf: Kbnf, grammar: Path, write: Write) -> None:
     Path("plays").mkdir()
-    script = b"a\n:assert allowed b\n:assert rejected x\nb\n:save plays/one.jsonl\n"
-    assert kbnf("play", grammar, stdin=script).status == 0
-    lines = [json.loads(line) for line in Path("plays/one.jsonl").read_text().splitlines()]
-    assert lines[0]["grammar"]["path"] == "../g.kbnf"
-    assert [line.get("token") for line in lines[1:]] == [97, 98, 120, 98]
-    result = kbnf("play", "--replay", "plays/one.jsonl")
-    assert (result.status, result.stderr) == (0, "")
-    assert "2 steps made again\n" in result.out
+    script = b"a\n:undo\n:bytes\nab\n:why x\n:save plays/one\nd\n:save plays/two\n"
+    done = kbnf("play", grammar, stdin=script)
+    assert (done.status, done.stderr) == (0, "")
+    assert "5 lines in plays/one: `kbnf play GRAMMAR < plays/one` runs them\n" in done.out
+    assert Path("plays/one").read_text() == "a\n:undo\n:bytes\nab\n:why x\n"
+    again = kbnf("play", grammar, stdin=Path("plays/two").read_bytes())
+    assert again.status == 0
+    kept = [line for line in done.out.splitlines() if "plays/" not in line]
+    assert again.out.splitlines() == kept
     write("g.kbnf", GRAMMAR.replace('"b"', '"e"'))
-    result = kbnf("play", "--replay", "plays/one.jsonl")
-    assert result.status == 1
-    assert 'line 3, asserting token 98 "b": token 98 is not allowed here\n' in result.out
-    assert "the grammar has changed" in result.out
-    assert "plays/one.jsonl: the play differs" in result.stderr
+    again = kbnf("play", grammar, stdin=Path("plays/two").read_bytes())
+    assert again.status == 1
+    assert "line 4: rejected" in again.stderr
 
 
-def test_a_play_runs_under_kbnf_test(kbnf: Kbnf, grammar: Path, write: Write) -> None:
-    assert kbnf("play", grammar, "-c", "a", "-c", ":save g.play.jsonl").status == 0
-    assert kbnf("test", grammar).status == 0
-    write("g.kbnf", GRAMMAR.replace('"a"', '"z"'))
+def test_bytes_that_are_no_text_are_saved_as_escapes(kbnf_process: Kbnf, write: Write) -> None:
+    grammar = write("b.kbnf", 'start ::= #b"\\xff" "a";')
+    assert kbnf_process("play", grammar, stdin=b"\xff\na\n:save s\n").status == 0
+    assert Path("s").read_text() == "\\xff\na\n"
+    assert kbnf_process("play", grammar, stdin=Path("s").read_bytes()).status == 0
+
+
+def test_assertions_are_examples_of_the_grammar(kbnf: Kbnf, grammar: Path, write: Write) -> None:
+    write("g.examples.toml", "accept = ['abd']\n")
+    script = b":assert rejected x\na\n:assert allowed b\n:assert rejected a\n"
+    for _ in range(2):
+        result = kbnf("play", grammar, stdin=script)
+        assert (result.status, result.stderr) == (0, "")
+    assert "x is rejected, as it should be; g.examples.toml has it as an example\n" in result.out
+    assert Path("g.examples.toml").read_text() == (
+        "accept = ['abd']\n"
+        '\n[[next]]\nafter = ""\nrejected = ["x"]\n'
+        '\n[[next]]\nafter = "a"\nallowed = ["b"]\n'
+        '\n[[next]]\nafter = "a"\nrejected = ["a"]\n'
+    )
+    assert kbnf("test", grammar).out == "g.kbnf: 4 passed\n"
+    write("g.kbnf", GRAMMAR.replace('"b"', '"e"'))
     assert kbnf("test", grammar).status == 1
 
 
-def test_a_vocabulary_that_is_another_one_is_not_replayed(kbnf: Kbnf, grammar: Path) -> None:
-    assert kbnf("play", grammar, "-c", "a", "-c", ":save p.jsonl").status == 0
-    result = kbnf("play", grammar, "--replay", "p.jsonl", "--eos", "5")
+def test_an_assertion_that_can_be_no_example_is_checked(kbnf: Kbnf, grammar: Path) -> None:
+    result = kbnf("play", grammar, "-c", ":assert allowed abd")
+    assert (result.status, "; no example, since it is not a token" in result.out) == (0, True)
+    assert kbnf("play", "json", "-c", ":assert rejected x").status == 0
+    result = kbnf("play", grammar, "-c", "a", "-c", ":assert rejected b")
     assert result.status == 1
-    assert "fingerprint" in result.stderr
+    assert not list(Path().glob("*.toml"))
+
+
+def test_a_file_that_cannot_have_the_example_is_left(
+    kbnf: Kbnf, grammar: Path, write: Write
+) -> None:
+    for text in (b"next = [{ allowed = ['b'] }]", b"accept = [", b"# \xff"):
+        write("g.examples.toml", text)
+        result = kbnf("play", grammar, "-c", ":assert allowed a")
+        assert (result.status, "g.examples.toml" in result.stderr) == (2, True)
+        assert Path("g.examples.toml").read_bytes() == text
 
 
 @pytest.mark.parametrize(
@@ -153,8 +181,6 @@ def test_a_vocabulary_that_is_another_one_is_not_replayed(kbnf: Kbnf, grammar: P
     [
         ([], 2, "a GRAMMAR is needed"),
         (["nowhere.kbnf"], 2, "cannot read nowhere.kbnf"),
-        (["--replay", "nowhere.jsonl"], 2, "cannot read nowhere.jsonl"),
-        (["--replay", "g.kbnf"], 2, "g.kbnf:1: not JSON"),
         (["g.kbnf", "--vocab", "nowhere"], 2, "cannot read nowhere"),
         (["g.kbnf", "--start", "nothing"], 1, "E102"),
     ],

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -35,22 +36,28 @@ def sources(write: Write) -> Path:
     return Path("all")
 
 
-def test_everything_is_compiled_for_each_vocabulary(kbnf: Kbnf, sources: Path) -> None:
+def test_everything_is_compiled_once_and_texts_of_tokens_for_each_vocabulary(
+    kbnf: Kbnf, write: Write, sources: Path
+) -> None:
+    write("all/e.bnf", "<start>::=<any!>")
     options = ("--store", "store", "--vocab", "bytes", "--vocab", "tokens.json", "-j", "2")
     result = kbnf("compile", *options, sources, "--report", "report.jsonl")
     assert result.status == 0
     lines = [json.loads(line) for line in Path("report.jsonl").read_text().splitlines()]
-    assert sorted((line["name"], line["vocabulary"]) for line in lines) == [
-        (name, vocabulary)
-        for name in ("all/a.kbnf", "all/b.gbnf", "all/c.json", "all/d.jsonl:1", "all/d.jsonl:3")
-        for vocabulary in ("bytes", "tokens.json")
+    once = ("all/a.kbnf", "all/b.gbnf", "all/c.json", "all/d.jsonl:1", "all/d.jsonl:3")
+    assert sorted((line["name"], line["vocabulary"] or "") for line in lines) == [
+        *((name, "") for name in once),
+        *(("all/e.bnf", vocabulary) for vocabulary in ("bytes", "tokens.json")),
     ]
     assert {line["status"] for line in lines} <= {"made", "known"}
+    made = [line for line in lines if line["status"] == "made"]
+    assert all(line["size"] > 0 and line["seconds"] > 0 for line in made)
+    assert re.search(r"made; a grammar \d+\.\d ms .* KiB .*, all .* s and .* MiB\n", result.stderr)
     # The same schema in two files has one artifact.
-    assert len({line["key"] for line in lines}) == 8
+    assert len({line["key"] for line in lines}) == 6
     before = content(DirectoryStore("store"))
     again = kbnf("compile", *options, sources)
-    assert (again.status, again.stderr) == (0, "10 known\n")
+    assert (again.status, again.stderr) == (0, "7 known\n")
     assert content(DirectoryStore("store")) == before
 
 
@@ -61,7 +68,7 @@ def test_what_was_filled_is_found_by_requests(
     write("a.json", json.dumps(json.loads(SCHEMA), indent=2))
     assert kbnf("compile", "--store", "store", "--vocab", "bytes", "a.json", "-j1").status == 0
     store, vocabulary = open_store("store"), Vocabulary.bytes()
-    assert store.prefetch([recipe_of(json.loads(SCHEMA)).key(vocabulary.fingerprint)]) == 1
+    assert store.prefetch([recipe_of(json.loads(SCHEMA)).key()]) == 1
     Grammar.from_store("store", json.loads(SCHEMA), vocabulary)
     assert (store.metrics["hits"], store.metrics["misses"]) == (2, 0)
 
@@ -135,11 +142,22 @@ def test_store_lists_counts_and_describes(kbnf: Kbnf, sources: Path) -> None:
     key, digest = kbnf("store", "ls", "store").out.split()
     assert (len(key), len(digest)) == (32, 32)
     assert "inputs:                   1" in kbnf("store", "info", "store").out
-    assert "vocabulary:" in kbnf("store", "info", "store", key).out
+    assert "source hash:" in kbnf("store", "info", "store", key).out
     assert kbnf("store", "info", "store", "0" * 32).status == 1
     assert kbnf("store", "info", "store", "../x").status == 2
     assert kbnf("store", "ls", "store", key).status == 2
     assert kbnf("store", "ls", "nowhere").status == 2
+
+
+def test_earlier_formats_are_a_line(kbnf: Kbnf, sources: Path, write: Write) -> None:
+    kbnf("compile", "--store", "store", sources / "a.kbnf", "-j", "1")
+    write(f"store/inputs/{'0' * 32}", f"{'1' * 32} 17")
+    line = "1 entries of another format; `gc` removes those of earlier ones\n"
+    assert [kbnf("store", each, "store").stderr for each in ("ls", "info")] == [line, line]
+    assert len(kbnf("store", "ls", "store").out.splitlines()) == 1
+    assert kbnf("store", "verify", "store").stderr == "1 artifacts, 0 damaged\n"
+    assert kbnf("store", "gc", "store", "--age", "0").stderr == "removed 1\n"
+    assert kbnf("store", "ls", "store").stderr == ""
 
 
 def test_verify_finds_damage_and_compile_mends_it(kbnf: Kbnf, sources: Path) -> None:

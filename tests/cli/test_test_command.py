@@ -8,8 +8,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kbnf_cli
-from kbnf_core import Engine, Grammar, Vocabulary
-from kbnf_core.recordings import record, write_recording
 from kbnf_testing.command import Kbnf, Write
 
 GRAMMARS = Path(__file__).resolve().parents[2] / "grammars"
@@ -103,24 +101,18 @@ def test_finish(kbnf: Kbnf, write: Write) -> None:
     assert kbnf("test", "--finish", "eos").status == 0
 
 
-def write_example_play(write: Write, name: str) -> None:
-    engine = Engine(Grammar(GRAMMAR), Vocabulary.bytes())
-    engine.try_accept_new_token(ord("b"))
-    write(name, write_recording(record(engine, "g.kbnf", "bytes"), engine.vocabulary))
-
-
-def test_plays(kbnf: Kbnf, write: Write) -> None:
-    write("g.kbnf", GRAMMAR)
-    write_example_play(write, "g.play.jsonl")
-    write_example_play(write, "g.second.play.jsonl")
-    write_example_play(write, "gg.play.jsonl")
-    assert kbnf("test").out == "g.kbnf: 2 passed\n"
-    write("g.kbnf", 'start ::= "a" | "b" ("c" | "d");')
+def test_recorded_sessions_are_named(kbnf: Kbnf, write: Write) -> None:
+    write("g.kbnf", f"{GRAMMAR}(* kbnf: accept 'a' *)")
+    for name in ("g.play.jsonl", "g.second.play.jsonl", "gg.play.jsonl"):
+        write(name, "{}")
     result = kbnf("test")
-    assert result.status == 1
-    assert result.out.startswith(
-        "g.kbnf: 2 failed\n  failed play g.play.jsonl: line 2: other tokens are allowed here"
-    )
+    assert (result.status, result.out) == (0, "g.kbnf: 1 passed\n")
+    notes = result.stderr.splitlines()
+    assert [each.partition(":")[0] for each in notes] == [
+        "g.play.jsonl is not run",
+        "g.second.play.jsonl is not run",
+    ]
+    assert all("`:assert`" in each and "`kbnf play g.kbnf < SCRIPT`" in each for each in notes)
 
 
 def test_a_grammar_with_errors_fails(kbnf: Kbnf, write: Write) -> None:

@@ -558,7 +558,9 @@ def test_a_preset_allows_the_tokens_that_xgrammars_own_allows(preset: str) -> No
         made = tool_calls(preset, tools, choice=name, reasoning=reasoning, parallel=parallel)
         if preset in call_formats.REWRITTEN or name == "none":
             asked = json.dumps(made)
-        engine = Engine(converted(json.dumps(made)).text, VOCABULARY)
+        # XGrammar has no constants of Python.
+        compared = json.dumps(made).replace(', "words": "python"', "")
+        engine = Engine(converted(compared).text, VOCABULARY)
         wanted = call if reasoning == "disabled" and name != "none" else []
         if preset == "minimax" and wanted:
             wanted = [WORDS.index(word) for word in _OF_CALLS.findall("\n</think>\n\n\n\n")] + call

@@ -11,7 +11,7 @@ pytest.importorskip("llguidance")
 from lsprotocol import types
 
 from kbnf_cli.lsp.server import ASK_ENGINES
-from kbnf_core.targets import check, process
+from kbnf_core.targets import ENGINE_NAMES, check, process
 from kbnf_core.targets.check import ask_installed
 
 if TYPE_CHECKING:
@@ -26,8 +26,11 @@ def test_what_engines_say(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.code for each in checked.findings] == ["E503"]
     assert [each.name for each in targets] == ["llguidance"]
     tools = [{"name": "a", "input_schema": {"type": "object", "properties": {"x": SCHEMA}}}]
-    [row] = ask_installed(json.dumps(tools), "tools.json")[0].rows
-    assert (row.tool, row.verdict) == ("a", "refuses")
+    rows = ask_installed(json.dumps(tools), "tools.json")[0].rows
+    assert {(row.tool, row.target): row.verdict for row in rows} == {
+        ("a", "llguidance"): "refuses",
+        **{("a", name): "not installed" for name in ENGINE_NAMES if name != "llguidance"},
+    }
     assert ask_installed("start ::= 'a';\n", "a.kbnf")[0].findings == ()
     assert ask_installed("start ::= ", "a.kbnf")[0] == check.Checked()
 
@@ -36,7 +39,7 @@ def test_where_none_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(check, "installed", lambda: ())
 
     monkeypatch.setattr("kbnf_core.targets.engines.find_spec", lambda _: None)
-    with pytest.raises(process.NotInstalledError, match="xgrammar is not installed"):
+    with pytest.raises(process.NotInstalledError, match="no engine is installed: pip install"):
         ask_installed("{}", "a.schema.json")
 
 

@@ -7,12 +7,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from kbnf_core import Grammar
 from kbnf_testing.pages import ROOT, blocks
-from kbnf_testing.small_model import model_path
+from kbnf_testing.small_model import model_path, transformers_model
 
 GUIDE = (ROOT / "docs" / "guides" / "local-model.md").read_text(encoding="utf-8")
 PROGRAMS = {each.title: each.text for each in blocks(GUIDE) if each.title}
@@ -106,3 +107,21 @@ def test_in_transformers(tmp_path: Path) -> None:
     values = re.findall(r"\{.*?\}", printed, re.DOTALL)
     assert len(values) == 2
     assert all(json.loads(each).keys() == {"name", "age"} for each in values)
+
+
+@pytest.mark.model
+def test_the_program_of_the_readme_prints_what_the_readme_says(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, tokenizer = transformers_model()
+    transformers = pytest.importorskip("transformers")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    program = next(each.text for each in blocks(text) if each.title == "answer.py")
+    (said,) = re.findall("It prints `(.*?)`", text)
+    for kind, loaded in (("AutoModelForCausalLM", model), ("AutoTokenizer", tokenizer)):
+        stand_in = type(kind, (), {"from_pretrained": staticmethod(lambda _, it=loaded: it)})
+        monkeypatch.setattr(transformers, kind, stand_in)
+    module = ModuleType("program")
+    monkeypatch.setitem(sys.modules, "program", module)
+    exec(compile(program, "answer.py", "exec"), vars(module))  # noqa: S102
+    assert capsys.readouterr().out.strip() == said

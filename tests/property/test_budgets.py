@@ -2,12 +2,16 @@
 
 import copy
 import pickle
+import re
+from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
+from kbnf_core.kernel import crossing_classes
 from kbnf_core.text.errors import ConfigError, LateError
 from kbnf_core.text.limits import Limits
 from kbnf_testing.budgets import Case, GivenUpError, allowed
@@ -38,6 +42,14 @@ def test_a_budget_is_kept_after_a_text(seed: int) -> None:
 def test_a_budget_is_kept_where_something_is_counted(seed: int) -> None:
     try:
         Case.counted(Random(seed)).compare()
+    except GivenUpError:
+        pytest.skip("too many positions to try one by one")
+
+
+@pytest.mark.parametrize("seed", seeds(1200, ordinary=40, ci=150))
+def test_a_budget_is_kept_where_tokens_could_read_past_the_end(seed: int) -> None:
+    try:
+        Case.crossed(Random(seed)).compare()
     except GivenUpError:
         pytest.skip("too many positions to try one by one")
 
@@ -165,6 +177,71 @@ def test_the_fewest_tokens_of_a_schema_over_a_real_vocabulary() -> None:
             allowed = engine.get_allowed_token_ids_from_last_computation()
             engine.try_accept_new_token(random.choice(allowed))
         assert len(engine.accepted) <= budget + 8
+
+
+OPEN: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "city": {"type": "string"}},
+    "required": ["name", "city"],
+}
+ORDER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "items": {"type": "array", "items": OPEN, "minItems": 1, "maxItems": 9},
+        "total": {"type": "number"},
+    },
+    "required": ["id", "items", "total"],
+}
+
+
+@pytest.mark.parametrize(
+    "grammar",
+    [
+        pytest.param(lambda: Grammar.from_json_schema(OPEN), id="an open object"),
+        pytest.param(lambda: Grammar.from_json_schema(ORDER), id="an order"),
+        pytest.param(lambda: Grammar.from_json_schema({"anyOf": [OPEN, ORDER]}), id="either"),
+        pytest.param(lambda: Grammar('start ::= "hello "{3,9};'), id="a repetition"),
+        pytest.param(lambda: Grammar('start ::= #"[a-z]{20,60}";'), id="letters"),
+        pytest.param(lambda: Grammar('start ::= #"[a-z]{200,600}";'), id="counted letters"),
+    ],
+)
+def test_budgets_count_tokens_where_a_text_could_go_on_after_its_end(
+    grammar: Callable[[], Grammar],
+) -> None:
+    least = {}
+    for finish in ("eager", "token", "eos"):
+        engine = Engine(grammar(), real_vocabulary(), finish=finish)
+        completion = engine.shortest_completion()
+        assert completion.tokens is not None
+        with pytest.raises(ConfigError, match=r"0 tokens are too few: \d+ are enough") as refused:
+            engine.remaining = 0
+        least[finish] = int(re.findall(r"(\d+) are enough", str(refused.value))[0])
+        ends = finish == "eos"
+        assert least[finish] - ends <= 1.3 * len(completion.tokens) + 3
+        engine.remaining = least[finish]
+    assert least["eager"] == least["token"] == least["eos"] - 1
+
+
+@pytest.mark.parametrize(
+    ("text", "crossing"),
+    [
+        ('start ::= "hello "{3,9};', b""),
+        ('start ::= #"[a-z]{20,60}" | "(" start ")";', b""),
+        ("start ::= '{' [member {',' member}] '}'; member ::= 'a:' start | 'b:' start;", b""),
+        (
+            "start ::= '{' [member {',' member}] '}'; member ::= ('a' | key) ':' start;"
+            " key ::= 'b' | 'a' key 'a';",
+            b"}",
+        ),
+        ("start ::= 'x' | '(' start ')' | start '+' start;", b"x)"),
+        ("start ::= x | y; x ::= 'ab' | '(' x ')'; y ::= 'abc' | '(' y ')';", b"bc)"),
+    ],
+)
+def test_tokens_end_where_two_derivations_can(text: str, crossing: bytes) -> None:
+    tables = Grammar(text).tables
+    classes = np.flatnonzero(crossing_classes(tables))
+    assert {*classes} == {tables.classes[byte] for byte in crossing}
 
 
 def test_nothing_is_walked_while_enough_is_left() -> None:

@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from kbnf_core import Engine, Grammar, Vocabulary, load_artifact
+from kbnf_core import Engine, Grammar, Vocabulary, compile_artifact, load_artifact
 from kbnf_core.recognise.closing import DistanceToEnd
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.text.budget import Budget
@@ -149,8 +149,7 @@ def test_masks_near_and_far_from_bounds(
         tried += 1
         vocabulary = counting_vocabulary(random, random.choice((2, 5, 9)))
         if random.random() < 0.3:
-            engine = Engine(grammars[0], vocabulary)
-            engine.save_artifact(tmp_path / "a.kbnfc")
+            compile_artifact(grammars[0], None, tmp_path / "a.kbnfc")
             grammars = load_artifact(tmp_path / "a.kbnfc"), grammars[1]
         for finish in FINISHES:
             pair = Pair(grammars, vocabulary, finish)

@@ -75,7 +75,7 @@ def test_an_engine_that_is_killed_while_it_loads(tmp_path: Path) -> None:
     assert "llguidance" in out
     message = "error: xgrammar cannot be loaded: it ended its process with SIGKILL: out of memory"
     assert said.splitlines().count(message) == 1
-    assert "asked: llguidance" in said
+    assert "checked with llguidance" in said
     status, out, said = run("killed_while_loading", *CHECK[:3], "xgrammar", files[0])
     assert (status, message in said) == (2, True)
 

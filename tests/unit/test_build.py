@@ -57,6 +57,22 @@ def test_a_compiler_is_asked_for_where_there_is_none(
     assert backend.get_requires_for_build_editable() == ["b"]
 
 
+@pytest.mark.ci
+def test_what_cannot_be_compiled_is_not_installed(tmp_path: Path) -> None:
+    shutil.copytree(ROOT, tmp_path / "copy", ignore=LEFT_OUT)
+    done = subprocess.run(
+        [sys.executable, "-c", "import setup; setup.build_wheel('.')"],
+        cwd=tmp_path / "copy",
+        env={**os.environ, "CC": "false", "CXX": "false"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "python3-dev" in done.stderr
+    assert "KBNF_PURE=1" in done.stderr
+
+
 def run_in(folder: Path, environment: dict[str, str], *arguments: object) -> str:
     """Run a program, which must succeed, and return what it prints."""
     done = subprocess.run(

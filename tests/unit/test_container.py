@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from kbnf_core import container
 from kbnf_core.container import (
-    LARGEST_HEADER,
     ContainerError,
     checksum,
     digest,
     read_container,
     write_container,
 )
+from kbnf_core.container_layout import LARGEST_HEADER
 from kbnf_core.text.errors import SourceError
 from kbnf_testing.samples import examples
 

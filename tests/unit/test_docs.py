@@ -14,6 +14,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -28,7 +29,7 @@ from kbnf_cli.help import render_page
 from kbnf_core import Grammar
 from kbnf_core.text.diagnostics import CATALOGUE
 from kbnf_core.text.diagnostics.segments import plain
-from kbnf_testing import hosts, pages, terminal
+from kbnf_testing import hosts, page_environment, pages, terminal
 from kbnf_testing.pages import Block
 
 DOCS = pages.ROOT / "docs"
@@ -68,6 +69,28 @@ def test_python_prints_what_it_says(
     with hosts.forgotten():
         failed, _ = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert not failed
+
+
+@each_page
+def test_a_page_installs_what_its_programs_import(page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    code = (each.text for each in pages.blocks(text) if each.language == "python")
+    found = {name for each in code for name in re.findall(_IMPORT, each, re.MULTILINE)}
+    # What cannot be linked is looked for where it is installed.
+    named = sorted(name for name in found - sys.stdlib_module_names if find_spec(name))
+    if named:
+        python = page_environment.make(tmp_path, text) / "python"
+        program = (
+            "import sys; from importlib.util import find_spec;"
+            "print([name for name in sys.argv[1:] if not find_spec(name)])"
+        )
+        done = subprocess.run(
+            [python, "-c", program, *named], capture_output=True, text=True, check=True
+        )
+        assert done.stdout == "[]\n"
+
+
+_IMPORT = r"^(?:>>> |\.\.\. )? *(?:import|from) (\w+)"
 
 
 @each_page
@@ -124,7 +147,7 @@ def test_the_workflow_of_the_tutorial_passes(tmp_path: Path) -> None:
     commands = [command for command in steps if command.startswith("kbnf ")]
     work = tmp_path / "work"
     pages.write_files(text, work)
-    environment = pages.environment_of(tmp_path)
+    environment = pages.environment_of(tmp_path, text)
     assert len(commands) == 3
     assert [pages.run(each, work, environment)[0] for each in commands] == [0, 0, 0]
 

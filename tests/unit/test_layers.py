@@ -40,7 +40,8 @@ ALLOWED: dict[str, set[str]] = {
     "text": {"version"},
     "processes": {"text"},
     "kernel": {"text"},
-    "container": {"text"},
+    "container_layout": {"text"},
+    "container": {"container_layout", "text"},
     "config": {"text"},
     "automata": BASE,
     "ir": BASE | {"automata"},
@@ -48,21 +49,24 @@ ALLOWED: dict[str, set[str]] = {
     # What a reader makes of a text has rules where it has no tree, and may speak of tokens.
     "kbnf": BASE | {"automata", "config", "ir", "vocab"},
     "lower": BASE | {"automata", "ir", "kbnf"},
-    "recognise": RULES | {"kernel", "text"},
-    "mask": BASE | {"config", "ir", "kernel", "lower", "recognise", "vocab"},
+    "recognise": {"ir", "kernel", "lower", "text"},
+    "mask": BASE | {"automata", "config", "ir", "kernel", "lower", "recognise", "vocab"},
     "conversion": BASE | RULES | {"kernel", "recognise", "kbnf"},
     # KBNF is read and printed here; every other language is above.
     "frontend": BASE | {"config", "ir", "conversion", "lower", "kbnf"},
     "languages.abnf": BASE | READING | {"automata", "ir", "conversion"},
+    "languages.antlr": BASE | READING | {"automata", "ir", "conversion"},
     "languages.bnf": BASE
     | READING
     | {"automata", "config", "ir", "lower", "mask", "recognise", "vocab"},
+    "languages.ebnf": BASE | READING | {"automata", "ir", "conversion", "lower"},
     "languages.gbnf": BASE | READING | RULES | {"conversion", "vocab"},
     "languages.json_schema": BASE | READING | RULES | {"config"},
     "languages.lark": BASE
     | READING
     | RULES
     | {"conversion", "languages.gbnf", "languages.json_schema"},
+    "languages.tree_sitter": BASE | READING | {"automata", "ir", "conversion"},
     "languages.structural_tag": BASE
     | READING
     | RULES
@@ -70,7 +74,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"conversion", "languages.gbnf", "languages.json_schema", "languages.lark"},
     "languages.tools": BASE
     | READING
-    | {"ir", "kernel", "lower", "processes", "recognise"}
+    | {"ir", "kernel", "lower", "parse", "processes", "recognise"}
     | {f"languages.{each}" for each in ("json_schema", "structural_tag")},
     "languages.response_template": BASE
     | READING
@@ -90,7 +94,7 @@ ALLOWED: dict[str, set[str]] = {
     "parse": {"text", "ir", "kernel", "kbnf", "languages.structural_tag", "lower", "mask"}
     | {"recognise", "vocab"},
     "repair": {"text", "config", "kernel", "mask", "recognise", "vocab"},
-    "artifact": BASE | RULES | {"config", "container", "mask", "recognise", "vocab"},
+    "artifact": BASE | RULES | {"config", "container", "container_layout", "vocab"},
     "store": BASE
     | {"artifact", "automata", "config", "container", "convert", "frontend", "languages"}
     | {"processes", "vocab"},
@@ -98,17 +102,15 @@ ALLOWED: dict[str, set[str]] = {
     | READING
     | {"config", "ir", "languages", "lower", "mask", "parse", "repair"}
     | {f"languages.{each}" for each in ("json_schema", "response_template", "structural_tag")}
-    | {"shipped", "store", "vocab"},
+    | {"artifact", "shipped", "store", "vocab"},
     "compiled": BASE | {"artifact", "grammar", "vocab"},
     "farm": BASE | {"grammar", "store", "vocab"},
-    "engine": BASE
-    | {"artifact", "config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
+    "engine": BASE | {"config", "grammar", "kernel", "mask", "parse", "recognise", "vocab"},
     "batch": BASE | {"engine", "kernel", "mask"},
     # Other engines run in processes of their own: nothing of them is imported here.
     "targets": BASE
     | {"automata", "convert", "diff", "engine", "grammar", "languages", "languages.json_schema"}
     | {"languages.tools", "processes", "vocab"},
-    "recordings": {"engine", "mask", "text", "vocab"},
     "trace": {"engine", "text", "vocab"},
     "compat": BASE | {"config", "engine", "mask", "vocab"},
     "compiler": BASE
@@ -119,10 +121,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"batch", "compiler", "device", "parse"}
     | {f"languages.{each}" for each in ("response_template", "structural_tag")},
     "diff": BASE | RULES | {"config", "grammar", "recognise", "kbnf"},
-    "examples": BASE
-    | (RULES - {"lower"})
-    | {"kbnf"}
-    | {"engine", "mask", "parse", "recordings", "vocab"},
+    "examples": BASE | (RULES - {"lower"}) | {"kbnf"} | {"engine", "mask", "parse", "vocab"},
 }
 """What each room may know. Beyond ``BASE`` that is what it does know: nothing is left unused."""
 

@@ -21,8 +21,8 @@ FILES = sorted(
     for path in (ROOT / folder).rglob("*")
     if path.suffix in EXTENSIONS and path.suffix != ".json"
 )
-CHOSEN = ["grammars/json.kbnf", "grammars/cjk_sentences.kbnf", "grammars/tool_call.kbnf"]
-"""Unicode properties, exceptions, and a longer one."""
+CHOSEN = ["grammars/json.kbnf", "grammars/tool_call.kbnf"]
+"""Exceptions, and a longer one."""
 
 
 @cache

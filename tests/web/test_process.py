@@ -126,7 +126,7 @@ def test_a_connection_without_a_request_is_closed(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--web", "-c", ":help"], "--web excludes -c and --replay"),
+        (["--web", "-c", ":help"], "--web excludes -c"),
         (["--host", "0.0.0.0", "g.kbnf"], "--also-vocab and --host go with --web"),  # noqa: S104
         (["--web", "--also-vocab", "missing.json"], "missing.json"),
         (["--web", "missing.kbnf"], "missing.kbnf"),

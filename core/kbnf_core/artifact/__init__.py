@@ -1,32 +1,33 @@
-"""Artifacts: a compiled grammar on disk, with its states and its masks over a vocabulary.
+"""Artifacts: a compiled grammar on disk, its text and its tables.
 
 The file is a safetensors container (see ``container.py``): named, aligned arrays that can be
 memory-mapped, and metadata: ``kbnf``, the manifest, and ``digest``, the BLAKE2b-128 of the manifest
 as JSON in ASCII with sorted keys and no spaces. Nothing in it is code. Equal input to one version
 gives equal bytes.
 
+States and masks are not stored: to read and to verify them takes longer than to compute those that
+a text needs. So an artifact is for every vocabulary, unless the grammar was read over one: where
+``<any!>`` of BNF stands for its tokens, or a structural tag excludes some.
+
 **Manifest** (JSON): ``format`` (the number ``FORMAT``), ``tool`` (the version that wrote it),
 ``start``, ``kbnf_start`` (the start of the text as KBNF), ``language`` (of the source; null for
 KBNF that was written of a text without rules), ``finish``, ``nonterminals`` (names by number),
 ``token_terminals`` (each
 ``{"name", "ranges", "negated"}``), ``start_is_nullable``, ``source_path``, ``source_hash``
-(BLAKE2b-128 of the source), ``key`` (that of a store under which it was compiled, null elsewhere),
-``unicode`` (version of the tables after property classes), ``vocabulary``: null, or ``{"name",
-"size", "fingerprint", "nodes"}`` of the vocabulary that the masks below are for, and ``sections``:
-by name, ``{"arrays": [names], "digest": ...}`` with ``container.digest`` of these arrays.
+(BLAKE2b-128 of the source), ``limits`` (those of compiling, by name), ``key`` (that of a store
+under which it was compiled, null elsewhere), ``unicode`` (version of the tables after property
+classes), ``vocabulary``: null, or ``{"name", "fingerprint"}`` of the vocabulary over which the
+grammar was read, and ``sections``: by name, ``{"arrays": [names], "digest": ...}`` with
+``container.digest`` of these arrays.
 
-**Sections.** ``tables`` and ``states`` are what an engine cannot do without: they are verified when
-the file is loaded, and damage is an ``ArtifactError``. ``walks`` and ``masks``, there with
-a vocabulary, are verified when an engine first asks for them (a millisecond a megabyte); damage is
-an ``ArtifactWarning``, and they are recomputed. Names that a reader does not know are skipped, so
-a version can add sections that others do without. ``values`` is there for structural tags and
-calls of tools in the format of a model: without it the value of a text is one of JSON. Two names
-are reserved: ``rows``, the digests of the rows of ``masks`` where those lie in a store, shared by
-artifacts, and ``device``, a table of all states for an accelerator.
+**Sections.** An engine needs ``tables``, which are verified when the file is loaded; ``reading``
+and ``values`` are verified on first use. Damage is an ``ArtifactError``. Names that a reader does
+not know are skipped, so a version can add sections that others do without. ``values`` is there for
+structural tags and calls of tools in the format of a model: without it the value of a text is one
+of JSON.
 
 A digest shows damage, not intent: everything read is validated before use as well, whoever wrote
-it (``validate.py``). What is numbered by its content when it is restored is in canonical form:
-elements ascend, no content is there twice, the empty one is number 0.
+it (``validate.py``).
 
 **Arrays**, int32 unless said otherwise. A list of lists is two arrays, ``x.start`` with one more
 entry than lists, and the elements; list i is ``x[start[i]:start[i + 1]]``.
@@ -55,35 +56,9 @@ Of ``reading`` (``reading.py``), so that commands need not read the text:
 Of ``values``:
 
 - ``values`` (uint8): JSON, the rules that say what values are made of, as KBNF, and their marks.
-
-Of ``states``:
-
-- ``items.start``, ``items`` (int64): the item sets; an item is state * nonterminals + report,
-  for the state row + (1 + count) * positions where it is counted.
-- ``origins.start``, ``origins`` ([n, 3]): stack nodes as triples (nonterminal, parent, item set);
-  a node refers to itself (-1) and to nodes before it only.
-- ``pairs.start``, ``pairs`` ([n, 2]): states as (stack node, item set); ``exits.start``,
-  ``exits``: their completions, nonterminals completed by the byte that led there. State 0 is dead.
-- ``next.start``, ``next``: transitions, a list a state; -1 is not computed yet. A list as long as
-  there are classes has the state after each; a shorter one begins with what most of them lead to,
-  0 or -1, and has (class, state) pairs for the others. States that had no room are left out: they
-  are the last ones, and -1 where others lead to them.
-
-Of ``masks``:
-
-- ``masks.start``, ``masks`` (uint32): distinct sets of token ids; the first is empty. A list as
-  long as a row of bits is that row; a shorter one has (index, word) pairs for the nonzero words.
-
-Of ``walks``:
-
-- ``nodes.start``, ``nodes``: sets of trie nodes, ascending; the first is the root alone.
-- ``walks`` ([n, 3]): (item set, node set, row of ``masks``); ``walk_exits.start``, ``walk_exits``
-  ([n, 2]): their completions as (nonterminal, node set).
-- ``viable`` ([n, 2]): (state, row of ``masks``); ``completions.start``, ``completions``: node
-  sets at which the start is complete.
 """
 
-FORMAT = 5
+FORMAT = 6
 """Raised whenever a reader of the older format would misread the newer one."""
 
 SUFFIX = ".kbnfc"

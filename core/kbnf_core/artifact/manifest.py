@@ -6,12 +6,18 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.artifact import FORMAT
 from kbnf_core.config import Finish
+from kbnf_core.container_layout import ContainerError, read_layout
 from kbnf_core.ir import TokenTerminal
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.source import Source
+
+if TYPE_CHECKING:
+    from kbnf_core.vocab.vocabulary import Vocabulary
 
 
 class ArtifactError(KbnfError, ValueError):
@@ -23,21 +29,20 @@ class ArtifactError(KbnfError, ValueError):
         super().__init__(f"{path} is not a usable artifact: {reason}")
 
 
-class ArtifactWarning(UserWarning):
-    """Masks of an artifact are damaged and are recomputed: slower, but correct."""
-
-
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class VocabularyMark:
-    """The vocabulary that masks were made for; ``nodes`` counts those of its trie."""
+    """The vocabulary over which a grammar was read; ``fingerprint``: without its own stop ids."""
 
     name: str | None
-    size: int
     fingerprint: str
-    nodes: int
+
+    @classmethod
+    def of(cls, vocabulary: "Vocabulary") -> "VocabularyMark":
+        """Return the mark of a vocabulary."""
+        return cls(vocabulary.name, (vocabulary.base or vocabulary).fingerprint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +67,7 @@ class Manifest:
     token_terminals: tuple[TokenTerminal, ...]
     source_path: str | None
     source_hash: str
+    limits: Mapping[str, int | None]
     key: str | None
     unicode: str
     vocabulary: VocabularyMark | None
@@ -82,6 +88,29 @@ _MARK = re.compile(r" \((?:as KBNF|converted)\)$")
 def hash_of(data: bytes) -> str:
     """Return the BLAKE2b-128 of ``data``."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def text_of(path: str, manifest: Manifest, data: bytes) -> Source:
+    """Return the text of an artifact; raise ArtifactError unless it is what was compiled."""
+    if hash_of(data) != manifest.source_hash:
+        raise ArtifactError(path, "its grammar is not the one that its hash is of")
+    try:
+        return Source(data.decode("utf-8"), manifest.text_path)
+    except UnicodeDecodeError:
+        raise ArtifactError(path, "its grammar is not UTF-8") from None
+
+
+def read_text(path: str | Path) -> tuple[Source, Manifest]:
+    """Return the text of an artifact, and its manifest; nothing else is read, nor NumPy needed.
+
+    Raises ``ArtifactError``, and ``SourceError`` for a file that cannot be read.
+    """
+    try:
+        layout = read_layout(path)
+    except ContainerError as error:
+        raise ArtifactError(str(path), error.reason) from None
+    manifest = parse_manifest(str(path), layout.metadata)
+    return text_of(str(path), manifest, layout.bytes_of("source") or b""), manifest
 
 
 def manifest_digest(fields: Mapping[str, object]) -> str:
@@ -112,11 +141,11 @@ def _other_format(path: str, fields: Mapping[str, Any]) -> str:
     grammar = "GRAMMAR"
     if isinstance(source, str):
         grammar = shlex.quote(_MARK.sub("", source))
-    masks = " --vocab VOCABULARY" if fields.get("vocabulary") else ""
+    over = " --vocab VOCABULARY" if fields.get("vocabulary") else ""
     age = "newer" if fields["format"] > FORMAT else "older"
     return (
         f"it has the {age} format {fields['format']}, and this version reads {FORMAT}: compile it"
-        f" again with `kbnf compile {grammar}{masks} -o {shlex.quote(path)}`"
+        f" again with `kbnf compile {grammar}{over} -o {shlex.quote(path)}`"
     )
 
 
@@ -134,6 +163,7 @@ def _parse(fields: Mapping[str, Any]) -> Manifest:
         token_terminals=tuple(map(_terminal, _list(fields["token_terminals"]))),
         source_path=None if path is None else _text(path),
         source_hash=_text(fields["source_hash"]),
+        limits=dict(_limits(_fields(fields["limits"]))),
         key=None if key is None else _text(key),
         unicode=_text(fields["unicode"]),
         vocabulary=None if vocabulary is None else _mark(_fields(vocabulary)),
@@ -152,12 +182,12 @@ def _terminal(value: object) -> TokenTerminal:
 
 def _mark(fields: Mapping[str, Any]) -> VocabularyMark:
     name = fields["name"]
-    return VocabularyMark(
-        None if name is None else _text(name),
-        _number(fields["size"]),
-        _text(fields["fingerprint"]),
-        _number(fields["nodes"]),
-    )
+    return VocabularyMark(None if name is None else _text(name), _text(fields["fingerprint"]))
+
+
+def _limits(fields: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
+    for name, value in fields.items():
+        yield name, None if value is None else _number(value)
 
 
 def _sections(fields: Mapping[str, Any]) -> Iterator[tuple[str, Section]]:

@@ -1,9 +1,7 @@
-"""The artifact reader: sections are verified on loading, those with masks on first use."""
+"""The artifact reader: the tables are verified on loading, other sections on first use."""
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -12,19 +10,19 @@ import numpy.typing as npt
 
 from kbnf_core.artifact.manifest import (
     ArtifactError,
-    ArtifactWarning,
     Manifest,
-    hash_of,
+    VocabularyMark,
     parse_manifest,
+    text_of,
 )
 from kbnf_core.artifact.reading import StoredReading
-from kbnf_core.artifact.snapshot import ArtifactMasks, ArtifactStates
-from kbnf_core.artifact.validate import Checker, check_masks, check_states, check_tables
+from kbnf_core.artifact.validate import Checker, check_tables
 from kbnf_core.config import Finish
 from kbnf_core.container import ContainerError, digest, read_container
 from kbnf_core.lower.tables import Loops, Tables
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -33,7 +31,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 G = TypeVar("G")
 
 Restore: TypeAlias = Callable[[Source, str, Finish, Tables, "Stored", Limits], G]
-"""Makes a grammar of its source, start, finish, automata and stored states: ``Grammar.restore``."""
+"""Makes a grammar of its source, start, finish, tables and all else: ``Grammar.restore``."""
 
 
 def read_artifact(
@@ -45,8 +43,8 @@ def read_artifact(
 ) -> G:
     """Return what ``restore`` makes of an artifact; a larger file is memory-mapped.
 
-    ``key`` is what it must have been compiled for, see ``compile_to``. Raises ``ArtifactError``,
-    and ``SourceError`` for a file that cannot be read.
+    ``key`` is what it must have been compiled for, see ``write_artifact``. Raises
+    ``ArtifactError``, and ``SourceError`` for a file that cannot be read.
     """
     stored = Stored.open(path, read_up_to)
     manifest = stored.manifest
@@ -65,36 +63,29 @@ class Description:
 
 
 def describe_artifact(path: str | Path) -> Description:
-    """Return what is in an artifact; raises what ``load_artifact`` raises, and warns of masks."""
+    """Return the contents of an artifact; raises what ``load_artifact`` raises."""
     stored = Stored.open(path, 0)
-    tables, states, masks = stored.tables, stored.state_arrays, stored.known_masks
+    tables = stored.tables
     counts = {
+        "nonterminals": len(tables.names),
         "positions": tables.state_count,
         "byte classes": tables.class_count,
-        "item sets": len(states["items.start"]) - 1,
-        "states": len(states["pairs.start"]) - 1,
-        "walks": len(masks["walks"]) if masks else 0,
-        "masks": len(masks["masks.start"]) - 1 if masks else 0,
     }
     return Description(stored.manifest, Path(path).stat().st_size, counts)
 
 
 class Stored:
-    """The stored states and masks of an artifact; see ``mask.token_automaton.StoredMemo``.
-
-    All but the masks is checked when it is made.
-    """
+    """The text and the tables of an artifact; the latter are checked when it is made."""
 
     def __init__(self, path: str, manifest: Manifest, arrays: Arrays) -> None:
         self.path = path
         self.manifest = manifest
         self._arrays = arrays
         names = manifest.nonterminals
-        table_arrays, self.state_arrays = self._section("tables"), self._section("states")
-        self.source = Source(self._text(table_arrays), manifest.text_path)
-        checker = Checker(path, {**table_arrays, **self.state_arrays})
-        positions, classes = check_tables(checker, len(names), len(manifest.token_terminals))
-        self._item_sets = check_states(checker, positions, len(names), classes)
+        table_arrays = self._section("tables")
+        source = Checker(path, table_arrays).array("source", np.uint8).tobytes()
+        self.source = text_of(path, manifest, source)
+        check_tables(Checker(path, table_arrays), len(names), len(manifest.token_terminals))
         self.tables = _tables(manifest, table_arrays)
 
     @classmethod
@@ -115,19 +106,6 @@ class Stored:
         if digest(arrays) != section.digest:
             raise ArtifactError(self.path, f"its section `{name}` is damaged")
         return arrays
-
-    def _text(self, arrays: Arrays) -> str:
-        data = Checker(self.path, arrays).array("source", np.uint8).tobytes()
-        if hash_of(data) != self.manifest.source_hash:
-            raise ArtifactError(self.path, "its grammar is not the one that its hash is of")
-        try:
-            return data.decode("utf-8")
-        except UnicodeDecodeError:
-            raise ArtifactError(self.path, "its grammar is not UTF-8") from None
-
-    def states(self) -> ArtifactStates:
-        """Return the states."""
-        return ArtifactStates(self.tables, self.state_arrays)
 
     @cached_property
     def reading(self) -> StoredReading:
@@ -160,51 +138,19 @@ class Stored:
         """Return what values are made of; None where the artifact says nothing of that."""
         return self._encoded("values", "values")
 
-    def masks(self, vocabulary: Vocabulary) -> ArtifactMasks | None:
-        """Return the masks, or None where the artifact has none that can be used."""
-        mark = self.manifest.vocabulary
-        if mark is None:
-            return None
-        if vocabulary.base is not None and vocabulary.base.fingerprint == mark.fingerprint:
-            # The same tokens with other ids that end the sequence: the masks may be others.
-            return None
-        if vocabulary.fingerprint != mark.fingerprint:
-            made_for = mark.name or mark.fingerprint
+    @property
+    def vocabulary_mark(self) -> VocabularyMark | None:
+        """The vocabulary over which the grammar was read, None where it is for all."""
+        return self.manifest.vocabulary
+
+    def check_vocabulary(self, vocabulary: Vocabulary) -> None:
+        """Raise ``VocabularyError`` where the grammar was read over another vocabulary."""
+        mark, given = self.manifest.vocabulary, VocabularyMark.of(vocabulary)
+        if mark is not None and mark.fingerprint != given.fingerprint:
             raise VocabularyError(
-                f"{self.path} was compiled for the vocabulary {made_for}, not for"
-                f" {vocabulary.name or vocabulary.fingerprint}; compile it again with this one"
+                f"{self.path} was compiled for the vocabulary {mark.name or mark.fingerprint}, not"
+                f" for {given.name or given.fingerprint}; compile it again with this one"
             )
-        # The fingerprint does not cover what a forged file says beside it.
-        if (vocabulary.size, vocabulary.trie.node_count) != (mark.size, mark.nodes):
-            self._warn("its vocabulary is not described truthfully")
-            return None
-        if self.known_masks is None:
-            return None
-        return ArtifactMasks(self.known_masks, vocabulary)
-
-    @cached_property
-    def known_masks(self) -> Arrays | None:
-        """The arrays of the masks, checked; None where there are none, or damaged ones."""
-        mark = self.manifest.vocabulary
-        if mark is None:
-            return None
-        names = len(self.manifest.nonterminals)
-        try:
-            arrays = {**self._section("masks"), **self._section("walks")}
-            checker = Checker(self.path, {**self.state_arrays, **arrays})
-            check_masks(checker, mark.size, mark.nodes, self._item_sets, names)
-        except ArtifactError as error:
-            self._warn(error.reason)
-            return None
-        return arrays
-
-    def _warn(self, reason: str) -> None:
-        warnings.warn(
-            f"the masks in {self.path} are left out and computed again, since {reason}:"
-            " compile it again",
-            ArtifactWarning,
-            stacklevel=2,
-        )
 
 
 def _tables(manifest: Manifest, arrays: Arrays) -> Tables:

@@ -5,13 +5,13 @@ samples and trees are made. Of a text without any, a JSON Schema, those of its K
 where that takes too much to read there are none.
 
 A node of a rule may be part of several; parts come before wholes. Automata are lists of edges.
+Lists of lists are two arrays, as in CSR: offsets, one more than lists, and elements.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
-from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,11 +19,11 @@ import numpy.typing as npt
 
 from kbnf_core import ir
 from kbnf_core.artifact.manifest import ArtifactError
-from kbnf_core.artifact.snapshot import pack_arrays, pack_lists, starts_of
 from kbnf_core.artifact.validate import Checker
 from kbnf_core.automata.dfa import DEAD, Dfa
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.diagnostics.stored import from_stored, to_stored
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 Ids = npt.NDArray[np.int32]
@@ -148,20 +148,33 @@ class _Packed:
         found: dict[str, npt.NDArray[Any]] = {
             "rule.nodes": np.array(self._nodes, np.int32).reshape(-1, WIDTH)
         }
-        found["rule.parts.start"], found["rule.parts"] = pack_lists(self._parts)
-        literals = pack_arrays(self._literals)
+        found["rule.parts.start"] = _starts_of(self._parts)
+        found["rule.parts"] = np.array(list(chain.from_iterable(self._parts)), np.int32)
+        literals = _pack_arrays(self._literals)
         found["rule.literals.start"], found["rule.literals"] = literals[0], _bytes(literals[1])
         automata = [dfa for _, dfa in self._automata.values()]
         found["rule.classes"] = np.frombuffer(
             b"".join(bytes(dfa.classes) for dfa in automata), np.uint8
         ).reshape(-1, 256)
         edges = [_edges(dfa) for dfa in automata]
-        found["rule.edges.start"] = starts_of(edges)
+        found["rule.edges.start"] = _starts_of(edges)
         found["rule.edges"] = np.concatenate([np.zeros((0, 3), np.int32), *edges])
         states = [np.array(dfa.accepting, np.int32) for dfa in automata]
-        found["rule.accepting.start"], accepting = pack_arrays(states)
+        found["rule.accepting.start"], accepting = _pack_arrays(states)
         found["rule.accepting"] = _bytes(accepting)
         return found
+
+
+def _pack_arrays(parts: Sequence[Ids]) -> tuple[Ids, Ids]:
+    """Return (start, elements) of arrays."""
+    return _starts_of(parts), np.concatenate([np.zeros(0, np.int32), *parts])
+
+
+def _starts_of(lists: Sequence[Sequence[int] | Ids]) -> Ids:
+    """Return the offset of each of some lists, and the end of the last one."""
+    start = np.zeros(len(lists) + 1, np.int32)
+    np.cumsum([len(items) for items in lists], out=start[1:])
+    return start
 
 
 _KINDS: dict[type, int] = {

@@ -34,6 +34,7 @@ __all__ = [
     "is_equal",
     "literal",
     "literals",
+    "prefixes",
     "repeat",
     "short_words",
     "shortest_matches",
@@ -148,6 +149,13 @@ def shortest_matches(dfa: Dfa) -> Dfa:
     # The start may be accepting, and may be entered again; so words begin at a copy of it.
     tags = [*map(int, dfa.accepting), 0]
     return from_symbols(SymbolDfa([*cut, rows[0]], tags, [len(rows)]), dfa.classes)
+
+
+def prefixes(dfa: Dfa) -> Dfa:
+    """Return all that words begin with, the words included."""
+    if dfa.is_empty:
+        return dfa
+    return from_symbols(SymbolDfa(dfa.rows, [1] * dfa.state_count, [0]), dfa.classes)
 
 
 def is_equal(left: Dfa, right: Dfa) -> bool:

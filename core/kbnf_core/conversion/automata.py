@@ -23,7 +23,7 @@ def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
     """Return ``dfa`` as one KBNF symbol; None if its words are no text or too many."""
     from kbnf_core.automata.to_regex import NotTextError, to_regex
 
-    word = _only_word(dfa)
+    word = only_word(dfa)
     if word is not None:
         return text_or_bytes(word, span)
     try:
@@ -35,12 +35,12 @@ def write_dfa(dfa: Dfa, span: Span) -> tree.Expression | None:
 def only_text(dfa: Dfa) -> str | None:
     """Return the text of a language of one word, if it is one."""
     try:
-        return (_only_word(dfa) or b"").decode() or None
+        return (only_word(dfa) or b"").decode() or None
     except UnicodeDecodeError:
         return None
 
 
-def _only_word(dfa: Dfa) -> bytes | None:
+def only_word(dfa: Dfa) -> bytes | None:
     """Return the word of a language of one word."""
     word = operations.shortest_word(dfa)
     if word is None or len(word) != dfa.state_count - 1:

@@ -22,10 +22,11 @@ The coverage is the rules and alternatives in the trees of the accepted texts, t
 
 import copy
 import enum
+import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -36,7 +37,6 @@ from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf.escapes import pieces
 from kbnf_core.kbnf.tree import Document
 from kbnf_core.parse.parser import Parser
-from kbnf_core.recordings import can_come, show
 from kbnf_core.text.errors import EngineError, KbnfError, ParseError, RejectedError, WorkLimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Span
@@ -134,6 +134,26 @@ def _decode(raw: str, place: str) -> str:
             raise ExampleError(place, f"no such escape: {raw[piece.span.start : piece.span.end]}")
         values.append(piece.value)
     return "".join(values)
+
+
+def can_come(engine: Engine, what: What) -> bool:
+    """Return whether a token is in the mask, or bytes are viable; the engine does not move.
+
+    A token that the vocabulary does not have, or that is empty, cannot.
+    """
+    if isinstance(what, int):
+        engine.compute_allowed_token_ids()
+        return what in engine.get_allowed_token_ids_from_last_computation()
+    try:
+        copy.copy(engine).try_accept_new_bytes(what)
+    except EngineError:
+        return False
+    return bool(what)
+
+
+def show(what: What) -> str:
+    """Return the name of a token or bytes in a message."""
+    return f"token {what}" if isinstance(what, int) else repr(what)
 
 
 SUFFIX = ".examples.toml"
@@ -242,6 +262,34 @@ class _Reader:
 
     def _error(self, reason: str) -> ExampleError:
         return ExampleError(self._name, reason)
+
+
+def with_expectation(text: str, name: str, expectation: Expectation) -> str:
+    """Return a file of examples with one more table ``[[next]]``, or as it is if it has that.
+
+    ``name`` stands for the file, and is of no account in ``expectation``. Raises ``ExampleError``
+    for a file that is malformed or cannot be added to, and for bytes that are no text.
+    """
+    known = [each for each in read_toml(text, name) if isinstance(each, Expectation)]
+    if any(replace(each, name=expectation.name) == expectation for each in known):
+        return text
+    try:
+        after = _quoted(expectation.after)
+        what = expectation.what
+        token = str(what) if isinstance(what, int) else _quoted(what)
+    except UnicodeDecodeError:
+        raise ExampleError(name, "an example is about text in UTF-8") from None
+    key = "allowed" if expectation.allowed else "rejected"
+    before = f"{text.rstrip()}\n\n" if text.strip() else ""
+    added = f"{before}[[next]]\nafter = {after}\n{key} = [{token}]\n"
+    # A list `next = [...]` cannot have tables beside it.
+    read_toml(added, name)
+    return added
+
+
+def _quoted(data: bytes) -> str:
+    """Return a text as TOML writes it; its escapes are those of JSON, and one more."""
+    return json.dumps(data.decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def run_examples(engine: Engine, examples: Iterable[Example | Expectation]) -> Iterator[Outcome]:

@@ -23,7 +23,6 @@ __all__ = [
     "Literal",
     "Node",
     "Notation",
-    "Part",
     "Regular",
     "Repeat",
     "Sequence",
@@ -132,21 +131,6 @@ class Counted(Repeat[N_co]):
 Node: TypeAlias = (
     Literal | Regular | Token | Call | Sequence["Node"] | Choice["Node"] | Repeat["Node"]
 )
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class Part:
-    """Rules that many grammars have: ``bodies``, of which others call the one named ``start``.
-
-    Besides each other they call those in ``shared``, of one meaning wherever their names are seen;
-    every grammar of the part has rules for these, and maybe for more. ``work`` are the steps that
-    they took.
-    """
-
-    start: str
-    bodies: Mapping[str, Node]
-    shared: tuple[str, ...] = ()
-    work: int = 0
 
 
 @dataclass(slots=True, eq=False, repr=False)

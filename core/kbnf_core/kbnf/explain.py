@@ -49,7 +49,9 @@ def bad_escape(source: Source, piece: Piece, in_regex: bool) -> Diagnostic:
         return _finding(source, span, f"{shown(written)} is beyond the last character", "")
     if written[1] in _ESCAPED_FORMS:
         return _finding(source, span, *_ESCAPED_FORMS[written[1]])
-    return _doubled(source, span, written) if in_regex else _unknown(source, span, written)
+    if in_regex and written[1:].isascii():
+        return _doubled(source, span, written)
+    return _unknown(source, span, written)
 
 
 def _finding(source: Source, span: Span, message: str, help_: str) -> Diagnostic:
@@ -91,6 +93,8 @@ def _unknown(source: Source, span: Span, written: str) -> Diagnostic:
         return _replaced(source, span, whole, f"\\u{{{int(long['digits'], 16):x}}}", message)
     if letter in _SPELLINGS:
         return _replaced(source, span, span, _SPELLINGS[letter], message)
+    if not letter.isascii():
+        return _replaced(source, span, span, letter, message)
     if letter in "dDwWsS":
         help_ = f'a character class needs a regex: `#"\\\\{letter}"`'
         return _finding(source, span, message, help_)
@@ -116,11 +120,15 @@ _SPECIAL = frozenset("\\]^-[&~")
 
 
 class Foreign(NamedTuple):
-    """A finding about words of another language: those from ``first`` on, before ``behind``."""
+    """A finding about words of another language: those from ``first`` on, before ``behind``.
+
+    Reading goes on as if one word were there, of the type ``kind``.
+    """
 
     finding: Diagnostic
     first: int
     behind: int
+    kind: str = "NAME"
 
 
 def foreign_form(mistake: Mistake) -> Foreign | None:
@@ -208,6 +216,94 @@ def _range(mistake: Mistake) -> Foreign | None:
     return Foreign(finding, mistake.index - 1, behind + 1)
 
 
+_SLASHES = re.compile(
+    r"""/(?![/*\s])
+        (?P<regex>(?:[^][/\\\n]|\\.|\[\^?\]?(?:[^]\\\n]|\\.)*\])+)
+        (?<!\s)/(?P<flags>[a-z]*)(?!\w)""",
+    re.VERBOSE,
+)
+"""A pattern of JavaScript, Lark and others on one line, without a blank inside of the slashes."""
+
+_FLAGS = frozenset("imsux")
+
+
+def _slashed(mistake: Mistake) -> Diagnostic | None:
+    """Explain ``/[a-z]+/i``, a pattern as other languages write it."""
+    word, source = mistake.word, mistake.source
+    if word is None or not word.value.startswith("/"):
+        return None
+    touches = span_of(mistake.before).end == mistake.span.start
+    match = _SLASHES.match(source.text, mistake.span.start)
+    if match is None or (touches and mistake.before.type in _ENDS_OPERAND):
+        return None
+    if mistake.inside is not None and mistake.words[mistake.open_brackets[-1] - 1].type == "EXCEPT":
+        return None
+    flags = "".join(flag for flag in dict.fromkeys(match["flags"]) if flag in _FLAGS)
+    regex = (f"(?{flags})" if flags else "") + match["regex"].replace("\\/", "/")
+    pattern = '#r"' + regex.replace('"', '""') + '"'
+    span = Span(*match.span())
+    fix = Fix(f"write `{pattern}`", (Edit(span, pattern),))
+    message = "patterns are not written between slashes"
+    return Diagnostic("E001", message, source, span, helps=(fix.message,), fixes=(fix,))
+
+
+def _pattern_in_slashes(mistake: Mistake) -> Foreign | None:
+    found = _slashed(mistake)
+    if found is None:
+        return None
+    behind = _behind(mistake.words, mistake.index, found.span.end)
+    return Foreign(found, mistake.index, behind)
+
+
+def quoted_in_slashes(mistake: Mistake) -> Diagnostic | None:
+    """Explain ``/["]/``: a quote in such a pattern begins a text that ends after it."""
+    found = _slashed(mistake)
+    if found is None:
+        return None
+    behind = _behind(mistake.words, mistake.index, found.span.end)
+    return found if span_of(mistake.words[behind - 1]).end > found.span.end else None
+
+
+def _label(mistake: Mistake) -> Foreign | None:
+    """Explain ``key:name``, a label of PEG and ANTLR."""
+    word, label, behind = mistake.word, mistake.before, mistake.index + 1
+    if word is None or not word.value.startswith(":") or label.type not in NAMES:
+        return None
+    if word.value != ":" or behind >= len(mistake.words):
+        return None
+    symbol = mistake.words[behind]
+    touching = span_of(label).end == mistake.span.start and mistake.span.end == symbol.start_pos
+    if not touching or symbol.type not in _BEGINS_SYMBOL:
+        return None
+    span = span_of(label).cover(mistake.span)
+    fix = Fix(f"remove `{label.value}:`", (Edit(span, ""),))
+    finding = Diagnostic(
+        "E001",
+        "symbols have no labels",
+        mistake.source,
+        span,
+        helps=(f"{fix.message}: trees and values have the names of rules",),
+        fixes=(fix,),
+    )
+    return Foreign(finding, mistake.index - 1, behind)
+
+
+def _difference(mistake: Mistake) -> Foreign | None:
+    """Explain ``name - keyword``, the exception of ISO's EBNF."""
+    word, behind = mistake.word, mistake.index + 1
+    if word is None or word.value != "-" or mistake.before.type not in _ENDS_OPERAND:
+        return None
+    if behind >= len(mistake.words) or mistake.words[behind].type not in ("NAME", "STRING"):
+        return None
+    excluded = mistake.words[behind].value
+    help_ = (
+        f"`except!({excluded})` matches texts in which {shown(excluded)} does not occur;"
+        ' a pattern can list what is left: `#"[a-hj-z]"`'
+    )
+    finding = mistake.finding("E001", "KBNF has no difference of symbols", "", help_)
+    return Foreign(finding, mistake.index - 1, behind + 1)
+
+
 def _slash(mistake: Mistake) -> Foreign | None:
     """Explain ``"a" / "b"``, the alternatives of ABNF and PEG."""
     word, behind = mistake.word, mistake.index + 1
@@ -224,7 +320,7 @@ def _slash(mistake: Mistake) -> Foreign | None:
         helps=(fix.message,),
         fixes=(fix,),
     )
-    return Foreign(finding, mistake.index, behind)
+    return Foreign(finding, mistake.index, behind, "_OR")
 
 
 _ENDS_OPERAND = frozenset(
@@ -256,7 +352,16 @@ def _second_operator(mistake: Mistake) -> Foreign | None:
     return Foreign(finding, mistake.index, mistake.index + 1)
 
 
-_FORMS = (_class_in_brackets, _range, _slash, _prefix, _second_operator)
+_FORMS = (
+    _class_in_brackets,
+    _range,
+    _pattern_in_slashes,
+    _label,
+    _difference,
+    _slash,
+    _prefix,
+    _second_operator,
+)
 
 
 def line_comment(source: Source, span: Span) -> Diagnostic:
@@ -439,7 +544,7 @@ _FOREIGN_CHARACTERS = {
         "<>",
         'names are written without `<` and `>`, tokens as `#token[1-5]` or `#token"<|x|>"`',
     ),
-    "/": 'a regex is written `#"..."`, a comment `(* ... *)`',
+    "/": 'a pattern is written `#"..."`, a comment `(* ... *)`',
     "!": "KBNF has no negation: `except!('b')` matches texts that do not contain `b`,"
     ' `#"[^b]"` one character other than `b`',
     "&": "KBNF has no lookahead: write what comes next itself",
@@ -467,7 +572,7 @@ def _comment(mistake: Mistake) -> Diagnostic | None:
 def _next_definition(mistake: Mistake) -> Diagnostic | None:
     """Explain ``a = 'x' b = 'y';``: the second sign is what the parser stumbles over."""
     name, last = mistake.before, mistake.words[mistake.index - 2]
-    if mistake.kind not in SIGNS or name.type not in NAMES or last.type in _BEFORE_SYMBOL:
+    if mistake.kind not in SIGNS or name.type not in NAMES or last.type in _BEFORE_SYMBOL | SIGNS:
         return None
     return missing_semicolon(mistake.source, last, name.value)
 
@@ -565,7 +670,7 @@ def _mark(mistake: Mistake) -> Diagnostic | None:
         help_ = 'write `#token"name"`, `#token[5]` or `#token[1-5,7]`'
         return mistake.finding("E016", "`#token` needs a name or ids", "", help_)
     help_ = f"there are {_MARKS}, without a blank before the quote"
-    return mistake.finding("E001", f"{mistake.found} starts no pattern", "", help_)
+    return mistake.finding("E001", f"unexpected {mistake.found}", "", help_)
 
 
 def _character(mistake: Mistake) -> Diagnostic | None:
@@ -659,5 +764,6 @@ _EXPLANATIONS = (
     _count_in_front,
     _operator,
     _mark,
+    _slashed,
     _character,
 )

@@ -132,8 +132,9 @@ class Mark(NamedTuple):
     """What the part of a text that a rule matches is: ``text``, ``reasoning``, or ``call``.
 
     A call is the arguments of the tool ``name``, in a ``style``; ``shapes`` say what they may be,
-    the first one is that of them all. What a part of text ends with and is none of it is
-    ``trigger``.
+    the first one is that of them all. With the ``words`` ``python``, the constants ``True``,
+    ``False`` and ``None`` are values beside strings, too. What a part of text ends with and is
+    none of it is ``trigger``.
     """
 
     kind: str
@@ -141,18 +142,37 @@ class Mark(NamedTuple):
     style: str = "json"
     shapes: tuple[Shape, ...] = ()
     trigger: str = ""
+    words: str = "json"
 
 
 class Marked(NamedTuple):
-    """A grammar of the same texts and of others, in which rules mark what values are made of.
+    """By what the values of texts are read: a ``language`` of calls, or else a marked grammar.
 
-    JSON in it is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON:
-    the response template that messages are read by, and the tools; empty where there is none.
+    The language is values of JSON (``languages.structural_tag.reading``). The ``document`` is a
+    grammar of the same texts and of others, in which rules mark what values are made of; JSON in it
+    is any JSON: what a text may be is in the grammar itself. ``messages`` is JSON: the response
+    template that messages are read by, and the tools; empty where there is none.
     """
 
-    document: Document
+    document: Document | None
     marks: Mapping[str, Mark]
     messages: str = ""
+    language: Mapping[str, Any] | None = None
+
+
+class Attributes(NamedTuple):
+    """Properties of rules that decide no text, as LLGuidance's grammars have them.
+
+    ``captures`` are the rules whose texts are captured under a name, ``temperatures`` the sampling
+    temperatures of rules. ``unkept`` are the losses of a conversion, which has neither.
+    """
+
+    captures: Mapping[str, frozenset[str]] = MappingProxyType({})
+    temperatures: Mapping[str, float] = MappingProxyType({})
+    unkept: tuple[Loss, ...] = ()
+
+
+NO_ATTRIBUTES = Attributes()
 
 
 class Parsed:
@@ -172,6 +192,7 @@ class Parsed:
     finish: Finish | None = None
     ends_itself = False
     is_large = False
+    attributes: Attributes = NO_ATTRIBUTES
 
     def __init__(
         self,

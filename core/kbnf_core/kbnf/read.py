@@ -12,7 +12,8 @@ Patterns are also spelled without the raw form here, for engines that read KBNF 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Set
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -210,6 +211,9 @@ def parse_kbnf(
     return Parsed(document, tuple(sorted(findings, key=Diagnostic.sort_key)))
 
 
+_DEFINED = re.compile(r"([\w-]++)\s*+(?=::=|=)")
+
+
 class _Kbnf(Metasyntax[Definition]):
     """The statements of a text; ``unended`` are the findings about missing ``;``."""
 
@@ -219,6 +223,7 @@ class _Kbnf(Metasyntax[Definition]):
         self._words = words
         self._lost = False
         self._angled: list[Diagnostic] = []
+        self._names: frozenset[str] | None = None
 
     def parser(self) -> Parser:
         return kbnf_parser()
@@ -258,7 +263,7 @@ class _Kbnf(Metasyntax[Definition]):
         self._lost = False
         self._check_end(statement)
         yield from foreign
-        yield from _not_within(check_words(self.source, statement), foreign)
+        yield from _not_within(check_words(self.source, statement, self._defined), foreign)
         if not statement.kinds.isdisjoint(NUMBERED):
             yield from check_definition(self.source, tree, self.limits)
 
@@ -267,7 +272,11 @@ class _Kbnf(Metasyntax[Definition]):
         from kbnf_core.kbnf.explain import explain, foreign_form
 
         foreign = self._angled.copy()
-        while (runaway := self._runaway_string(mistake)) is None:
+        runaway = None
+        while (cut := about.quoted_in_slashes(mistake)) is None:
+            runaway = self._runaway_string(mistake)
+            if runaway is not None:
+                break
             form = foreign_form(mistake) if len(foreign) < MOST_FORMS else None
             if form is None:
                 break
@@ -279,19 +288,28 @@ class _Kbnf(Metasyntax[Definition]):
             mistake = parsed
         self._lost = True
         yield from foreign
+        if cut is not None:
+            self._words.go_back(cut.span.end)
+            yield cut
+            return
         if runaway is not None:
             yield about.open_string(self.source, runaway)
             return
-        for slip in _not_within(check_words(self.source, statement), foreign):
+        for slip in _not_within(check_words(self.source, statement, self._defined), foreign):
             if slip.span.start < mistake.span.start:
                 yield slip
         yield too_deep(mistake, self.limits) or explain(mistake)
+
+    def _defined(self) -> Set[str]:
+        if self._names is None:
+            self._names = frozenset(_DEFINED.findall(self.source.text))
+        return self._names
 
     def names(self, statement: Statement) -> Iterator[str]:
         words = statement.words
         for name, sign in pairwise(words):
             if name.type in NAMES and sign.type in SIGNS:
-                yield name.value.replace("-", "_")  # As `check_words` would have it written.
+                yield intended_name(name.value) or name.value
         if words[-1].type == "OPEN_COMMENT":
             for line in DEFINITION_LINE.finditer(words[-1].value):
                 yield line["name"]
@@ -329,13 +347,8 @@ class _Kbnf(Metasyntax[Definition]):
 
 def _without(words: list[Word], form: "Foreign") -> list[Word]:
     """Return ``words`` with a name, or a bar, in the place of those of another language."""
-    first = words[form.first]
-    kind = "_OR" if first.value == "/" else "NAME"
-    return [
-        *words[: form.first],
-        first.as_kind(kind),
-        *words[form.behind :],
-    ]
+    standin = words[form.first].as_kind(form.kind)
+    return [*words[: form.first], standin, *words[form.behind :]]
 
 
 def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Iterator[Diagnostic]:
@@ -345,15 +358,20 @@ def _not_within(findings: Iterable[Diagnostic], others: list[Diagnostic]) -> Ite
             yield finding
 
 
-_MAX_TOKEN_ID = 2**32 - 1
+MAX_TOKEN_ID = 2**32 - 1
 _REGEXES = frozenset({"REGEX", "EARLY", "COMPLEMENT"})
 
 NUMBERED = frozenset({"COUNT_OPEN", "EXCEPT", "TOKEN_OPEN"})
 """The types of words after which numbers are."""
 
 
-def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
-    """Yield what is wrong inside the words of a definition, and between them."""
+def check_words(
+    source: Source, statement: Statement, defined: Callable[[], Set[str]]
+) -> Iterator[Diagnostic]:
+    """Yield what is wrong inside the words of a definition, and between them.
+
+    ``defined`` returns the names of the text, right or wrong, that a sign follows.
+    """
     words = statement.words
     for index, word in enumerate(words):
         if word.type == "STRING" and _lacks_mark(words, index):
@@ -361,7 +379,7 @@ def check_words(source: Source, statement: Statement) -> Iterator[Diagnostic]:
         elif word.type == "STRING":
             yield from _check_string(source, word, words[index - 1].type in _REGEXES)
         elif word.type == "BAD_NAME":
-            yield _bad_name(source, word)
+            yield _bad_name(source, word, defined())
     if words[1].type == "WRONG_SIGN":
         yield _wrong_sign(source, words[1])
     last = span_of(words[-1]).start
@@ -399,11 +417,24 @@ def _lacking_mark(source: Source, mark: Word) -> Diagnostic:
     return Diagnostic("E001", message, source, span_of(mark), helps=(fix.message,), fixes=(fix,))
 
 
+_NO_MARKS = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d"}
+"""Letters beyond ASCII that are not made of one of ASCII and a mark."""
+
+
+def intended_name(written: str) -> str | None:
+    """Return the name that is nearest to one with other letters or hyphens; None if none is."""
+    plain = "".join(_NO_MARKS.get(letter, letter) for letter in written.replace("-", "_"))
+    name = unicodedata.normalize("NFKD", plain).encode("ascii", "ignore").decode()
+    # As many letters: what is dropped are marks, and not letters of another script.
+    is_spelt = len(name) == len(unicodedata.normalize("NFC", plain))
+    return name if is_spelt and name.isidentifier() else None
+
+
 _EMPTY = frozenset("εϵλΛ")
 """What books write for the empty text."""
 
 
-def _bad_name(source: Source, word: Word) -> Diagnostic:
+def _bad_name(source: Source, word: Word, defined: Set[str]) -> Diagnostic:
     from kbnf_core.kbnf.explain import class_around
 
     span = span_of(word)
@@ -412,13 +443,15 @@ def _bad_name(source: Source, word: Word) -> Diagnostic:
         return in_class
     message = f"{shown(word.value)} is not a name"
     help_ = "names are made of ASCII letters, digits and `_`, and do not start with a digit"
-    intended = word.value.replace("-", "_")
+    intended = intended_name(word.value)
     fixes: tuple[Fix, ...] = ()
     if word.value in _EMPTY:
         help_, fixes = "the empty text is written `''`", (Fix("write `''`", (Edit(span, "''"),)),)
-    elif intended.isascii() and intended.isidentifier():
+    elif intended is not None:
         help_ = f"write `{intended}`: {help_}"
-        fixes = (Fix(f"write `{intended}`", (Edit(span, intended),)),)
+        if not {word.value, intended} <= defined:
+            # Else the two rules would become one.
+            fixes = (Fix(f"write `{intended}`", (Edit(span, intended),)),)
     return Diagnostic("E001", message, source, span, helps=(help_,), fixes=fixes)
 
 
@@ -466,8 +499,8 @@ def _check_token_set(source: Source, node: TokenSet) -> Iterator[Diagnostic]:
     if any(high < low for low, high in node.ranges):
         message = "a range of token ids has its larger number first"
         yield Diagnostic("E016", message, source, node.span)
-    if any(max(ids) > _MAX_TOKEN_ID for ids in node.ranges):
-        yield Diagnostic("E016", f"token ids end at {_MAX_TOKEN_ID}", source, node.span)
+    if any(max(ids) > MAX_TOKEN_ID for ids in node.ranges):
+        yield Diagnostic("E016", f"token ids end at {MAX_TOKEN_ID}", source, node.span)
 
 
 class Operator(NamedTuple):

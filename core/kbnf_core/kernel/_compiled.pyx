@@ -23,13 +23,14 @@ from libcpp.vector cimport vector
 
 from cython.operator cimport dereference as deref
 
-from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.long cimport PyLong_AsLongAndOverflow, PyLong_CheckExact
 from cpython.ref cimport PyObject
 
 from weakref import proxy
+
+from kbnf_core.text.errors import WorkLimitError
 
 cimport numpy as cnp
 
@@ -65,6 +66,7 @@ include "trace.pxi"
 include "streamed_trace.pxi"
 include "walk.pxi"
 include "state_masks.pxi"
+include "end_crossings.pxi"
 include "end_costs.pxi"
 include "ends.pxi"
 include "repairs.pxi"

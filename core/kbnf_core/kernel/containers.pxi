@@ -206,6 +206,45 @@ cdef class _Map:
         return 0
 
 
+# The parts of one table: items, triples and pairs, within a bound.
+
+cdef class _Room:
+    """The parts that may still be made: ``names`` are those of nonterminals, for the error.
+
+    Full tables are renewed between calls, so that only a single call comes to the end of it: one
+    state has as many parts as pairs of rules that lie side by side, however short the grammar.
+    """
+
+    cdef size_t left
+    cdef int64_t limit
+    cdef object names
+
+    def __cinit__(self, int64_t left, int64_t limit, names):
+        self.left, self.limit, self.names = left, limit, names
+
+    cdef inline int check(self, size_t parts, int64_t nonterminal) except -1:
+        """Raise WorkLimitError where so many parts are more than are left."""
+        if parts > self.left:
+            self._refuse(nonterminal)
+        return 0
+
+    cdef inline int take(self, size_t parts, int64_t nonterminal) except -1:
+        """Count parts before they are kept."""
+        self.check(parts, nonterminal)
+        self.left -= parts
+        return 0
+
+    cdef int _refuse(self, int64_t nonterminal) except -1:
+        name = self.names[nonterminal].partition("#")[0]
+        raise WorkLimitError(self.limit, name, _SIDE_BY_SIDE)
+
+
+cdef str _SIDE_BY_SIDE = (
+    "too many rules lie side by side at one byte of a text; rules that may be empty in a row, each"
+    " of which calls the others, can be one rule in a loop, `( a | b )*`"
+)
+
+
 # Numbered lists of integers.
 
 cdef class _Lists:
@@ -216,9 +255,13 @@ cdef class _Lists:
 
     cdef deque[vector[int64_t]] contents
     cdef _Index index
+    cdef _Room room
+    cdef int64_t radix
     cdef size_t size
 
-    def __cinit__(self):
+    def __cinit__(self, _Room room, int64_t radix):
+        # The remainder of a first number by the radix is a nonterminal.
+        self.room, self.radix = room, radix
         self.index = _Index()
 
     cdef size_t held(self) noexcept:
@@ -235,6 +278,8 @@ cdef class _Lists:
             if self.contents[number] == values:
                 return number
             number = self.index.next(hashed, &at)
+        if not values.empty():
+            self.room.take(values.size(), values[0] % self.radix)
         self.contents.push_back(values)
         self.size += values.size()
         return self.index.add(hashed)
@@ -310,41 +355,39 @@ cdef extern from *:
 cdef class Pool:
     """Interns sets of numbers: masks, which are arrays of words, or ascending arrays of numbers.
 
-    ``numbers``: how many there are, for the latter. ``added_bytes``: the growth since it was made,
-    with ``ARRAY_BYTES`` for each set. An array that is handed out is not to be written to.
+    It begins with ``first``. ``numbers``: how many there are, for sets of numbers. ``added_bytes``:
+    the growth since it was made, with ``ARRAY_BYTES`` for each set. An array that is handed out is
+    not to be written to.
 
     The content of a set is, of a mask, what it has of each slice (``Taken``) and then, if they are
     fewer than all words, (index, word) pairs of words with other bits; else all words.
     """
 
-    cdef object known
     cdef readonly Py_ssize_t added_bytes
     cdef Parts parts
     cdef int32_t width
     cdef int32_t head
-    cdef bint awake
     cdef deque[vector[int32_t]] contents
     cdef unordered_map[uint64_t, vector[int32_t]] places
 
-    def __cinit__(self, known, Parts parts=None, int32_t numbers=0):
-        self.known = known
+    def __cinit__(self, first, Parts parts=None, int32_t numbers=0):
         self.parts = parts
         self.width = (numbers + 31) // 32
         if parts is not None:
             self.width, self.head = <int32_t> parts.width, <int32_t> parts.head
+        self._place(self._content(first))
+        self.added_bytes = 0
 
     @property
     def bytes(self):
-        """The memory that the arrays take that are not stored ones."""
+        """The memory that the sets take."""
         return held(self.contents) + held(self.places)
 
     def __len__(self):
-        return self.contents.size() if self.awake else len(self.known)
+        return self.contents.size()
 
     def __getitem__(self, Py_ssize_t number):
-        if number < len(self.known):
-            return self.known[number]
-        if number >= len(self):
+        if not 0 <= number < len(self):
             raise IndexError(number)
         if self.parts is not None:
             return self.unite((number,))
@@ -352,24 +395,20 @@ cdef class Pool:
 
     def number(self, array):
         """Return the number of an array's content, the next free one if it is new."""
-        self._wake()
-        return self._number(array)
+        cdef vector[int32_t] content = self._content(array)
+        return self.find(content)
 
     def unite(self, numbers):
         """Return the union of masks, as an array of its own."""
         cdef cnp.npy_intp length = self.width
         cdef cnp.ndarray words = cnp.PyArray_ZEROS(1, &length, cnp.NPY_UINT32, 0)
         cdef int32_t number
-        if not self.awake:
-            for number in numbers:
-                words |= self.known[number]
-            return words
         for number in numbers:
             self.add(number, <uint32_t*> cnp.PyArray_DATA(words))
         return words
 
     cdef int find_pieces(self, vector[int32_t]& numbers, vector[Piece]& pieces) except -1:
-        """Find what the union of masks is written from; they are awake, and stay where they are."""
+        """Find what the union of masks is written from; they stay where they are."""
         if not self._take_pieces(numbers, pieces):
             numbers.assign(1, self._united(numbers))
             self._take_pieces(numbers, pieces)
@@ -424,20 +463,6 @@ cdef class Pool:
                 words[content[0][i]] |= <uint32_t> content[0][i + 1]
         return 0
 
-    cdef int _wake(self) except -1:
-        """Index the stored arrays on the first search or addition."""
-        if not self.awake:
-            self.awake = True
-            for array in self.known:
-                # Equal ones keep their own numbers.
-                self._place(self._content(array))
-            self.added_bytes = 0
-        return 0
-
-    cdef int32_t _number(self, array) except -1:
-        cdef vector[int32_t] content = self._content(array)
-        return self.find(content)
-
     cdef vector[int32_t] _content(self, array) except *:
         cdef const int32_t[::1] values = array.view("int32")
         cdef vector[int32_t] content, numbers
@@ -461,7 +486,6 @@ cdef class Pool:
         """The number of a content, interned if new."""
         cdef vector[int32_t]* numbers
         cdef size_t i
-        self._wake()
         numbers = &self.places[_hash(content)]
         for i in range(numbers.size()):
             if self.contents[numbers[0][i]] == content:

@@ -58,9 +58,17 @@ cdef class Counting:
         return found + held(self.kinds) + held(self.counted_items) + held(self.far_states)
 
     def __cinit__(self, table, int32_t longest):
+        cdef int32_t edge
         self.explorer = table.explorer
+        self.items = self.explorer.items
         self.longest = max(longest, 1)
-        self.is_needed = len(table.tables.loops.low) > 0
+        self.is_needed = self.items.loop_low.shape[0] > 0
+        self.is_plain.assign(self.items.loop_low.shape[0], True)
+        if self.is_needed:
+            for edge in range(self.items.call_return.shape[0]):
+                self._mix(self.items.call_return[edge])
+            for edge in range(self.items.token_target.shape[0]):
+                self._mix(self.items.token_target[edge])
 
     def exact(self, long long position):
         """Return the state at a position, in which everything is counted."""
@@ -70,7 +78,6 @@ cdef class Counting:
             return position
         self.explorer.acquire()
         try:
-            self._wake()
             return self._exact(state, count, self._loop_at(state))
         finally:
             self.explorer.release()
@@ -81,7 +88,6 @@ cdef class Counting:
             return state
         self.explorer.acquire()
         try:
-            self._wake()
             return self._far(state)
         finally:
             self.explorer.release()
@@ -112,7 +118,6 @@ cdef class Counting:
         cdef int32_t item
         self.explorer.acquire()
         try:
-            self._wake()
             if self.kind(state) != _COUNTED:
                 return state
             item = self.counted_items[state]
@@ -139,32 +144,9 @@ cdef class Counting:
                 state, begun = <int32_t> position, i + 1
         return position if self.is_needed else state
 
-    def far_items(self, int32_t item_set):
-        """Return the item set with rows for what is far."""
-        self.explorer.acquire()
-        try:
-            self._wake()
-            return self.far_set(item_set)
-        finally:
-            self.explorer.release()
-
-    cdef int _wake(self) except -1:
-        cdef int32_t row, edge
-        self.explorer._wake()
-        if self.items is not None:
-            return 0
-        self.is_plain.assign(self.explorer.items.loop_low.shape[0], True)
-        if self.is_needed:
-            for edge in range(self.explorer.items.call_return.shape[0]):
-                self._mix(self.explorer.items, self.explorer.items.call_return[edge])
-            for edge in range(self.explorer.items.token_target.shape[0]):
-                self._mix(self.explorer.items, self.explorer.items.token_target[edge])
-        self.items = self.explorer.items
-        return 0
-
-    cdef void _mix(self, ItemSets items, int32_t row) noexcept:
-        if items.loop_of[row] >= 0:
-            self.is_plain[items.loop_of[row]] = False
+    cdef void _mix(self, int32_t row) noexcept:
+        if self.items.loop_of[row] >= 0:
+            self.is_plain[self.items.loop_of[row]] = False
 
     cdef inline bint _is_far(self, int32_t row, int32_t count) noexcept:
         cdef int32_t loop = self.items.loop_of[row]
@@ -181,7 +163,7 @@ cdef class Counting:
         return counted.first if self._is_far(counted.first, counted.second) else state
 
     cdef int32_t far_set(self, int32_t item_set) except -2:
-        """See ``far_items``; the table's lock is held."""
+        """The item set with rows for what is far; the table's lock is held."""
         cdef vector[int64_t] items
         cdef int32_t found
         if not self.is_needed:
@@ -190,7 +172,6 @@ cdef class Counting:
             self.far_sets.resize(2 * item_set + 1, UNKNOWN)
         found = self.far_sets[item_set]
         if found == UNKNOWN:
-            self._wake()
             items = self.items.of(item_set)[0]
             found = self.items._number(items) if self._replace(items) else item_set
             self.far_sets[item_set] = found
@@ -214,7 +195,6 @@ cdef class Counting:
             return self.kinds[state]
         self.explorer.acquire()
         try:
-            self._wake()
             return self._find_kind(state)
         finally:
             self.explorer.release()

@@ -8,7 +8,7 @@
 #
 # - in bytes, a text costs its length, so that all costs are exact;
 # - in tokens, it costs the fewest that spell it. No token crosses an anchor; only so do costs add
-#   up.
+#   up. Nor does one read past a byte with which the text may be over (``end_crossings.pxi``).
 #
 # The texts form trees, so what is left of a text is the text of the position where it begins. So
 # where a cost is finite and not 0, the first token of the text leads to a position that costs one
@@ -66,39 +66,11 @@ cdef struct _Anchor:
     int32_t waiting
 
 
-cdef class _Grouped:
-    """Pairs by a key, in one array."""
-
-    cdef vector[int32_t] keys
-    cdef vector[Pair] pairs
-    cdef vector[int32_t] start
-    cdef vector[int32_t] order
-
-    cdef void add(self, int32_t key, int32_t one, int32_t other):
-        self.keys.push_back(key)
-        self.pairs.push_back(Pair(one, other))
-
-    cdef int group(self, int32_t count) except -1:
-        cdef size_t i
-        cdef vector[int32_t] at
-        self.start.assign(count + 1, 0)
-        for i in range(self.keys.size()):
-            self.start[self.keys[i] + 1] += 1
-        for i in range(<size_t> count):
-            self.start[i + 1] += self.start[i]
-        at = self.start
-        self.order.resize(self.keys.size())
-        for i in range(self.keys.size()):
-            self.order[at[self.keys[i]]] = <int32_t> i
-            at[self.keys[i]] += 1
-        return 0
-
-
 cdef class EndCosts:
     """The costs of the nodes of some tables.
 
-    ``parts``: the vocabulary, of whose tokens those of at most ``longest`` bytes spell texts; None
-    for costs in bytes. ``terminals``: int64[token terminals], what a token of each costs.
+    ``parts``: the vocabulary, None for costs in bytes. ``cuts``: uint8[256], the byte classes that
+    only end the tokens of a way. ``terminals``: int64[token terminals], what a token of each costs.
 
     Nodes are positions; then nonterminals, each as its nonempty text; then by loop one repetition,
     and what comes after the last; then positions at which a first repetition has begun, each with
@@ -106,7 +78,9 @@ cdef class EndCosts:
     """
 
     cdef _Part trie
-    cdef readonly int32_t longest
+    # The bytes of the longest token.
+    cdef int32_t longest
+    cdef const uint8_t[::1] cuts
     cdef int32_t positions
     cdef int32_t names
     cdef int32_t loops
@@ -151,12 +125,14 @@ cdef class EndCosts:
     cdef int64_t most_opened
     cdef int64_t most_called
 
-    def __init__(self, tables, Parts parts, int32_t longest, const int64_t[::1] terminals):
+    def __init__(
+        self, tables, Parts parts, const uint8_t[::1] cuts, const int64_t[::1] terminals
+    ):
         cdef _Grouped edges = _Grouped(), terms = _Grouped()
         cdef vector[_Anchor] anchors
         self.trie = None if parts is None else parts.whole
-        self.longest = longest
-        self.terminals = terminals
+        self.longest = 0 if parts is None else <int32_t> parts.depth
+        self.cuts, self.terminals = cuts, terminals
         self._lay_out(tables, tables.loops)
         self._choose_bytes()
         self._number_nodes(anchors)
@@ -219,16 +195,15 @@ cdef class EndCosts:
         cdef int32_t node = 0, length = 0, found = 0
         if self.trie is None:
             return 1
-        while length < self.longest:
+        while True:
             node = _child(self.trie, node, byte)
             if node == 0:
-                break
+                return found
             length += 1
             if self.trie.token_start[node] < self.trie.token_start[node + 1]:
                 found = length
             elif length == 1:
-                break
-        return found
+                return 0
 
     cdef int _number_nodes(self, vector[_Anchor]& anchors) except -1:
         cdef int32_t name, position, loop, missing
@@ -416,20 +391,18 @@ cdef class EndCosts:
     cdef int64_t _fewest(self, uint8_t byte, int32_t node) noexcept:
         """The cost of a text: a byte, and the text of a node."""
         cdef int64_t fewest = _NEVER
-        cdef int32_t at = 0, length = 0
+        cdef int32_t at = 0
         if self.trie is None:
             return self.ways[node].text + 1
-        while length < self.longest:
+        while True:
             at = _child(self.trie, at, byte)
             if at == 0:
-                break
-            length += 1
+                return fewest
             if self.trie.token_start[at] < self.trie.token_start[at + 1]:
                 fewest = min(fewest, _sum(self.ways[node].text, 1))
-            if self.ways[node].next < 0:
-                break
+            if self.ways[node].next < 0 or self.cuts[self.classes[byte]]:
+                return fewest
             byte, node = self.ways[node].byte, self.ways[node].next
-        return fewest
 
     cdef int _count_tokens(self, int32_t loop) except -1:
         """Find the tokens that are repetitions of a loop, as it is read on the way chosen."""
@@ -442,6 +415,8 @@ cdef class EndCosts:
         if self.ways[node].length > self.longest:
             return 0
         while self.ways[node].next >= 0:
+            if not text.empty() and self.cuts[self.classes[text.back()]]:
+                return 0
             text.push_back(self.ways[node].byte)
             node = self.ways[node].next
         while True:
@@ -449,11 +424,13 @@ cdef class EndCosts:
                 at = _child(self.trie, at, text[i])
                 if at == 0:
                     break
-            if at == 0 or self.trie.depth[at] > self.longest:
+            if at == 0:
                 break
             count += 1
             if self.trie.token_start[at] < self.trie.token_start[at + 1]:
                 spelled.push_back(count)
+            if self.cuts[self.classes[text.back()]]:
+                break
         if spelled.empty():
             return 0
         self.few[loop].push_back(0)
@@ -471,8 +448,10 @@ cdef class EndCosts:
         """The first token of the text of a node."""
         cdef int64_t text = self.ways[node].text
         cdef int32_t at = 0, found = UNKNOWN
+        cdef uint8_t byte
         while self.ways[node].next >= 0:
-            at = _child(self.trie, at, self.ways[node].byte)
+            byte = self.ways[node].byte
+            at = _child(self.trie, at, byte)
             if at == 0:
                 break
             node = self.ways[node].next
@@ -481,6 +460,8 @@ cdef class EndCosts:
                 and self.ways[node].text + 1 == text
             ):
                 found = self.trie.token_ids[self.trie.token_start[at]]
+            if self.cuts[self.classes[byte]]:
+                break
         return found
 
     cdef int32_t first_repeated(self, int32_t loop, int64_t missing) noexcept:
@@ -618,7 +599,7 @@ cdef class EndCosts:
             path[depth] = _sum(path[depth - 1], by_class[self.classes[self.trie.byte[node]]])
             most = max(most, path[depth])
             # Most subtrees are too low to come to more.
-            below = min(<int32_t> self.trie.deepest[node], self.longest) - depth
+            below = <int32_t> self.trie.deepest[node] - depth
             if below == 0 or (most - path[depth]) // below >= largest:
                 node = self.trie.skip[node]
             else:
@@ -635,22 +616,23 @@ cdef class EndCosts:
         cdef vector[int32_t] waiting = vector[int32_t](self.names, 0)
         cdef vector[int64_t] depth = vector[int64_t](self.names, 0)
         cdef vector[int32_t] order
-        cdef vector[uint8_t] first = vector[uint8_t](self.names * 256, False)
+        cdef _ClassSets first = _ClassSets(self.names)
         cdef int64_t together = 0
         cdef int32_t name, edge, callee, k, byte_class
         cdef size_t i
-        cdef bint changed = True
         for name in range(self.names):
             for edge in range(
                 self.edge_start[self.entry[name]], self.edge_start[self.entry[name] + 1]
             ):
-                first[name * 256 + self.edge_class[edge]] = True
+                first.add(name, self.edge_class[edge])
             for edge in range(
                 self.call_start[self.entry[name]], self.call_start[self.entry[name] + 1]
             ):
                 callers.add(self.call_nonterminal[edge], name, 0)
+                first.contain(name, self.call_nonterminal[edge])
                 waiting[name] += 1
         callers.group(self.names)
+        first.close()
         for name in range(self.names):
             if waiting[name] == 0:
                 order.push_back(name)
@@ -660,7 +642,6 @@ cdef class EndCosts:
             depth[callee] = _sum(depth[callee], max(<int64_t> 0, behind[callee]))
             for k in range(callers.start[callee], callers.start[callee + 1]):
                 name = callers.pairs[callers.order[k]].first
-                _unite_flags(&first[256 * callee], &first[256 * name])
                 depth[name] = max(depth[name], depth[callee])
                 waiting[name] -= 1
                 if waiting[name] == 0:
@@ -675,26 +656,8 @@ cdef class EndCosts:
         for name in range(self.names):
             if waiting[name] > 0:
                 depth[name] = together
-        while changed:
-            changed = False
-            for callee in range(self.names):
-                if waiting[callee] > 0:
-                    for k in range(callers.start[callee], callers.start[callee + 1]):
-                        name = callers.pairs[callers.order[k]].first
-                        if _unite_flags(&first[256 * callee], &first[256 * name]):
-                            changed = True
         for name in range(self.names):
             for byte_class in range(256):
-                if first[name * 256 + byte_class]:
+                if first.has(name, byte_class):
                     by_class[byte_class] = max(by_class[byte_class], depth[name])
         return 0
-
-
-cdef bint _unite_flags(const uint8_t* these, uint8_t* others) noexcept nogil:
-    """Set in ``others`` what is set in ``these``, 256 flags; tell whether that changed any."""
-    cdef bint changed = False
-    cdef int i
-    for i in range(256):
-        if these[i] and not others[i]:
-            others[i] = changed = True
-    return changed

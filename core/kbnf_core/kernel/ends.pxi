@@ -128,7 +128,6 @@ cdef class Ends:
     cdef int _acquire(self) except -1:
         self.explorer.acquire()
         try:
-            self.explorer._wake()
             self.items = self.explorer.items
         except BaseException:
             self.explorer.release()

@@ -88,7 +88,6 @@ cdef class TokenSteps:
             return DEAD
         explorer.acquire()
         try:
-            explorer._wake()
             while i < end and state != DEAD:
                 if self.ends_at_bytes and i > begin and explorer.completions[state]:
                     return DEAD

@@ -340,11 +340,6 @@ cdef class Forced:
         self.complete_at_once = states.initial if is_complete else DEAD
         self.written = _Written()
         self._find_only_bytes()
-        self._begin()
-        try:
-            self.explorer._wake()
-        finally:
-            self.explorer.release()
 
     @property
     def bytes(self):
@@ -407,7 +402,7 @@ cdef class Forced:
         if state >= <int32_t> self.only_class.size():
             self.only_class.resize(2 * state + 64, _NOT_KNOWN)
         if self.only_class[state] == _NOT_KNOWN:
-            self._begin()
+            self.explorer.acquire()
             try:
                 self.only_class[state] = self._class_after(self._front(state))
             finally:
@@ -422,7 +417,7 @@ cdef class Forced:
         cdef int32_t byte_class
         if position < 0:
             return 0
-        self._begin()
+        self.explorer.acquire()
         try:
             front = self._front(position)
             while data.size() < most:
@@ -434,11 +429,6 @@ cdef class Forced:
                 fronts.push_back(front)
         finally:
             self.explorer.release()
-        return 0
-
-    cdef int _begin(self) except -1:
-        """Take the table's lock, for work on its item sets; the caller releases it."""
-        self.explorer.acquire()
         return 0
 
     cdef Pair _front(self, int32_t state) except *:
@@ -519,7 +509,7 @@ cdef class Forced:
     cdef Pair _find_single(self, int32_t position) except *:
         cdef vector[int32_t] found
         cdef bint by_mask
-        self._begin()
+        self.explorer.acquire()
         try:
             by_mask = self._expects_tokens(self._front(position))
             if not by_mask:
@@ -594,7 +584,7 @@ cdef class Forced:
         cdef vector[Pair] fronts
         self._follow(position, _MOST_BYTES, data, fronts)
         self._find_certain(text, before, data, fronts.back(), found)
-        self._begin()
+        self.explorer.acquire()
         try:
             return self._keep(position, before, found, fronts)
         finally:
@@ -642,7 +632,7 @@ cdef class Forced:
         cdef int32_t* row
         ends.push_back(_whole_characters(data, count))
         if not (self.ends_at_tokens and self._is_complete(after)):
-            self._begin()
+            self.explorer.acquire()
             try:
                 row = self._row(after)
                 while place and (place == count or self.texts.goes_on(data, place)):

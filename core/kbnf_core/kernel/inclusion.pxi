@@ -199,7 +199,6 @@ cdef class Inclusion:
         """
         self.explorer.acquire()
         try:
-            self.explorer._wake()
             return min(most, self._length(self.explorer.place(state), reading, most, _MOST_PAIRS))
         finally:
             self.explorer.release()

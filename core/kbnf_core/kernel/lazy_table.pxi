@@ -10,12 +10,11 @@ cdef enum:
 cdef class LazyTable:
     """Steps through one ``recognise.states.StateTable`` and computes missing transitions.
 
-    It begins with the transitions of some states, and whether something completes there. The rows
-    of states are in segments, none of which ever moves: to grow takes no copy, which would touch
-    all rows anew, and readers hold no lock. The table, which holds this, is not kept alive by it.
+    It begins with the dead state. The rows of states are in segments, none of which ever moves: to
+    grow takes no copy, which would touch all rows anew, and readers hold no lock. The table, which
+    holds this, is not kept alive by it.
     """
 
-    cdef object table
     cdef object acquire
     cdef object release
     cdef const uint8_t[::1] class_view
@@ -24,7 +23,7 @@ cdef class LazyTable:
     cdef vector[uint8_t] completions
     cdef const uint8_t* classes
     cdef Py_ssize_t width
-    # How many states have a row; at first, those that were given.
+    # How many states have a row.
     cdef int32_t count
     cdef ItemSets items
     cdef StackNodes stack
@@ -38,21 +37,20 @@ cdef class LazyTable:
     # By state: its place in a walk; see ``place``.
     cdef vector[int32_t] places
 
-    def __cinit__(self, table, const int32_t[:, ::1] given, const uint8_t[::1] has_completions):
-        cdef int32_t state
-        self.table = proxy(table)
+    def __cinit__(self, table):
+        cdef Py_ssize_t byte_class
+        cdef int32_t* row
         self.acquire = table.lock.acquire
         self.release = table.lock.release
         self.class_view = table.classes
         self.classes = &self.class_view[0]
         self.settled = _Map()
-        self.width = given.shape[1]
-        for state in range(<int32_t> given.shape[0]):
-            memcpy(
-                self._add_row(has_completions[state]),
-                &given[state, 0],
-                self.width * sizeof(int32_t),
-            )
+        self.items, self.stack = table.items, table.stack
+        self.configurations = table.configurations
+        self.width = table.tables.class_count
+        row = self._add_row(False)
+        for byte_class in range(self.width):
+            row[byte_class] = DEAD
 
     def __dealloc__(self):
         cdef int32_t* segment
@@ -79,17 +77,6 @@ cdef class LazyTable:
     def completes(self, int32_t state):
         """Tell whether something completed into BOTTOM with the byte that led to a state."""
         return self.completions.at(<size_t> state) != 0
-
-    @property
-    def next(self):
-        """The states after all states by byte class: int32[states, byte classes], a copy."""
-        cdef cnp.npy_intp[2] shape = [self.count, self.width]
-        cdef cnp.ndarray rows = cnp.PyArray_EMPTY(2, shape, cnp.NPY_INT32, 0)
-        cdef int32_t* out = <int32_t*> cnp.PyArray_DATA(rows)
-        cdef int32_t state
-        for state in range(<int32_t> shape[0]):
-            memcpy(out + state * self.width, self.row_of(state), self.width * sizeof(int32_t))
-        return rows
 
     @property
     def has_completions(self):
@@ -123,7 +110,6 @@ cdef class LazyTable:
     cdef int32_t _find_step(self, int32_t state, uint8_t byte_class) except -2:
         self.acquire()
         try:
-            self._wake()
             return self._step_alone(state, byte_class)
         finally:
             self.release()
@@ -193,7 +179,6 @@ cdef class LazyTable:
         cdef list found = []
         self.acquire()
         try:
-            self._wake()
             sources = self._sources(state)
             for byte_class in range(self.width):
                 for i in range(sources.size()):
@@ -208,7 +193,6 @@ cdef class LazyTable:
         """Return the state of ``item_set`` alone, over BOTTOM."""
         self.acquire()
         try:
-            self._wake()
             return self._begin(item_set)
         finally:
             self.release()
@@ -217,7 +201,6 @@ cdef class LazyTable:
         """Return the state at the entries of nonterminals, each reporting itself, over BOTTOM."""
         self.acquire()
         try:
-            self._wake()
             return self._begin(self.items.entries(nonterminals))
         finally:
             self.release()
@@ -231,7 +214,6 @@ cdef class LazyTable:
         """Return the state with these sorted pairs and completions, a new one if need be."""
         self.acquire()
         try:
-            self._wake()
             return self._number(pairs, completions)
         finally:
             self.release()
@@ -244,7 +226,6 @@ cdef class LazyTable:
         cdef size_t state
         self.acquire()
         try:
-            self._wake()
             for state in (one, other):
                 reached.insert(
                     reached.end(),
@@ -298,18 +279,8 @@ cdef class LazyTable:
 
     cdef vector[Pair]* _checked_sources(self, int32_t state) except NULL:
         """The sources of a state whose number may come from anywhere; the lock is held."""
-        self._wake()
         self.configurations.all_pairs.at(<size_t> state)
         return self._sources(state)
-
-    def signature(self, int32_t item_set, const int32_t[::1] blocks):
-        """Return a key under which item sets equivalent modulo ``blocks`` collide."""
-        cdef vector[int64_t] found
-        self._wake()
-        self.items.signature(item_set, blocks, found)
-        return PyBytes_FromStringAndSize(
-            <const char*> found.data(), found.size() * sizeof(int64_t)
-        )
 
     @property
     def bytes(self):
@@ -318,33 +289,17 @@ cdef class LazyTable:
         found += held(self.segments) + held(self.completions) + held(self.source_lists)
         found += held(self.has_sources) + held(self.lives) + held(self.places)
         found += self.settled.held()
-        if self.items is not None:
-            found += self.items.held() + self.stack.held() + self.configurations.held()
-        return found
+        return found + self.items.held() + self.stack.held() + self.configurations.held()
 
     def sizes(self):
-        """Return the numbers of states, and of all pairs, completions, items and triples.
-
-        Of what an artifact stores, before it is asked for, that is the number of states and 0.
-        """
+        """Return the numbers of states, and of all pairs, completions, items and triples."""
         return self.state_count(), self.part_count()
 
     cdef Py_ssize_t state_count(self) except -1:
-        return self.count if self.items is None else self.configurations.all_pairs.size()
+        return self.configurations.all_pairs.size()
 
     cdef Py_ssize_t part_count(self) noexcept:
-        if self.items is None:
-            return 0
         return self.configurations.size + self.items.sets.size + self.stack.nodes.size // 3
-
-    cdef int _wake(self) except -1:
-        """Fetch item sets and stack nodes on first use: an artifact restores them then."""
-        if self.items is None:
-            self.stack = self.table.stack
-            self.configurations = self.table.configurations
-            # Assigned last, since not all callers hold the lock: once set, the others are set too.
-            self.items = self.table.items
-        return 0
 
     cdef inline int32_t place(self, int32_t state) except? 0:
         """What a walk goes on with: the state, or ``~item_set`` of one above BOTTOM, without calls.
@@ -464,7 +419,7 @@ cdef class LazyTable:
         cdef vector[int32_t]* completed
         cdef vector[Pair]* waiting
         cdef Pair what
-        cdef size_t i = 0, j, k
+        cdef size_t i = 0, j, k, steps = 0
         # The list of pairs grows during the iteration, so each is visited once, in turn.
         while i < reached.size():
             completed = self.items.completed(reached[i].second)
@@ -476,6 +431,8 @@ cdef class LazyTable:
                     completions.push_back(what.second)
                     continue
                 waiting = self.stack.waiters(what)
+                steps += 1 + waiting.size()
+                self.items.room.check(steps, what.second)
                 for k in range(waiting.size()):
                     _append(reached, known, waiting[0][k])
             i += 1

@@ -6,11 +6,9 @@ ctypedef pair[Pair, int32_t] Frame  # ((stack node, item set or nonterminal), nu
 cdef class MaskAssembler:
     """Follows walks and their completions down the stack, over a memo of the walks met so far.
 
-    ``walk_count``: the walks made; those recalled do not count. The caller of ``walk`` and
-    ``gather`` holds the table's lock.
+    ``walk_count``: the walks made. The caller of ``walk`` and ``gather`` holds the table's lock.
     """
 
-    cdef object masks
     cdef LazyTable explorer
     cdef Counting counting
     cdef Walker walker
@@ -21,24 +19,20 @@ cdef class MaskAssembler:
     cdef double part_limit
     cdef double byte_limit
     cdef size_t capacity
-    cdef bint has_stored
     # Whether rows are all that a mask is made of.
     cdef public bint is_plain
-    cdef double share_from
     cdef readonly Py_ssize_t walk_count
     cdef unordered_map[uint64_t, Walked] walks
-    # By state: whether walks were gathered for it.
-    cdef vector[uint8_t] is_gathered
     # Of the state in progress; numbers may come more than once.
     cdef vector[int32_t] found_rows
     cdef vector[int32_t] found_completions
     cdef ordered_set[Frame] entered
     cdef ordered_set[Frame] left
     cdef vector[Frame] work
+    # How often something resumed in it.
+    cdef size_t steps
 
     def __cinit__(self, masks):
-        # They hold this.
-        self.masks = proxy(masks)
         self.explorer = masks.states.explorer
         self.counting = masks.counting
         self.walker = masks.walker
@@ -47,14 +41,12 @@ cdef class MaskAssembler:
         self.state_limit, self.part_limit = masks.state_limit, masks.part_limit
         self.byte_limit = masks.byte_limit
         self.capacity = masks.mask_capacity
-        self.has_stored = masks.has_stored
-        self.is_plain = not (masks.has_stored or masks.terminals)
-        self.share_from = masks.share_from
+        self.is_plain = not masks.terminals
 
     @property
     def bytes(self):
         """The memory that walks take, and what finds them."""
-        cdef size_t found = held(self.walks) + held(self.is_gathered) + held(self.work)
+        cdef size_t found = held(self.walks) + held(self.work)
         found += held(self.entered) + held(self.left) + held(self.found_rows)
         found += held(self.found_completions)
         return found + self.walker.held() + self.counting.held()
@@ -72,15 +64,6 @@ cdef class MaskAssembler:
             and parts - <Py_ssize_t> self.states.given > share * self.part_limit
             or self.node_sets.added_bytes + self.rows.added_bytes > share * self.byte_limit
         )
-
-    def known(self):
-        """Return the memo, by item set and node set."""
-        return {
-            (<int32_t> (each.first >> 32), <int32_t> each.first): (
-                each.second.first, tuple(each.second.second)
-            )
-            for each in self.walks
-        }
 
     def walk(self, int32_t item_set, int32_t nodes):
         """Return the walk of an item set below the nodes of a set."""
@@ -147,18 +130,11 @@ cdef class MaskAssembler:
             self.found_rows.clear()
         return 0
 
-    def gathered(self):
-        """Return the states for which walks were gathered, ascending."""
-        return [state for state in range(self.is_gathered.size()) if self.is_gathered[state]]
-
     cdef int _gather(self, int32_t state) except -1:
         cdef vector[Pair] pairs
         cdef size_t i
-        self.explorer._wake()
         pairs = self.explorer.configurations.all_pairs.at(state)
-        if state >= <int32_t> self.is_gathered.size():
-            self.is_gathered.resize(2 * state)
-        self.is_gathered[state] = True
+        self.steps = 0
         self.found_rows.clear()
         self.found_completions.clear()
         self.entered.clear()
@@ -203,6 +179,8 @@ cdef class MaskAssembler:
                 continue
             at_bottom = at_bottom or complete.first == BOTTOM
             waiting = self.explorer.stack.waiters(complete)
+            self.steps += 1 + waiting.size()
+            self.explorer.items.room.check(self.steps, complete.second)
             for i in range(waiting.size()):
                 self._enter(waiting[0][i].first, waiting[0][i].second, nodes)
                 # What resumes may complete at once, without reading anything more.
@@ -222,18 +200,10 @@ cdef class MaskAssembler:
         cdef uint64_t key = _key(item_set, nodes)
         cdef Walked walked
         if not self.walks.count(key):
-            self._find(item_set, nodes, walked)
+            self.walk_count += 1
+            self.walker.find_from(item_set, nodes, self.node_sets, self.rows, walked)
             self.walks[key] = walked
         return &self.walks[key]
-
-    cdef int _find(self, int32_t item_set, int32_t nodes, Walked& found) except -1:
-        if self.has_stored or self.walker.visited > self.share_from:
-            known = self.masks.recall(item_set, nodes)
-            if known is not None:
-                found.first, found.second = known
-                return 0
-        self.walk_count += 1
-        return self.walker.find_from(item_set, nodes, self.node_sets, self.rows, found)
 
     cdef void _make_room(self) noexcept:
         if self.walks.size() > self.capacity:
@@ -249,11 +219,9 @@ cdef void _make_distinct(vector[int32_t]& numbers) noexcept nogil:
 # The masks of states, as what they are written from where somebody asks for them.
 
 cdef enum:
-    # Of a state: its mask is written from pieces; it allows nothing; its rows are arrays of an
-    # artifact, which others unite.
+    # Of a state: its mask is written from pieces; it allows nothing.
     _IN_PIECES = 1
     _ALLOWS_NOTHING = 2
-    _IN_ARRAYS = 3
 
 
 cdef class StateMasks:
@@ -311,8 +279,6 @@ cdef class StateMasks:
             self.pieces.resize(self.kinds.size())
         if rows.empty():
             kind = _ALLOWS_NOTHING
-        elif not self.rows.awake:
-            kind = _IN_ARRAYS
         else:
             self.rows.find_pieces(rows, self.pieces[state])
             kind = _IN_PIECES

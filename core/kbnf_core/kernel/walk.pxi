@@ -105,7 +105,6 @@ cdef class Walker:
     ) except -1:
         """Walk from an item set above BOTTOM; node sets and masks are named by number."""
         cdef vector[int32_t] content
-        node_sets._wake()
         self._walk(~item_set, node_sets.contents.at(roots))
         self._take_words(content, rows.width)
         found.first = rows.find(content)
@@ -123,7 +122,6 @@ cdef class Walker:
         self.last_ended = NULL
         explorer.acquire()
         try:
-            explorer._wake()
             self.places[0] = explorer.place(start) if start >= 0 else explorer.place_above(~start)
             self._find_alive()
             if not _is_root(roots, self.parts.node_width):

@@ -14,7 +14,7 @@ from kbnf_core.kbnf.parsed import NO_OPTIONS as NO_LANGUAGE_OPTIONS
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.pragmas import Ignore
 from kbnf_core.kernel import has_engine
-from kbnf_core.languages import KBNF, Language, language_of
+from kbnf_core.languages import KBNF, Language, as_language, language_of
 from kbnf_core.lint import NO_OPTIONS, LintOptions
 from kbnf_core.lint.rules import (
     ambiguity,
@@ -33,6 +33,7 @@ from kbnf_core.lint.rules import (
     never_reached,
     nullable_start,
     overlaps,
+    phrase_in_class,
     recursive_lists,
     regex_in_text,
     spelling,
@@ -57,7 +58,7 @@ def check(
     start: str | None = None,
     finish: Finish | str | None = None,
     limits: Limits = DEFAULT_LIMITS,
-    language: Language | None = None,
+    language: Language | str | None = None,
     options: LintOptions = NO_OPTIONS,
     imports: Imports = BELOW,
     defaults: Defaults = NO_DEFAULTS,
@@ -66,15 +67,14 @@ def check(
     """Return all findings about a grammar text, in order of position.
 
     ``start`` and ``finish`` win over the text's pragmas, and these over ``defaults``; ``path``
-    names it in messages. Where no
-    ``language`` is given, the extension of ``path`` decides, and KBNF is what is left.
-    ``imports`` says which files the text may import; ``language_options`` are those of the
-    language, as in ``Grammar.read``. Findings that an ``ignore[...]`` pragma names
-    are left out, and a pragma that silences nothing is a finding itself. Raises ``ConfigError``
-    for an impossible ``finish`` or option only.
+    names it in messages. Where no ``language`` is given (by name, too), the extension of ``path``
+    decides, and KBNF is what is left. ``imports`` says which files the text may import;
+    ``language_options`` are those of the language, as in ``Grammar.read``. Findings that an
+    ``ignore[...]`` pragma names are left out, and a pragma that silences nothing is a finding
+    itself. Raises ``ConfigError`` for an impossible ``finish`` or option only.
     """
     wanted = None if finish is None else Finish.parse(finish)
-    language = language or language_of(path)
+    language = as_language(language) if language else language_of(path)
     options = _answerable(options)
     # What is only kept if something is dropped is an error, as for whoever reads it.
     request = Request(
@@ -173,6 +173,7 @@ LINTS: tuple[Lint, ...] = (
     never_entered,
     never_reached,
     nullable_start,
+    phrase_in_class,
     recursive_lists,
     regex_in_text,
     unbounded_loops,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kbnf_core import ir
 from kbnf_core.automata import operations
-from kbnf_core.automata.regex.compile import Compiled, compile_regex
+from kbnf_core.automata.regex.compile import Compiled, compile_regex, compile_within
 from kbnf_core.automata.traversal import fold, resolve
 from kbnf_core.ir.build import choice_of
 from kbnf_core.kbnf import tree
@@ -37,6 +37,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Label
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.remembered import Remembering
 from kbnf_core.text.source import Source, Span
 from kbnf_core.text.suggest import Suggestions, listed
 
@@ -293,8 +294,11 @@ class Translator:
         else:
             help_ = f"did you mean `{close}`?" if close else f"define it: `{name} ::= ... ;`"
         message = f"the nonterminal `{name}` is not defined"
-        guess = Fix(f"write `{close}`", (Edit(node.span, close),), safe=False) if close else None
-        fixes = tuple(fix for fix in (slip, guess) if fix is not None)
+        fixes = () if slip is None else (slip,)
+        if close is not None:
+            # With the marks around it, where the language has some.
+            written = self._source.slice(node.span).replace(name, close)
+            fixes = (Fix(f"write `{close}`", (Edit(node.span, written),), safe=False),)
         self._report("E101", message, node.span, (help_,), fixes=fixes)
 
     def _pattern(self, node: tree.Pattern) -> ir.Node:
@@ -325,8 +329,9 @@ class Translator:
     def _compile(self, kind: tree.PatternKind, pattern: str) -> Compiled:
         key = (kind, pattern)
         if key not in self._compiled:
-            self._compiled[key] = _compiler_of(kind)(pattern, self._limits)
-            self._budget.spend(self._compiled[key].work)
+            self._compiled[key] = compile_within(
+                self._budget, pattern, self._limits, _compiler_of(kind)
+            )
         return self._compiled[key]
 
     def _exception(self, node: tree.Exception_) -> ir.Node:
@@ -405,7 +410,7 @@ def meaning_of(
     return fold(root, tree.children, combine)
 
 
-def _compiler_of(kind: tree.PatternKind) -> Callable[[str, Limits], Compiled]:
+def _compiler_of(kind: tree.PatternKind) -> Remembering[..., Compiled]:
     if kind is not tree.PatternKind.COMPLEMENT:
         return compile_regex
     from kbnf_core.automata.avoid import avoid_regex
@@ -437,6 +442,8 @@ def slip_at(source: Source, span: Span) -> Fix | None:
     """Return the fix for the undefined name at ``span`` that is a form of another language."""
     text, name = source.text, source.slice(span)
     before, after = text[max(0, span.start - 1) : span.start], text[span.end : span.end + 1]
+    if not name.isidentifier():  # It has the marks of another language.
+        return None
     if name == "except" and text[span.end :].lstrip().startswith("("):
         return Fix("write `except!`", (Edit(Span(span.end, span.end), "!"),))
     if before == "[" and after == "]":
@@ -449,25 +456,47 @@ def slip_at(source: Source, span: Span) -> Fix | None:
         line = text.rfind("\n", 0, span.start) + 1
         all_quoted = list(_QUOTED.finditer(text, line, span.start))
         is_touching = all_quoted and all_quoted[-1].end() == span.start
-        return _any_case(span, all_quoted[-1]) if is_touching else None
+        return _any_case(source, span, all_quoted[-1]) if is_touching else None
     quoted = _QUOTED.match(text, span.end)
     if quoted is None:
         return None
     if name == "i":
-        return _any_case(span, quoted)
+        return _any_case(source, span, quoted)
     if name == "b":
         return Fix("exact bytes begin with `#b`", (Edit(Span(span.start, span.start), "#"),))
-    return (
-        Fix(f"a text has no prefix: remove `{name}`", (Edit(span, ""),)) if name in "fu" else None
-    )
+    if name in "fu":
+        return Fix(f"a text has no prefix: remove `{name}`", (Edit(span, ""),))
+    return _quotes_inside(span, quoted) if before == quoted[0][0] else None
 
 
-def _any_case(span: Span, quoted: "re.Match[str]") -> Fix | None:
-    """Return the fix for a text whose mark ``i``, at ``span``, touches it on either side."""
-    inner = quoted[0][1:-1]
-    if "\\" in inner:
+def _quotes_inside(span: Span, quoted: "re.Match[str]") -> Fix:
+    """Return the fix for ``"say "hi""``: the name is between two texts, without a blank."""
+    quote = quoted[0][0]
+    places = (Span(span.start - 1, span.start - 1), Span(span.end, span.end))
+    edits = tuple(Edit(place, "\\") for place in places)
+    return Fix(f"a quote inside a text is written `\\{quote}`", edits, safe=False)
+
+
+_CASED_MARKS = frozenset(("#", "#e", "#r"))
+_LONGEST_MARK = len("#substrs")
+
+
+def _any_case(source: Source, span: Span, quoted: "re.Match[str]") -> Fix | None:
+    """Return the fix for a text, or a pattern, whose mark ``i``, at ``span``, touches it."""
+    inner, quote = quoted[0][1:-1], quoted[0][0]
+    start, end = min(quoted.start(), span.start), max(quoted.end(), span.end)
+    before = source.text[max(0, start - _LONGEST_MARK) : start]
+    mark = before[before.rfind("#") :] if "#" in before else ""
+    if before[-1:] == quote:  # In a raw pattern, it is written twice.
         return None
-    spelled = "".join("\\\\" * (c in _SIGNIFICANT) + c for c in inner)
-    pattern = f"#{quoted[0][0]}(?i-u:{spelled}){quoted[0][0]}"
-    edit = Edit(Span(min(quoted.start(), span.start), max(quoted.end(), span.end)), pattern)
-    return Fix(f"for any case write `{pattern}`", (edit,))
+    if mark and (mark == "#" or mark[1:].isalpha()):
+        if mark not in _CASED_MARKS:
+            return None
+        pattern = f"{mark}{quote}(?i:{inner}){quote}"
+        start -= len(mark)
+    elif "\\" in inner:
+        return None
+    else:
+        spelled = "".join("\\\\" * (c in _SIGNIFICANT) + c for c in inner)
+        pattern = f"#{quote}(?i-u:{spelled}){quote}"
+    return Fix(f"for any case write `{pattern}`", (Edit(Span(start, end), pattern),))

@@ -301,8 +301,8 @@ def _nearer(
         after = states.step(state, byte_class)
         if after != DEAD and _distance(automaton, after, budget) == distance:
             return byte, after
-    # Transitions that were compiled follow from the tables, as the lengths do.
-    raise EngineError("the transitions are not those of the grammar: the artifact was forged")
+    # Lengths follow from transitions, unless the tables are those of no grammar.
+    raise EngineError("the tables are those of no grammar: the artifact was forged")
 
 
 def _distance(automaton: TokenAutomaton, state: int, budget: Budget) -> float:

@@ -8,6 +8,9 @@ way to the end, so it is an upper bound of the fewest. Some token always leads t
 text that takes only tokens after which the cost is at most what is left to it never gets stuck, and
 is over in time. A token is refused where only a way of other tokens would have been short enough.
 
+Where a text is over with its first complete byte, no token of that way reads past the end of
+another derivation (``kernel/end_crossings.pxi``), so finishes differ little in what they cost.
+
 No token of that way crosses a call or its return, so a vocabulary may spell texts although no state
 has a cost: a byte may occur in longer tokens only. There a search over tokens decides, within
 bounds.
@@ -22,12 +25,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from kbnf_core.config import Finish
-from kbnf_core.kernel import NEVER, EndCosts, Ends, EndWalker, TokenGroups
+from kbnf_core.kernel import NEVER, EndCosts, Ends, EndWalker, TokenGroups, crossing_classes
 from kbnf_core.lower.tables import Ids, Tables
 from kbnf_core.mask.bits import Bitmask, ids_of, pack
 from kbnf_core.mask.masks import Masks, Rows
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.closing import is_prefix_free
 from kbnf_core.recognise.states import StateTable
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.remembered import LruDict
@@ -128,30 +130,23 @@ MOST_REACHED = 4_000
 MOST_WITHOUT_COSTS = 64
 """States of which the tokens are remembered that lead to states without costs."""
 
-_costs: WeakKeyDictionary[Tables, WeakKeyDictionary[Vocabulary, dict[int, EndCosts]]] = (
+_costs: WeakKeyDictionary[Tables, WeakKeyDictionary[Vocabulary, dict[bytes, EndCosts]]] = (
     WeakKeyDictionary()
 )
 
 
-def _costs_of(masks: Masks, longest: int) -> EndCosts:
-    """Return what positions cost in tokens of at most ``longest`` bytes, found once."""
+def _costs_of(masks: Masks, eager: bool) -> EndCosts:
+    """Return what positions cost in tokens, found once; ``eager``: no token reads past an end."""
     tables, vocabulary = masks.states.tables, masks.vocabulary
     known = _costs.setdefault(tables, WeakKeyDictionary()).setdefault(vocabulary, {})
-    if longest not in known:
+    cuts = crossing_classes(tables) if eager else np.zeros(256, np.uint8)
+    if cuts.tobytes() not in known:
         named = np.full(len(tables.token_terminals), NEVER, np.int64)
         for terminal in range(len(masks.terminals)):
             if masks.terminals.mask((terminal,)).any():
                 named[terminal] = 1
-        known[longest] = EndCosts(tables, parts_of(vocabulary), longest, named)
-    return known[longest]
-
-
-_prefix_free: WeakKeyDictionary[Tables, bool] = WeakKeyDictionary()
-
-
-def _is_prefix_free(tables: Tables) -> bool:
-    found = _prefix_free.get(tables)
-    return _prefix_free.setdefault(tables, is_prefix_free(tables)) if found is None else found
+        known[cuts.tobytes()] = EndCosts(tables, parts_of(vocabulary), cuts, named)
+    return known[cuts.tobytes()]
 
 
 _groups: WeakKeyDictionary[Vocabulary, TokenGroups] = WeakKeyDictionary()
@@ -174,11 +169,7 @@ class NearestEnd:
         self._masks = masks
         self._rule = rule
         self._step = step
-        # Where a text is over with its first complete byte, no token may read on: where one could,
-        # only bytes count as tokens.
-        reads_on = rule.ends_at_bytes and not _is_prefix_free(masks.states.tables)
-        longest = 1 if reads_on else masks.vocabulary.trie.max_depth
-        self._costs = _costs_of(masks, longest)
+        self._costs = _costs_of(masks, rule.ends_at_bytes)
         self._ends = Ends(masks.states, self._costs)
         self._end_cost = int(rule.takes_eos(True) and bool(masks.vocabulary.eos_token_ids))
         self._last_words = pack(sorted(masks.vocabulary.eos_token_ids), masks.vocabulary.size)

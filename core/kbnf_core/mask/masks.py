@@ -14,11 +14,8 @@ stack (``kernel/state_masks.pxi``). Walks depend on an item set and a set of tri
 text of any length needs few of them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
-from math import inf
-from sys import getsizeof
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,9 +24,10 @@ from kbnf_core.ir import TokenTerminal
 from kbnf_core.kernel import ARRAY_BYTES, Counting, MaskAssembler, Pool, Walker
 from kbnf_core.mask.bits import Bitmask, pack, word_count
 from kbnf_core.mask.slices import parts_of
-from kbnf_core.recognise.states import StateTable, blocks_of_positions
+from kbnf_core.recognise.states import StateTable, part_limit, state_limit
 from kbnf_core.text.errors import VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
@@ -133,36 +131,15 @@ class Found(NamedTuple):
 
 def nothing_found(vocabulary: Vocabulary) -> Found:
     """Return the numbers that stand for themselves: the root alone, and the empty mask."""
-    empty = np.zeros(word_count(vocabulary.size), np.uint32)
-    return found_before([np.zeros(1, np.int32)], [empty], vocabulary)
+    root, empty = np.zeros(1, np.int32), np.zeros(word_count(vocabulary.size), np.uint32)
+    return Found(Pool(root, numbers=vocabulary.trie.node_count), Pool(empty, parts_of(vocabulary)))
 
-
-def found_before(node_sets: Sequence[Nodes], rows: Sequence[Bitmask], of: Vocabulary) -> Found:
-    """Return what was found earlier, under the numbers that it had."""
-    return Found(Pool(node_sets, numbers=of.trie.node_count), Pool(rows, parts_of(of)))
-
-
-LEAST_STATES = 1_000
-"""States that may always be known: a fresh table must contain what an engine takes along."""
-
-PARTS_PER_STATE = 32
-"""Pairs, items and triples that a state may have on average; most have a few."""
 
 ENTRY_BYTES = 256
 """The overhead of caching a mask, besides its bits."""
 
 LEAST_MASKS = 100
 """Masks that may always be cached, for the same reason."""
-
-SHARE_EFFORT = 1_000_000
-"""Skip the deduplication of equivalent item sets for grammars with more edges."""
-
-SHARE_AFTER = 128
-"""Deduplicate equivalent item sets after walking this many trie nodes for each edge.
-
-Finding equivalent positions takes a millisecond or more, in the middle of a text, so that it pays
-only where many walks have shown that there will be many more.
-"""
 
 STATE = (1 << 32) - 1
 """The bits of a position that name its state; those above are a count (``kernel/counting.pxi``)."""
@@ -192,40 +169,21 @@ class Viable(NamedTuple):
     completions: tuple[int, ...]
 
 
-class StoredMasks(Protocol):
-    """Walks and masks computed earlier, as an artifact stores them."""
-
-    found: Found
-
-    @property
-    def walks(self) -> Mapping[tuple[int, int], Walk]:
-        """Return the walks by item set and node set."""
-
-    @property
-    def viable(self) -> Mapping[int, Viable]:
-        """Return the viable tokens by state."""
-
-
 class Masks:
     """The masks of one grammar's states over one vocabulary; shared by engines."""
 
     def __init__(
-        self,
-        states: StateTable,
-        vocabulary: Vocabulary,
-        limits: Limits = DEFAULT_LIMITS,
-        stored: StoredMasks | None = None,
+        self, states: StateTable, vocabulary: Vocabulary, limits: Limits = DEFAULT_LIMITS
     ) -> None:
         self.states = states
-        self._stored = stored
         self.vocabulary = vocabulary
         self.terminals = TokenTerminals(states.tables.token_terminals, vocabulary)
         self.word_count = word_count(vocabulary.size)
         self.mask_capacity = max(1, limits.mask_bytes // (4 * self.word_count + ENTRY_BYTES))
-        self.state_limit = max(limits.cached_states, LEAST_STATES)
-        self.part_limit = PARTS_PER_STATE * self.state_limit
+        self.state_limit = state_limit(limits)
+        self.part_limit = part_limit(limits)
         self.byte_limit = max(limits.mask_bytes, LEAST_MASKS * (4 * self.word_count + ARRAY_BYTES))
-        self.found = stored.found if stored else nothing_found(vocabulary)
+        self.found = nothing_found(vocabulary)
         rows = self.found.rows
         self.walker = Walker(states, parts_of(vocabulary))
         self.counting = Counting(states, vocabulary.trie.max_depth)
@@ -233,10 +191,6 @@ class Masks:
             lambda numbers: _frozen(rows.unite(numbers)), self.mask_capacity
         )
         self.no_words = _frozen(np.zeros(self.word_count, np.uint32))
-        self._similar: dict[bytes, int] = {}
-        edges = len(states.tables.edge_target)
-        self.has_stored = stored is not None
-        self.share_from = SHARE_AFTER * edges if edges <= SHARE_EFFORT else inf
         self.assembler = MaskAssembler(self)
 
     @property
@@ -256,9 +210,7 @@ class Masks:
         row = 4 * self.word_count + ENTRY_BYTES
         # Where token terminals are, ``plain_tokens`` is a copy.
         copied = 4 * self.vocabulary.size if self.terminals else 0
-        arrays = copied + 4 * self.states.tables.state_count * ("blocks" in self.__dict__)
-        similar = getsizeof(self._similar) + ENTRY_BYTES * len(self._similar)
-        return found + row + self.unions.bytes_with(row) + arrays + similar
+        return found + row + self.unions.bytes_with(row) + copied
 
     @property
     def visited(self) -> int:
@@ -289,16 +241,6 @@ class Masks:
         """Return whether the start is complete in a state; also before the first byte."""
         empty = state == self.states.initial and self.states.tables.start_is_nullable
         return empty or self.states.explorer.completes(state)
-
-    def known_walks(self) -> dict[tuple[int, int], Walk]:
-        """Return the cached walks, by item set and node set."""
-        made = {key: Walk(*walked) for key, walked in self.assembler.known().items()}
-        return {**(self._stored.walks if self._stored else {}), **made}
-
-    def known_viable(self) -> dict[int, Viable]:
-        """Return the viable tokens of the states whose masks were asked for."""
-        made = {state: self._find_viable(state) for state in self.assembler.gathered()}
-        return {**(self._stored.viable if self._stored else {}), **made}
 
     def walk(self, item_set: int, nodes: int = ROOT_SET) -> Walk:
         """Return the walk of an item set below the nodes of a set."""
@@ -359,33 +301,12 @@ class Masks:
         return found
 
     def _find_viable(self, state: int) -> Viable:
-        if self._stored is not None and state in self._stored.viable:
-            return self._stored.viable[state]
         with self.states.lock:
             rows, completions = self.assembler.gather(state)
             terminals = self._token_terminals(state)
             if terminals:
                 rows = (*rows, self.found.rows.number(self.terminals.mask(terminals)))
             return Viable(rows, completions)
-
-    def recall(self, item_set: int, nodes: int) -> Walk | None:
-        """Return a walk that an artifact contains, or that of an equivalent item set; else None."""
-        if self._stored is not None and (item_set, nodes) in self._stored.walks:
-            return self._stored.walks[item_set, nodes]
-        if self.visited > self.share_from:
-            signature = self.states.explorer.signature(item_set, self.blocks)
-            similar = self._similar.setdefault(signature, item_set)
-            if similar != item_set:
-                return self.walk(similar, nodes)
-        return None
-
-    @cached_property
-    def blocks(self) -> npt.NDArray[np.int32]:
-        """The block of each position: equal where no token of the vocabulary distinguishes them."""
-        tables = self.states.tables
-        if len(tables.edge_target) > SHARE_EFFORT:
-            return np.arange(tables.state_count, dtype=np.int32)
-        return np.array(blocks_of_positions(tables, self.vocabulary.trie.max_depth), np.int32)
 
 
 def _without_empty(rows: Rows) -> Rows:

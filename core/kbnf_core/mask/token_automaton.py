@@ -15,11 +15,9 @@ many positions share (``Masks.unions``); and walks by item set, from which all a
 that a vocabulary's tokenizer cut, for forced tokens, are shared by all grammars (``texts_of``).
 """
 
-from functools import cached_property
 from math import inf
 from sys import getsizeof
-from threading import RLock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, WeakValueDictionary, proxy
 
 from kbnf_core.config import Finish
@@ -27,22 +25,18 @@ from kbnf_core.kernel import Forced, StateMasks, Texts, TokenSteps
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.bits import Bitmask, only_id, pack
 from kbnf_core.mask.finish import finish_rule
-from kbnf_core.mask.masks import STATE, Masks, StoredMasks
-from kbnf_core.recognise.states import DEAD, StateTable, StoredStates
+from kbnf_core.mask.masks import STATE, Masks
+from kbnf_core.recognise.states import DEAD, StateTable
 from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import FinishedError, RejectedError, UnknownTokenError, VocabularyError
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import cached_property, new_rlock
 from kbnf_core.text.remembered import LruDict
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from kbnf_core import ir
     from kbnf_core.mask.finish import NearestEnd
     from kbnf_core.recognise.closing import DistanceToEnd
-    from kbnf_core.text.diagnostics import Diagnostic
-    from kbnf_core.text.source import Span
 
 
 TOKEN_BITS = 24
@@ -232,79 +226,18 @@ MAX_VOCABULARIES = 4
 """Vocabularies for which a grammar caches masks."""
 
 
-class StoredMemo(Protocol):
-    """What was computed earlier, as an artifact stores it."""
-
-    def states(self) -> StoredStates:
-        """Return the states."""
-
-    def masks(self, vocabulary: Vocabulary) -> StoredMasks | None:
-        """Return the masks over ``vocabulary``, None where there are none.
-
-        Raises ``VocabularyError`` where they are for another vocabulary.
-        """
-
-    def values(self) -> str | None:
-        """Return what values are made of, None where that is JSON."""
-
-
-class StoredText(Protocol):
-    """What was known of a text when it was compiled; see ``artifact.reading``."""
-
-    @property
-    def losses(self) -> "tuple[Diagnostic, ...]":
-        """What is not kept of the text."""
-
-    @property
-    def diagnostics(self) -> "tuple[Diagnostic, ...]":
-        """What was found while reading."""
-
-    @property
-    def names(self) -> "Mapping[str, Span]":
-        """Where each name is defined first."""
-
-    @property
-    def rules(self) -> "ir.Grammar | None":
-        """The rules with the places of the text, None where there are none."""
-
-    @property
-    def is_endless(self) -> bool:
-        """Whether no text ever ends."""
-
-    @property
-    def has_rules(self) -> bool:
-        """Whether there are rules, with names of the text."""
-
-
-class Stored(StoredMemo, Protocol):
-    """A grammar that was compiled earlier, as an artifact stores it."""
-
-    @property
-    def reading(self) -> StoredText:
-        """What is known of the text."""
-
-    @property
-    def language(self) -> str | None:
-        """The name of the language of the text; None for KBNF made of another."""
-
-    def as_kbnf(self) -> tuple[str, str]:
-        """Return the grammar as KBNF, and its start."""
-
-
 class TokenAutomata:
     """The token automata of one grammar; they share its state table and, per vocabulary, its masks.
 
-    Those of the last few vocabularies are cached; an engine keeps its own. A full table is reset,
-    and drops what an artifact had stored.
+    Those of the last few vocabularies are cached; an engine keeps its own. A full table is reset.
     """
 
-    def __init__(self, tables: Tables, limits: Limits, stored: StoredMemo | None = None) -> None:
+    def __init__(self, tables: Tables, limits: Limits) -> None:
         self._tables = tables
         self._limits = limits
-        self._stored = stored
         self._states: StateTable | None = None
         self._automata: dict[Vocabulary, dict[Finish, TokenAutomaton]] = {}
-        self._lock = RLock()
+        self._lock = new_rlock()
 
     @property
     def known_bytes(self) -> int:
@@ -337,17 +270,14 @@ class TokenAutomata:
         """Return a token automaton that has room; a full table is reset."""
         with self._lock:
             if self.get(vocabulary, finish).masks.is_full:
-                self._states = StateTable(self._tables)
-                self._stored = None
+                self._states = StateTable(self._tables, self._limits)
                 self._automata.clear()
             return self.get(vocabulary, finish)
 
     def _make_masks(self, vocabulary: Vocabulary) -> Masks:
-        stored = self._stored.masks(vocabulary) if self._stored else None
         if self._states is None:
-            states = self._stored.states() if self._stored else None
-            self._states = StateTable(self._tables, states)
-        return Masks(self._states, vocabulary, self._limits, stored)
+            self._states = StateTable(self._tables, self._limits)
+        return Masks(self._states, vocabulary, self._limits)
 
 
 MOST_TEXTS = 4_096

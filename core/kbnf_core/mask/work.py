@@ -1,8 +1,12 @@
 """The cost of a grammar's masks, counted in trie nodes: the same on every machine.
 
 A mask is assembled from walks, one for each item set of a state. What is counted is the walk from
-each single position of a rule; positions that no token of the vocabulary tells apart share one, as
-they do when masks are computed. A rule that lowering inlined is counted in its callers.
+each single position of a rule. A rule that lowering inlined is counted in its callers.
+
+*Equivalent positions*, those that no token of the vocabulary is long enough to tell apart, count
+once: in ``x{0,100}``, whose count an engine keeps as a number, a position far from both bounds
+behaves like its neighbours for as long as one token lasts. Partition refinement (Moore 1956),
+stopped after as many rounds as the longest token has bytes, finds which are equal for that long.
 """
 
 from collections import defaultdict
@@ -13,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.lower.tables import Tables
 from kbnf_core.mask.masks import Masks
 from kbnf_core.recognise.states import DEAD
@@ -20,6 +25,9 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.vocab.trie import ROOT, TokenTrie
 
 Ids = npt.NDArray[np.int32]
+
+MOST_EDGES = 1_000_000
+"""Edges of a grammar in which equivalent positions are looked for."""
 
 
 @dataclass(slots=True)
@@ -64,15 +72,34 @@ def rule_works(masks: Masks, budget: Budget) -> tuple[list[RuleWork], bool]:
 def _positions(masks: Masks) -> Iterator[tuple[str, int, int]]:
     """Yield the positions that differ within each rule: its name, their block and item set."""
     tables = masks.states.tables
+    block_of = _blocks_of(tables, masks.vocabulary.trie.max_depth)
     for nonterminal, positions in _positions_of(tables):
         name = tables.names[nonterminal].partition("#")[0]
-        blocks = {int(masks.blocks[position]): position for position in reversed(positions)}
+        blocks = {block_of[position]: position for position in reversed(positions)}
         for block, position in sorted(blocks.items()):
             yield (
                 name,
                 block,
                 masks.states.items.intern([masks.states.items.pack(position, nonterminal)]),
             )
+
+
+def _blocks_of(tables: Tables, rounds: int) -> list[int]:
+    """Return the block of each automaton state: its class of equivalence for ``rounds`` bytes."""
+    if len(tables.edge_target) > MOST_EDGES:
+        return list(range(tables.state_count))
+    source = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
+    # A call is a symbol after the byte classes.
+    calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
+    symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
+    target = np.concatenate((tables.edge_target, tables.call_return))
+    columns = (source.tobytes(), symbol.tobytes(), target.tobytes())
+    return AUTOMATA.blocks(*columns, tables.accepting.tobytes(), rounds)
+
+
+def _sources(starts: Ids) -> Ids:
+    """Return the state of each edge."""
+    return np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
 
 
 def _positions_of(tables: Tables) -> list[tuple[int, range]]:

@@ -45,7 +45,8 @@ class DistanceToEnd:
 def byte_costs(tables: Tables, token: float) -> EndCosts:
     """Return what positions cost in bytes, a token terminal counting ``token``."""
     cost = NEVER if token == inf else int(token)
-    return EndCosts(tables, None, 0, np.full(len(tables.token_terminals), cost, np.int64))
+    named = np.full(len(tables.token_terminals), cost, np.int64)
+    return EndCosts(tables, None, np.zeros(256, np.uint8), named)
 
 
 MOST_STATES = 4096

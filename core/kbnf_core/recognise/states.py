@@ -8,53 +8,22 @@ Since states are named by content, a new table of the same grammar can take over
 The algorithm is Earley's with sets named by content; compare Aycock & Horspool, "Practical Earley
 Parsing" (2002), and Leo, "A general context-free parsing algorithm running in linear time on every
 LR(k) grammar without using lookahead" (1991), whose part the tail calls play.
-
-*Equivalent positions* are those that no token of the vocabulary is long enough to tell apart. In
-``x{0,100}`` a position far from both bounds behaves like its neighbours for as long as one token
-lasts. Partition refinement (Moore 1956), stopped after as many rounds as the longest token has
-bytes, finds which are equal for that long; their item sets share one walk.
 """
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from kbnf_core.automata.chosen_kernel import AUTOMATA
 from kbnf_core.kernel import Configurations, ItemSets, LazyTable, StackNodes
-from kbnf_core.lower.tables import Ids, Tables
-
-
-def blocks_of_positions(tables: Tables, rounds: int) -> list[int]:
-    """Return the block of each automaton state: its class of equivalence for ``rounds`` bytes."""
-    source = np.concatenate((_sources(tables.edge_start), _sources(tables.call_start)))
-    # A call is a symbol after the byte classes.
-    calls = tables.class_count + 2 * tables.call_nonterminal + tables.call_tail
-    symbol = np.concatenate((tables.edge_class, calls)).astype(np.int32)
-    target = np.concatenate((tables.edge_target, tables.call_return))
-    rows = np.flatnonzero(tables.loops.of >= 0).astype(np.int32)
-    if len(rows):
-        # A loop has bounds that its rows do not show: each is like itself alone.
-        own = (symbol.max(initial=0) + 1 + tables.loops.of[rows]).astype(np.int32)
-        source, target = (np.concatenate((each, rows)) for each in (source, target))
-        symbol = np.concatenate((symbol, own))
-    columns = (source.tobytes(), symbol.tobytes(), target.tobytes())
-    return AUTOMATA.blocks(*columns, tables.accepting.tobytes(), rounds)
-
-
-def _sources(starts: Ids) -> Ids:
-    """Return the state of each edge."""
-    return np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
-
+from kbnf_core.lower.tables import Tables
+from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
+from kbnf_core.text.locks import new_rlock
 
 DEAD = 0
 """The dead state: no text continues from it."""
-
-UNKNOWN = -1
-"""In the transition table: not computed yet."""
 
 EMPTY = 0
 """The number of the empty item set."""
@@ -75,58 +44,44 @@ Triple: TypeAlias = tuple[int, int, int]
 """Of a stack node: (nonterminal, parent node, item set to resume)"""
 
 
-class Contents:
-    """The configurations of a table's states, over item sets and stack nodes; state 0 is DEAD."""
+LEAST_STATES = 1_000
+"""States that may always be known: a fresh table must contain what an engine takes along."""
 
-    def __init__(self, tables: Tables) -> None:
-        self.items = ItemSets(tables)
-        self.stack = StackNodes(self.items)
-        self.configurations = Configurations()
-        self.configurations.number((), ())
-
-    @property
-    def size(self) -> int:
-        """The number of pairs, completions, items and triples stored."""
-        return self.configurations.size + self.items.size + self.stack.size
+PARTS_PER_STATE = 32
+"""Pairs, items and triples that a state may have on average; most have a few."""
 
 
-class StoredStates(Protocol):
-    """States computed earlier, as an artifact stores them; ``INITIAL`` is among them."""
+def state_limit(limits: Limits) -> int:
+    """Return the number of states from which on a table is full, and renewed between calls."""
+    return max(limits.cached_states, LEAST_STATES)
 
-    next: npt.NDArray[np.int32]
-    has_completions: npt.NDArray[np.uint8]
 
-    def contents(self) -> Contents:
-        """Return the configurations; called only when a transition must be computed."""
+def part_limit(limits: Limits) -> int:
+    """Return the number of parts of states from which on a table is full."""
+    return PARTS_PER_STATE * state_limit(limits)
 
 
 class StateTable:
     """The state table, a lazy DFA. Shared by engines and threads: growing it takes a lock.
 
     ``explorer`` is the kernel's stepper, which has the rows and is faster than the methods here.
-    ``given``: of ``Contents.size``, what was stored or carried over.
+    ``given``: of the pairs, completions, items and triples, those at the beginning or carried over.
+    More of them than ``part_limit`` and, for the call in which the table gets full, ``limits.work``
+    are a WorkLimitError.
     """
 
     initial = INITIAL
 
-    def __init__(self, tables: Tables, stored: StoredStates | None = None) -> None:
+    def __init__(self, tables: Tables, limits: Limits = DEFAULT_LIMITS) -> None:
         self.tables = tables
-        self._stored = stored
-        self.lock = threading.RLock()
-        self._known = Contents(tables) if stored is None else None
-        self.given = 0
-        if stored is not None:
-            self.explorer = LazyTable(self, stored.next, stored.has_completions)
-            return
-        dead = np.full((1, tables.class_count), DEAD, np.int32)
-        self.explorer = LazyTable(self, dead, np.zeros(1, np.uint8))
+        self.lock = new_rlock()
+        self.items = ItemSets(tables, part_limit(limits) + limits.work, limits.work)
+        self.stack = StackNodes(self.items)
+        self.configurations = Configurations(self.items)
+        self.configurations.number((), ())
+        self.explorer = LazyTable(self)
         self.enter([tables.start])
-        self.given = self._contents.size
-
-    @property
-    def next(self) -> Ids:
-        """The state after each byte class: int32[states, byte classes], a copy."""
-        return self.explorer.next
+        self.given = self._size
 
     @property
     def has_completions(self) -> npt.NDArray[np.uint8]:
@@ -135,16 +90,20 @@ class StateTable:
 
     @property
     def grown(self) -> int:
-        """The growth of ``Contents.size`` over what was stored or carried over."""
-        return self.explorer.sizes()[1] - self.given
+        """The number of pairs, completions, items and triples beyond ``given``."""
+        return self._size - self.given
+
+    @property
+    def _size(self) -> int:
+        return self.explorer.sizes()[1]
 
     @contextmanager
     def carrying_over(self) -> Iterator[None]:
         """Exclude what is added within from ``added``."""
         with self.lock:
-            before = self._contents.size
+            before = self._size
             yield
-            self.given += self._contents.size - before
+            self.given += self._size - before
 
     def __len__(self) -> int:
         return self.explorer.sizes()[0]
@@ -153,34 +112,6 @@ class StateTable:
     def classes(self) -> npt.NDArray[np.uint8]:
         """The class of each byte, uint8[256]."""
         return self.tables.classes
-
-    @property
-    def _contents(self) -> Contents:
-        """The contents of the states; stored ones are restored on first access."""
-        return self._known or self._restore()
-
-    def _restore(self) -> Contents:
-        with self.lock:
-            if self._known is None:
-                assert self._stored is not None  # noqa: S101 - there is one or the other
-                known = self._stored.contents()
-                self.given, self._known = known.size, known
-            return self._known
-
-    @property
-    def configurations(self) -> Configurations:
-        """The configurations of the states."""
-        return self._contents.configurations
-
-    @property
-    def items(self) -> ItemSets:
-        """The item sets."""
-        return self._contents.items
-
-    @property
-    def stack(self) -> StackNodes:
-        """The stack nodes."""
-        return self._contents.stack
 
     def begin(self, item_set: int) -> int:
         """Return the state of ``item_set`` alone, over BOTTOM."""
@@ -196,11 +127,11 @@ class StateTable:
 
     def pairs(self, state: int) -> tuple[Pair, ...]:
         """Return the kernel pairs (stack node, item set) of a state, without their predictions."""
-        return self._contents.configurations.pairs(state)
+        return self.configurations.pairs(state)
 
     def completions(self, state: int) -> tuple[int, ...]:
         """Return the nonterminals that completed into BOTTOM with the byte that led here."""
-        return self._contents.configurations.completions(state)
+        return self.configurations.completions(state)
 
     def step(self, state: int, byte_class: int) -> int:
         """Return the state after a byte of ``byte_class``, DEAD where there is none."""

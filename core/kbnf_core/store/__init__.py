@@ -1,18 +1,20 @@
 """A store of artifacts that many machines share.
 
-**Layout.** ``inputs/KEY`` has the digest of an artifact and its size in bytes;
-``objects/DIGEST`` is the artifact without its mask rows, compressed; ``rows/DIGEST`` is one mask
-row, shared by all artifacts that have it; ``failures/KEY`` is why a source is refused;
-``vocabularies/FINGERPRINT`` is what workers read that have not its file. A key is a hash of
-everything that decides what is compiled (``keys.py``), so an entry is never stale. Digests are of
-contents, and compiling is deterministic: writers need no lock, since all of them write the same
-bytes.
+**Layout.** ``inputs/KEY`` has the format of an artifact, its digest and its size in bytes;
+``objects/DIGEST`` is the artifact, compressed; ``failures/KEY`` is why a source is refused;
+``vocabularies/FINGERPRINT`` is read by workers that have not its file, for grammars whose texts
+stand for tokens. A key is a hash of everything that decides what is compiled (``keys.py``), so an
+entry is never stale. Digests are of contents, and compiling is deterministic: writers need no lock,
+since all of them write the same bytes.
 
-**Trust.** What is read is checked. An artifact is put together again from its rows, in no more
-bytes than were announced, compared with its digest and with the key that its manifest names, and
-validated when it is loaded; whatever is missing, exchanged or damaged is a miss and a note. Nothing
-is signed, though: whoever may write to a store may write an artifact whose tables are not those of
-the source that it names, and decides what grammars from this store allow.
+**Trust.** What is read is checked. An artifact is unpacked in no more bytes than were announced,
+compared with its digest and with the key that its manifest names, and validated; whatever is
+missing, exchanged or damaged is a miss and a note. Nothing is signed, though: whoever may write to
+a store may write an artifact whose tables are not those of the source that it names, and decides
+what grammars from this store allow.
+
+**Earlier formats.** Keys cover the format, so an entry of an earlier one is never asked for.
+``collect`` removes these entries, and what only they refer to.
 
 Here artifacts are put and got by their keys, and a store is opened by its URL and managed.
 """
@@ -22,7 +24,9 @@ import errno
 import hashlib
 import json
 import os
+import re
 import warnings
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -30,25 +34,35 @@ from functools import lru_cache
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from threading import Lock
 from typing import TypeVar
 
+from kbnf_core.artifact import FORMAT
+from kbnf_core.artifact.manifest import ArtifactError
+from kbnf_core.artifact.read import Stored
 from kbnf_core.container import ContainerError, digest, read_container, write_container
 from kbnf_core.store.backend import DAY, Backend, DirectoryStore, LocalCache, StoreError
 from kbnf_core.store.keys import DIGITS, is_name
-from kbnf_core.store.shared_rows import LARGEST, DamagedError, Skeleton, packed, split, unpacked
 from kbnf_core.text.diagnostics.segments import visible
-from kbnf_core.text.errors import ConfigError, GrammarError, VocabularyError
+from kbnf_core.text.errors import ConfigError, GrammarError, KbnfError, VocabularyError
 from kbnf_core.text.files import cache_folder
+from kbnf_core.text.limits import DEFAULT_LIMITS
+from kbnf_core.text.locks import new_lock
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 T = TypeVar("T")
 
-INPUTS, OBJECTS, ROWS = "inputs/", "objects/", "rows/"
+INPUTS, OBJECTS = "inputs/", "objects/"
 FAILURES, VOCABULARIES = "failures/", "vocabularies/"
+FOLDERS = (INPUTS, OBJECTS, FAILURES, VOCABULARIES)
+
+_EARLIER = ("rows/",)
+"""Folders of earlier formats."""
 
 NEGATIVE_SECONDS = 24 * 60 * 60.0
 """After this a failure is no answer any more: what was refused is tried again."""
+
+LARGEST = 2**30
+"""Bytes of an artifact in a store."""
 
 _LONGEST_ENTRY = 64
 """Bytes of ``inputs/KEY``."""
@@ -56,8 +70,13 @@ _LONGEST_ENTRY = 64
 _LONGEST_FAILURE = 2**20
 """Bytes of ``failures/KEY``."""
 
-_KNOWN_ROWS = 500_000
-"""Names of rows that a process remembers to be in the store."""
+
+class DamagedError(KbnfError, ValueError):
+    """Something that a store contains is missing or is not what it is called; ``key`` names it."""
+
+    def __init__(self, key: str, reason: str) -> None:
+        self.key = key
+        super().__init__(f"{key} {reason}")
 
 
 class StoreWarning(UserWarning):
@@ -93,32 +112,37 @@ class StoredFailureError(GrammarError):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What ``inputs/KEY`` says: the digest of an artifact, and its bytes."""
+    """The content of ``inputs/KEY``: the format of an artifact, its digest, and its bytes.
 
+    In format 5 and earlier the digest came first; those entries have format 0 here.
+    """
+
+    format: int
     digest: str
     size: int
 
     @classmethod
-    def read(cls, path: Path) -> "Entry":
-        """Return what a file says; raise ``ValueError`` where that is nothing."""
-        text = _beginning(path, _LONGEST_ENTRY).decode("ascii", "replace")
-        name, _, size = text.partition(" ")
-        if not is_name(name) or not (size.isascii() and size.isdecimal()):
+    def read(cls, data: bytes) -> "Entry":
+        """Return the entry that some bytes are; raise ``ValueError`` for others."""
+        text = data[:_LONGEST_ENTRY].decode("ascii", "replace")
+        form = re.fullmatch(rf"(?:(\d+) )?([0-9a-f]{{{DIGITS}}})(?: (\d+))?", text, re.ASCII)
+        if form is None:
             raise ValueError(text)
-        if int(size) > LARGEST:
+        entry = cls(*(int(form[1] or 0), form[2], int(form[3] or 0)))
+        if len(data) > _LONGEST_ENTRY or entry.size > LARGEST:
             raise ValueError(text)
-        return cls(name, int(size))
+        return entry
 
     def written(self) -> bytes:
         """Return the content of the file."""
-        return f"{self.digest} {self.size}".encode("ascii")
+        return f"{self.format} {self.digest} {self.size}".encode("ascii")
 
 
 class ArtifactStore:
     """Artifacts by their keys; threads and processes may share a store.
 
-    ``metrics``: hits (``local`` of them in the cache), misses, what was found damaged, bytes read
-    from the backend and written to it.
+    ``metrics``: hits (``local`` of them in the cache), misses, damaged entries, bytes read from the
+    backend and written to it.
     """
 
     def __init__(
@@ -128,13 +152,25 @@ class ArtifactStore:
         self.cache = cache
         self.metrics = dict.fromkeys(("hits", "local", "misses", "damaged", "read", "written"), 0)
         self._negative_seconds = negative_seconds
-        self._known_rows: set[str] = set()
-        self._lock = Lock()
+        self._lock = new_lock()
+
+    def entries(self) -> Iterator[tuple[str, Entry | DamagedError]]:
+        """Yield all keys in order, each with its entry, which may be of any format, or damaged."""
+        for name in self.backend.keys(INPUTS):
+            key = name.removeprefix(INPUTS)
+            try:
+                entry = self.entry(key) if is_name(key) else None
+            except DamagedError as error:
+                yield key, error
+            else:
+                if entry is not None:
+                    yield key, entry
 
     def known_keys(self) -> Iterator[str]:
-        """Yield the keys of all artifacts, in order."""
-        names = (name.removeprefix(INPUTS) for name in self.backend.keys(INPUTS))
-        return (name for name in names if is_name(name))
+        """Yield the keys of all artifacts of this format, and of damaged entries, in order."""
+        for key, entry in self.entries():
+            if isinstance(entry, DamagedError) or entry.format == FORMAT:
+                yield key
 
     def get(self, key: str) -> Path | None:
         """Return a local file with the artifact of a key, None on a miss.
@@ -145,30 +181,30 @@ class ArtifactStore:
         if path is not None:
             self.count("local")
         else:
-            path = self._assembled(key)
+            path = self._fetched(key)
         self.count("misses" if path is None else "hits")
         return path
 
     def put(self, key: str, artifact: Path) -> bool:
-        """Store an artifact; return whether there was none. What it is made of comes first.
+        """Store an artifact, and then its entry; return whether there was none.
 
         Raises ``ConfigError`` for one that is larger than what readers take.
         """
-        entry = Entry(digest_of(artifact), artifact.stat().st_size)
-        if entry.size > LARGEST:
+        size = artifact.stat().st_size
+        if size > LARGEST:
             raise ConfigError(f"an artifact in a store has at most {LARGEST:,} bytes")
-        with self.cache.draft() as work:
-            rows = split(artifact, work)
-            self._put_rows(rows)
-            self._put(OBJECTS + entry.digest, work)
-        return self._put_bytes(INPUTS + key, entry.written())
+        data = artifact.read_bytes()
+        entry = Entry(FORMAT, _digest_of(data), size)
+        # Quickly: most of an artifact is numbers with leading zeros.
+        self._put(OBJECTS + entry.digest, zlib.compress(data, 1))
+        return self._put(INPUTS + key, entry.written())
 
     def put_failure(self, key: str, failure: Failure) -> None:
         """Store why there is no artifact."""
         if self.failure(key) is None:
             self.backend.remove(FAILURES + key)
         text = json.dumps({"kind": failure.kind, "message": failure.message})
-        self._put_bytes(FAILURES + key, text.encode("ascii"))
+        self._put(FAILURES + key, text.encode("ascii"))
 
     def failure(self, key: str) -> Failure | None:
         """Return why there is no artifact, as long as that counts."""
@@ -176,7 +212,7 @@ class ArtifactStore:
         if not 0.0 <= self.backend.age(name) < self._negative_seconds:
             return None
         try:
-            return self._checked(name, _failure)
+            return self._checked(name, _failure, _LONGEST_FAILURE)
         except DamagedError as error:
             self.count("damaged")
             self.warn(f"{error}; it is compiled again")
@@ -191,12 +227,15 @@ class ArtifactStore:
         arrays = to_arrays(vocabulary.unnamed)
         with self.cache.draft() as work:
             write_container(work, arrays, {"digest": digest(arrays)})
-            self._put(VOCABULARIES + vocabulary.fingerprint, work)
+            self._put(VOCABULARIES + vocabulary.fingerprint, work.read_bytes())
 
     def vocabulary(self, fingerprint: str) -> Vocabulary:
         """Return a vocabulary; raises ``VocabularyError`` where it is missing or damaged."""
         try:
-            found = self._checked(VOCABULARIES + fingerprint, _vocabulary)
+            with self.cache.draft() as work:
+                found = self._checked(
+                    VOCABULARIES + fingerprint, lambda data: _vocabulary(data, work)
+                )
         except DamagedError as error:
             raise VocabularyError(f"{self.backend.name}: {error}") from None
         if found is None or found.fingerprint != fingerprint:
@@ -208,29 +247,24 @@ class ArtifactStore:
         return sum(self.get(key) is not None for key in keys)
 
     def check(self, key: str) -> bool:
-        """Read all that the artifact of a key is made of; return whether there is one.
+        """Read the artifact of a key from the store; return whether there is one.
 
         Raises ``DamagedError``.
         """
         with self.cache.draft() as work:
-            return self._assemble(key, work)
+            return self._fetch(key, work)
 
     def discard(self, key: str, error: DamagedError) -> None:
         """Remove the entry of a key, and what is damaged, so that both are written anew."""
         self.count("damaged")
-        self._known_rows.discard(error.key.removeprefix(ROWS))
         self.backend.remove(error.key)
         # Without it nobody finds the object.
         self.backend.remove(INPUTS + key)
         self.cache.drop(key)
 
-    def row_names(self, entry: Entry) -> Iterable[str]:
-        """Return the digests of the rows of an artifact; raises ``DamagedError``."""
-        return self._skeleton(entry).rows
-
     def entry(self, key: str) -> Entry | None:
-        """Return what is known of the artifact of a key; raises ``DamagedError``."""
-        return self._checked(INPUTS + key, Entry.read)
+        """Return the entry of a key, None where there is none; raises ``DamagedError``."""
+        return self._checked(INPUTS + key, Entry.read, _LONGEST_ENTRY)
 
     def count(self, what: str, number: int = 1) -> None:
         """Add to a metric."""
@@ -241,61 +275,44 @@ class ArtifactStore:
         """Say what is slower than it could be."""
         warnings.warn(f"{self.backend.name}: {what}", StoreWarning, stacklevel=2)
 
-    def _assembled(self, key: str) -> Path | None:
+    def _fetched(self, key: str) -> Path | None:
         try:
             with self.cache.draft() as work:
-                return self.cache.keep(key, work) if self._assemble(key, work) else None
+                return self.cache.keep(key, work) if self._fetch(key, work) else None
         except DamagedError as error:
             self._give_up(key, error)
         return None
 
-    def _assemble(self, key: str, artifact: Path) -> bool:
-        """Write the artifact of a key; tell whether there is one. Raises ``DamagedError``."""
+    def _fetch(self, key: str, artifact: Path) -> bool:
+        """Write the artifact of a key; return whether there is one. Raises ``DamagedError``."""
         entry = self.entry(key)
         if entry is None:
             return False
-        skeleton = self._skeleton(entry)
-        self.backend.fetch(ROWS + row for row in skeleton.rows)
-        skeleton.join({row: self._row(row, size) for row, size in skeleton.rows.items()}, artifact)
-        if digest_of(artifact) != entry.digest:
-            raise DamagedError(OBJECTS + entry.digest, "is not what its digest says")
-        if skeleton.key != key:
+        if entry.format != FORMAT:
+            raise DamagedError(INPUTS + key, "is of another format")
+        name = OBJECTS + entry.digest
+        data = self._checked(name, lambda packed: _unpacked(packed, entry))
+        if data is None:
+            raise DamagedError(name, "is missing")
+        artifact.write_bytes(data)
+        try:
+            manifest = Stored.open(artifact, DEFAULT_LIMITS.artifact_read).manifest
+        except ArtifactError as error:
+            raise DamagedError(name, f"is damaged: {error.reason}") from None
+        if manifest.key != key:
             raise DamagedError(INPUTS + key, "names the artifact of another source")
         return True
 
-    def _skeleton(self, entry: Entry) -> Skeleton:
-        key = OBJECTS + entry.digest
-        with self.cache.draft() as work:
-            found = self._checked(key, lambda path: Skeleton(key, path, work, entry.size))
-        if found is None:
-            raise DamagedError(key, "is missing")
-        return found
-
-    def _row(self, name: str, size: int) -> bytes:
-        key = ROWS + name
-        found = self._checked(key, lambda path: unpacked(key, path, size))
-        if found is None:
-            raise DamagedError(key, "is missing")
-        return found
-
-    def _checked(self, key: str, read: Callable[[Path], T]) -> T | None:
-        """Return what ``read`` makes of a key; a local copy that is damaged is got again."""
-        for fresh in (False, True):
-            path = self.backend.get(key, fresh=fresh)
-            if path is None:
-                return None
-            try:
-                found = read(path)
-                self.count("read", path.stat().st_size)
-            except FileNotFoundError:
-                # It went away just now.
-                continue
-            except (DamagedError, ValueError) as error:
-                if fresh:
-                    raise DamagedError(key, _reason(error)) from None
-            else:
-                return found
-        return None
+    def _checked(self, key: str, read: Callable[[bytes], T], most: int = LARGEST) -> T | None:
+        """Return what ``read`` makes of at most ``most`` bytes of a key, and of one more."""
+        data = self.backend.get(key, most + 1)
+        if data is None:
+            return None
+        self.count("read", len(data))
+        try:
+            return read(data)
+        except (ValueError, RecursionError) as error:
+            raise DamagedError(key, "is damaged") from error
 
     def _give_up(self, key: str, error: DamagedError) -> None:
         """Discard what is damaged, where that is permitted, and say so."""
@@ -303,58 +320,50 @@ class ArtifactStore:
         with suppress(StoreError):
             self.discard(key, error)
 
-    def _put_rows(self, rows: dict[str, bytes]) -> None:
-        if len(self._known_rows) > _KNOWN_ROWS:
-            self._known_rows.clear()
-        new = {name: packed(row) for name, row in rows.items() if name not in self._known_rows}
-        written = self.backend.put_many({ROWS + name: data for name, data in new.items()})
-        self.count("written", written)
-        self._known_rows.update(new)
-
-    def _put_bytes(self, key: str, data: bytes) -> bool:
-        written = self.backend.put_many({key: data})
-        self.count("written", written)
-        return written > 0
-
-    def _put(self, key: str, path: Path) -> bool:
-        stored = self.backend.put_if_absent(key, path)
-        self.count("written", path.stat().st_size if stored else 0)
-        return stored
+    def _put(self, key: str, data: bytes) -> bool:
+        is_new = self.backend.put_if_absent(key, data)
+        self.count("written", len(data) if is_new else 0)
+        return is_new
 
 
-def digest_of(path: Path) -> str:
+def _digest_of(data: bytes) -> str:
     """Return the digest that names an artifact."""
-    with open(path, "rb") as file:
-        whole = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=DIGITS // 2))
-    return whole.hexdigest()
+    return hashlib.blake2b(data, digest_size=DIGITS // 2).hexdigest()
 
 
-def _beginning(path: Path, most: int) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(most)
+def _unpacked(packed: bytes, entry: Entry) -> bytes:
+    """Return the artifact of an entry; raise ``ValueError`` where it is another content.
+
+    A few bytes may be compressed to stand for gigabytes, so that no more are unpacked than the
+    entry announces.
+    """
+    try:
+        data = zlib.decompressobj().decompress(packed, entry.size + 1)
+    except zlib.error as error:
+        raise ValueError("is damaged") from error
+    if len(data) != entry.size or _digest_of(data) != entry.digest:
+        raise ValueError("is not what its digest says")
+    return data
 
 
-def _failure(path: Path) -> Failure:
-    fields = json.loads(_beginning(path, _LONGEST_FAILURE))
+def _failure(data: bytes) -> Failure:
+    fields = json.loads(data[:_LONGEST_FAILURE])
     if not isinstance(fields, dict) or fields.get("kind") not in KINDS:
         raise ValueError(fields)
     return Failure(fields["kind"], str(fields.get("message", "")))
 
 
-def _vocabulary(path: Path) -> Vocabulary:
+def _vocabulary(data: bytes, work: Path) -> Vocabulary:
     from kbnf_core.vocab.stored import from_arrays
 
+    work.write_bytes(data)
     try:
-        arrays, metadata = read_container(path)
+        arrays, metadata = read_container(work)
         if metadata.get("digest") != digest(arrays):
             raise ValueError("is damaged")
         return from_arrays(arrays)
     except (ContainerError, LookupError, TypeError) as error:
         raise ValueError("is damaged") from error
-
-
-def _reason(error: Exception) -> str:
-    return str(error).partition(" ")[2] if isinstance(error, DamagedError) else "is damaged"
 
 
 def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
@@ -372,7 +381,7 @@ def open_store(url: str | Path, cache: Path | None = None) -> ArtifactStore:
         return _open(str(url), cache, os.getpid())
 
 
-_lock = Lock()
+_lock = new_lock()
 """So that threads that open a store at the same time get one."""
 
 
@@ -390,10 +399,10 @@ def _open(url: str, cache: Path | None, process: int) -> ArtifactStore:
         message = f"{folder}: {error.strerror}; the local cache is a temporary folder"
         warnings.warn(message, StoreWarning, stacklevel=2)
         folder = _temporary_folder()
-    return ArtifactStore(_backend(url, folder), LocalCache(folder / "artifacts"))
+    return ArtifactStore(_backend(url), LocalCache(folder / "artifacts"))
 
 
-def _backend(url: str, folder: Path) -> Backend:
+def _backend(url: str) -> Backend:
     scheme, sign, place = url.partition("://")
     if not sign:
         return DirectoryStore(url)
@@ -401,7 +410,7 @@ def _backend(url: str, folder: Path) -> Backend:
         return DirectoryStore(place)
     from kbnf_core.store.fsspec_store import FsspecStore
 
-    return FsspecStore(url, folder / "parts")
+    return FsspecStore(url)
 
 
 def _local_folder(url: str) -> Path:
@@ -425,9 +434,6 @@ def _digest(url: str) -> str:
     return hashlib.blake2b(url.encode(), digest_size=8).hexdigest()
 
 
-FOLDERS = (INPUTS, OBJECTS, ROWS, FAILURES, "vocabularies/")
-
-
 def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
     """Return how many entries there are in each folder, and their bytes."""
     found = {}
@@ -437,12 +443,17 @@ def sizes(store: ArtifactStore) -> dict[str, tuple[int, int]]:
     return found
 
 
+def count_others(store: ArtifactStore) -> int:
+    """Return how many entries are of another format."""
+    entries = (entry for _, entry in store.entries())
+    return sum(isinstance(entry, Entry) and entry.format != FORMAT for entry in entries)
+
+
 def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]:
     """Yield what is wrong with each artifact, having read it whole from the store itself.
 
     With ``remove``, the entry goes and what is damaged of it, so that it is compiled again.
     """
-    store.backend.forget()
     for key in store.known_keys():
         try:
             store.check(key)
@@ -453,27 +464,21 @@ def damage(store: ArtifactStore, remove: bool = False) -> Iterator[DamagedError]
 
 
 def collect(store: ArtifactStore, age: float = DAY) -> int:
-    """Remove what nothing refers to and is older than ``age`` seconds; return how many.
+    """Remove what nothing refers to, and earlier formats, if older than ``age``; return how many.
 
-    Writers put rows first and inputs last, so what is young may be about to be referred to.
+    ``age`` is in seconds. Writers put inputs last, so what is young may be about to be referred to.
     """
     removed = store.backend.sweep()
-    entries: set[Entry | None] = set()
-    for key in store.known_keys():
-        try:
-            entries.add(store.entry(key))
-        except DamagedError:
-            continue
-    objects = {entry.digest for entry in entries if entry is not None}
-    rows: set[str] = set()
-    for entry in filter(None, entries):
-        try:
-            rows.update(store.row_names(entry))
-        except DamagedError:
-            continue
-    for folder, used in ((OBJECTS, objects), (ROWS, rows)):
-        for name in store.backend.keys(folder):
-            if name.removeprefix(folder) not in used and store.backend.age(name) > age:
-                store.backend.remove(name)
-                removed += 1
+    used: set[str] = set()
+    unused = [name for folder in _EARLIER for name in store.backend.keys(folder)]
+    for key, entry in store.entries():
+        if isinstance(entry, Entry) and entry.format < FORMAT:
+            unused.append(INPUTS + key)
+        elif isinstance(entry, Entry):
+            used.add(OBJECTS + entry.digest)
+    unused.extend(name for name in store.backend.keys(OBJECTS) if name not in used)
+    for name in unused:
+        if store.backend.age(name) > age:
+            store.backend.remove(name)
+            removed += 1
     return removed

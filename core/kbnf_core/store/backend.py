@@ -1,6 +1,6 @@
 """The contents of a store, names with contents that are written once, and its local cache.
 
-The local cache contains artifacts put together already, the last used, within a bound. A file is
+The local cache contains artifacts, unpacked, the last used, within a bound. A file is
 called after the key that it answers, so a look-up is one look at the disk. Its artifacts are read
 as any other artifact is: their sections are compared with their digests.
 
@@ -11,12 +11,10 @@ twice at worst.
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import BytesIO
 from pathlib import Path
-from shutil import copyfileobj
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from kbnf_core.artifact import SUFFIX
 from kbnf_core.text.errors import KbnfError
@@ -47,28 +45,13 @@ class Backend(Protocol):
     def reach(self, *, may_be_new: bool = False) -> None:
         """Raise where nothing answers, or, unless it ``may_be_new``, there is no store."""
 
-    def get(self, key: str, *, fresh: bool = False) -> Path | None:
-        """Return a local file with the content of ``key``, None where there is none.
+    def get(self, key: str, most: int) -> bytes | None:
+        """Return the first ``most`` bytes of the content of ``key``, None where there is none."""
 
-        ``fresh`` asks for the store's own content, not for a copy that was made earlier.
-        """
-
-    def fetch(self, keys: Iterable[str]) -> None:
-        """Bring what is there of ``keys`` near, at the same time, before it is asked for."""
-
-    def forget(self) -> None:
-        """Drop the copies that were made earlier: what is read next comes from the store."""
-
-    def put_if_absent(self, key: str, path: Path) -> bool:
-        """Store the content of a file, unless something is there; return whether it was stored.
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        """Store a content, unless one of its size is there; return whether it was stored.
 
         It appears whole or not at all.
-        """
-
-    def put_many(self, contents: Mapping[str, bytes]) -> int:
-        """Store many small contents at the same time, each as ``put_if_absent`` does.
-
-        Returns the bytes of those that were stored.
         """
 
     def keys(self, prefix: str) -> Iterator[str]:
@@ -103,35 +86,19 @@ class DirectoryStore:
         if not (may_be_new or self._folder.is_dir()):
             raise StoreError(self.name, "there is no such folder")
 
-    def get(self, key: str, *, fresh: bool = False) -> Path | None:
-        """Return the file of a key."""
-        del fresh
-        path = self._folder / key
-        with self._told():
-            return path if path.is_file() else None
+    def get(self, key: str, most: int) -> bytes | None:
+        """Return the beginning of the file of a key."""
+        with self._told(), suppress(FileNotFoundError), open(self._folder / key, "rb") as file:
+            return file.read(most)
+        return None
 
-    def fetch(self, keys: Iterable[str]) -> None:
-        """Do nothing: the files are here."""
-
-    def forget(self) -> None:
-        """Do nothing: there are no copies."""
-
-    def put_if_absent(self, key: str, path: Path) -> bool:
-        """Copy a file to its place: to a temporary name, to the disk, and renamed.
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        """Write a file to a temporary name and to the disk, and rename it.
 
         A file of another size was cut short by something else, and is replaced.
         """
-        with self._told(), open(path, "rb") as source:
-            return self._put(key, source, path.stat().st_size)
-
-    def put_many(self, contents: Mapping[str, bytes]) -> int:
-        """Write one file after the other."""
         with self._told():
-            return sum(
-                len(data)
-                for key, data in contents.items()
-                if self._put(key, BytesIO(data), len(data))
-            )
+            return self._put(key, data)
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys, temporary names left out."""
@@ -169,15 +136,15 @@ class DirectoryStore:
                     removed += 1
         return removed
 
-    def _put(self, key: str, source: BinaryIO, size: int) -> bool:
+    def _put(self, key: str, data: bytes) -> bool:
         target = self._folder / key
-        if target.is_file() and target.stat().st_size == size:
+        if target.is_file() and target.stat().st_size == len(data):
             return False
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.parent / f"{TEMPORARY}{secrets.token_hex(8)}"
         try:
             with open(draft, "xb") as out:
-                copyfileobj(source, out)
+                out.write(data)
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(draft, target)

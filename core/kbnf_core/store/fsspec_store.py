@@ -1,36 +1,28 @@
 """Stores after fsspec: S3, Google Cloud Storage, Azure, and what else has a driver.
 
 Object stores show an upload whole or not at all; elsewhere it goes to a temporary name and is
-moved. What is read is kept in a local folder, since nothing is ever written twice under a name.
-Everything is tried again a few times: an upload that was cut off is an upload that did not happen.
+moved. Everything is tried again a few times: an upload that was cut off is an upload that did not
+happen.
 """
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from importlib import import_module
-from pathlib import Path
 from queue import Empty, SimpleQueue
 from secrets import token_hex
-from shutil import rmtree
 from threading import Thread
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from kbnf_core.store.backend import DAY, TEMPORARY, StoreError
 from kbnf_core.text.errors import MissingExtraError
-from kbnf_core.text.files import write_file
 
 T = TypeVar("T")
 
 TRIES = 6
 """How often something is tried before the store counts as out of reach."""
-
-AT_ONCE = 16
-"""Uploads at a time."""
 
 _FIRST_PAUSE = 0.05
 """Seconds before the second try; each further pause is twice as long."""
@@ -48,13 +40,13 @@ _FINAL = (FileNotFoundError, PermissionError, NotImplementedError, ImportError, 
 
 
 class FsspecStore:
-    """A store at a URL of fsspec's, with a folder for what was read.
+    """A store at a URL of fsspec's.
 
     A name and a password in the URL are never shown. Raises ``MissingExtraError`` without fsspec
     or the driver, ``StoreError`` for a URL that is none.
     """
 
-    def __init__(self, url: str, folder: Path) -> None:
+    def __init__(self, url: str) -> None:
         try:
             from fsspec.core import url_to_fs
         except ImportError:
@@ -62,7 +54,6 @@ class FsspecStore:
         parts = urlsplit(url)
         self.name = shown_url(url)
         self._secret = _secret_pattern(url)
-        self._folder = folder
         try:
             place, options = _place(url)
             self._fs, self._root = url_to_fs(place, **options)
@@ -73,7 +64,6 @@ class FsspecStore:
         except Exception as error:
             raise self._error(error) from None
         self._is_object_store = parts.scheme in _OBJECT_STORES
-        self._pool = ThreadPoolExecutor(AT_ONCE)
 
     def reach(self, *, may_be_new: bool = False) -> None:
         """Raise where nothing answers, or there is no such folder, which object stores lack."""
@@ -105,39 +95,17 @@ class FsspecStore:
         # Over HTTP, `exists` and `info` take a server that is away for one that has no such file.
         return {"names": self._fs.ls(place, detail=False)}
 
-    def get(self, key: str, *, fresh: bool = False) -> Path | None:
-        """Return the local copy of a key, which is made now unless it is there."""
-        local = self._folder / key
-        if fresh or not local.is_file():
-            data = self._try(lambda: self._fs.cat_file(self._at(key)))
-            if data is None:
-                local.unlink(missing_ok=True)
-                return None
-            self._keep(local, data)
-        return local
+    def get(self, key: str, most: int) -> bytes | None:
+        """Download a key."""
+        data: bytes | None = self._try(lambda: self._fs.cat_file(self._at(key)))
+        return None if data is None else data[:most]
 
-    def fetch(self, keys: Iterable[str]) -> None:
-        """Make local copies of many keys in one go."""
-        places = {self._at(key): key for key in keys if not (self._folder / key).is_file()}
-        if not places:
-            return
-        found = self._try(lambda: self._fs.cat(list(places), on_error="omit")) or {}
-        for place, data in found.items():
-            key = places.get(self._fs._strip_protocol(place))
-            if key is not None:
-                self._keep(self._folder / key, data)
-
-    def forget(self) -> None:
-        """Drop the local copies."""
-        rmtree(self._folder, ignore_errors=True)
-
-    def put_if_absent(self, key: str, path: Path) -> bool:
-        """Upload a file, unless something of its size is there already."""
-        return self._put(key, path.read_bytes()) > 0
-
-    def put_many(self, contents: Mapping[str, bytes]) -> int:
-        """Upload contents, ``AT_ONCE`` at a time: what takes time is to wait for answers."""
-        return sum(self._pool.map(self._put, contents, contents.values()))
+    def put_if_absent(self, key: str, data: bytes) -> bool:
+        """Upload a content, unless one of its size is there already."""
+        if self.size(key) == len(data):
+            return False
+        self._try(lambda: self._upload(self._at(key), data), least=2)
+        return True
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys, temporary names left out."""
@@ -151,9 +119,7 @@ class FsspecStore:
                 yield key
 
     def remove(self, key: str) -> None:
-        """Remove a key, and its local copy."""
-        with suppress(OSError):
-            (self._folder / key).unlink(missing_ok=True)
+        """Remove a key."""
         self._try(lambda: self._fs.rm_file(self._at(key)))
 
     def size(self, key: str) -> int:
@@ -184,12 +150,6 @@ class FsspecStore:
         strict = {} if self._is_object_store else {"on_error": "raise"}
         return list(self._fs.find(folder, **strict))
 
-    def _put(self, key: str, data: bytes) -> int:
-        if self.size(key) == len(data):
-            return 0
-        self._try(lambda: self._upload(self._at(key), data), least=2)
-        return len(data)
-
     def _info(self, key: str) -> dict[str, Any]:
         def ask() -> dict[str, Any]:
             self._fs.invalidate_cache()
@@ -207,10 +167,6 @@ class FsspecStore:
         self._fs.makedirs(folder, exist_ok=True)
         self._fs.pipe_file(draft, data)
         self._fs.mv(draft, place)
-
-    def _keep(self, local: Path, data: bytes) -> None:
-        local.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_file(local, [data])
 
     def _at(self, key: str) -> str:
         return f"{self._root.rstrip('/')}/{key}"

@@ -1,9 +1,9 @@
 """Content keys: a hash of everything that decides what is compiled, so that no entry is stale.
 
 That is the source with its language and options, the start and the finish asked for, the limits,
-the vocabulary, and the versions of the format, of this program and of the Unicode tables. A schema
-counts as the value that its text stands for: a request that brings it finds what was compiled of a
-file, however that is laid out.
+and the versions of the format, of this program and of the Unicode tables; of a text that stands for
+tokens, as `<any!>` of BNF does, also the vocabulary. A schema counts as the value that its text
+stands for: a request that brings it finds what was compiled of a file, however that is laid out.
 """
 
 import hashlib
@@ -62,10 +62,16 @@ class Recipe:
     limits: Limits = DEFAULT_LIMITS
     defaults: Defaults = NO_DEFAULTS
 
-    def key(self, fingerprint: str) -> str:
-        """Return the key over the vocabulary with this fingerprint, ``""`` for none."""
+    @property
+    def uses_vocabulary(self) -> bool:
+        """Whether what is compiled depends on a vocabulary."""
+        language = named(self.language) or KBNF
+        return language.uses_vocabulary(self.text)
+
+    def key(self, fingerprint: str = "") -> str:
+        """Return the key; ``fingerprint`` of a vocabulary, ``""`` for none, where one is used."""
         parts = [
-            [FORMAT, __version__, regex_version(), fingerprint],
+            [FORMAT, __version__, regex_version(), fingerprint if self.uses_vocabulary else ""],
             [self.language, self.start, self.finish, self.lossy, repr(self.options)],
             [asdict(self.limits), repr(self.defaults)],
             hashlib.blake2b(self._identity().encode("utf-8", "surrogatepass")).hexdigest(),
@@ -86,7 +92,10 @@ class Recipe:
             return self.text
 
     def read_by(self, read: Callable[..., G], vocabulary: "Vocabulary | None") -> G:
-        """Return what ``read``, which is ``Grammar.read``, makes of the text; raises as it does."""
+        """Return the grammar of the text by ``read``, which is ``Grammar.read``; raises as it does.
+
+        A vocabulary that is not used is left out, so that all writers of a key write the same.
+        """
         return read(
             self.text,
             named(self.language) or KBNF,
@@ -94,7 +103,8 @@ class Recipe:
             finish=self.finish,
             limits=self.limits,
             defaults=self.defaults,
-            vocabulary=vocabulary,
+            # The name of its file is nothing that an artifact depends on.
+            vocabulary=vocabulary.unnamed if vocabulary and self.uses_vocabulary else None,
             lossy=self.lossy,
             options=dict(self.options),
         )

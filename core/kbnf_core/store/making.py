@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kbnf_core.artifact.manifest import ArtifactError
 from kbnf_core.artifact.read import Restore, read_artifact
-from kbnf_core.artifact.write import Compilable, compile_to
+from kbnf_core.artifact.write import Compilable, write_artifact
 from kbnf_core.processes import memory_limit
-from kbnf_core.store import INPUTS, ArtifactStore, Failure, StoredFailureError, open_store
+from kbnf_core.store import (
+    INPUTS,
+    ArtifactStore,
+    DamagedError,
+    Failure,
+    StoredFailureError,
+    open_store,
+)
 from kbnf_core.store.backend import StoreError
 from kbnf_core.store.keys import Recipe, recipe_of
-from kbnf_core.store.shared_rows import DamagedError
 from kbnf_core.text.errors import GrammarError, InternalError, KbnfError, SourceError
 
 if TYPE_CHECKING:
@@ -32,7 +38,7 @@ def grammar_from_store(
     restore: Restore[G],
     **options: Any,
 ) -> G:
-    """Return the grammar of a source with its masks, as ``Grammar.from_store`` says.
+    """Return the grammar of a source, as ``Grammar.from_store`` says.
 
     ``read`` and ``restore`` are those of ``Grammar``.
     """
@@ -115,10 +121,8 @@ def compile_recipe(
 ) -> None:
     """Write the artifact of a recipe to ``out``; store the reason where it cannot be made."""
     try:
-        # The name of a file with tokens is nothing that an artifact depends on.
-        tokens = None if vocabulary is None else vocabulary.unnamed
         with memory_limit(memory):
-            compile_to(out, recipe.read_by(read, vocabulary), tokens, key=key)
+            write_artifact(out, recipe.read_by(read, vocabulary), key)
     except (MemoryError, RecursionError) as error:
         message = f"compiling took more memory than a task has: {type(error).__name__}"
         store.put_failure(key, Failure("memory", message))

@@ -18,13 +18,27 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, Language, detect
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
-from kbnf_core.languages.json_schema.services import AS_OF, check_service
+from kbnf_core.languages.json_schema.services import AS_OF, STRICT, check_service
 from kbnf_core.languages.tools.forms import OF_SERVICES, refusals, tools_of
 from kbnf_core.targets import ALL, HOST_NAMES, SERVICE_NAMES, engines_of
 from kbnf_core.targets.engines import ENGINES
-from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine, examine_grammar
+from kbnf_core.targets.exam import (
+    Exam,
+    Fault,
+    Finding,
+    Result,
+    examine,
+    examine_grammar,
+    reads_grammars,
+)
 from kbnf_core.targets.judges import Json, pointer_to, shown
-from kbnf_core.targets.process import Asked, NotInstalledError, installed, version_of
+from kbnf_core.targets.process import (
+    Asked,
+    NotInstalledError,
+    installed,
+    none_installed,
+    version_of,
+)
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.files import BELOW, Imports
@@ -52,9 +66,15 @@ class Target:
         return f"{self.name} {self.version} ({self.how})"
 
 
+NOT_INSTALLED = "not installed"
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What a target did with a schema: ``ok``, ``weak``, ``rejects`` or ``refuses``."""
+    """What a target did with a schema: ``ok``, ``weak``, ``rejects`` or ``refuses``.
+
+    That of an engine that was not asked is ``not installed``.
+    """
 
     tool: str
     target: str
@@ -75,23 +95,27 @@ T = TypeVar("T")
 class Panel:
     """The targets of a run; engines are asked in one process each.
 
-    ``names`` are those of engines, hosts and services, and ``all`` for the engines that are
-    installed. Raises ``NotInstalledError`` for one that is not, and where ``all`` are missing; of a
-    host's engines those that are installed are enough. One that is
+    ``names`` are those of engines, hosts and services, and ``all`` for the engines. Raises
+    ``NotInstalledError`` for one that is not installed; of ``all``, or of a host's engines, those
+    that are installed are enough, and ``missing`` are the others. One that is
     installed and cannot be loaded is asked no more, and no target any longer: ``failures`` have the
     reasons.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         wanted: dict[str, str] = {}
+        there = installed()
+        missing: list[str] = []
         for name in names:
-            # Where none is installed, the first one says what to install.
-            found = engines_of(installed() or tuple(ENGINES)[:1] if name == ALL else (name,))
-            if name in HOST_NAMES:
-                there = installed()
-                found = {each: found[each] for each in found if each in there} or found
+            found = engines_of(ENGINES if name == ALL else (name,))
+            if name == ALL or name in HOST_NAMES:
+                missing += [each for each in found if each not in there]
+                found = {each: found[each] for each in found if each in there}
+                if not found:
+                    raise NotInstalledError(none_installed(missing))
             for each, note in found.items():
                 wanted[each] = "; ".join(filter(None, (wanted.get(each), note)))
+        self.missing = tuple(dict.fromkeys(missing))
         self.targets = tuple(_target(name, note) for name, note in wanted.items())
         self.failures: list[str] = []
         self._asked = {name: Asked(name) for name in wanted if name in ENGINES}
@@ -178,6 +202,7 @@ def check_targets(
     engine has to take members that the schema does not name. None is the default of the language.
     """
     closed = language is TOOL_LIST if closed is None else closed
+    strict = _strict_tools(source) if language is TOOL_LIST else {""}
     findings: list[Diagnostic] = []
     rows: list[Row] = []
     schemas = list(schemas_of(source, language, imports))
@@ -194,9 +219,11 @@ def check_targets(
                 message = f"{result.engine} was not asked about all of the schema: it takes long"
                 findings.append(Diagnostic("I901", message, source, source.locate(prefix)))
         for service in panel.services:
-            problems = check_service(schema, service)
+            asks = service not in STRICT or tool in strict
+            problems = check_service(schema, service) if asks else []
             rows.append(Row(tool, service.value, "refuses" if problems else "ok"))
             findings += [_refused(source, service, each, prefix, tool) for each in problems]
+        rows += [Row(tool, name, NOT_INSTALLED) for name in panel.missing]
     if language is TOOL_LIST:
         findings += _names_refused(source, panel.services)
     return Checked(tuple(_not_ignored(findings, source)), tuple(rows))
@@ -218,15 +245,24 @@ def _refused(
     )
 
 
+def _strict_tools(source: Source) -> set[str]:
+    """Return the names of the tools that ask for the strict mode of a service."""
+    try:
+        tools = tools_of(json.loads(source.text)).tools
+    except (ValueError, RecursionError):
+        return set()
+    return {each.name for each in tools if each.strict is not None}
+
+
 def _names_refused(source: Source, services: Sequence[Service]) -> Iterator[Diagnostic]:
-    """Yield what services refuse in names and outermost schemas, beside those of its form."""
+    """Yield what services refuse in names and outermost schemas, whatever the form of the list."""
     try:
         tools = tools_of(json.loads(source.text)).tools
     except (ValueError, RecursionError):
         return
     for tool, service in product(tools, services):
         form = OF_SERVICES.get(service)
-        for problem in refusals(tool, form) if form and form.title != tool.form.title else ():
+        for problem in refusals(tool, form) if form else ():
             yield _refused(source, service, problem, "", tool.name)
 
 
@@ -238,6 +274,7 @@ def check_grammar(grammar: Grammar, panel: Panel) -> Checked:
     for result in panel.results(partial(examine_grammar, grammar)):
         rows.append(Row("", result.engine, result.verdict))
         findings += [diagnostic(source, finding, span=start) for finding in result.findings]
+    rows += [Row("", name, NOT_INSTALLED) for name in panel.missing if reads_grammars(name)]
     return Checked(tuple(findings), tuple(rows))
 
 

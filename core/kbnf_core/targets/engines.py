@@ -55,8 +55,7 @@ class Engine:
 
     ``packages`` are pairs of a module and a distribution, in the order in which they are looked
     for; ``extra`` installs it. ``defaults`` says how it is asked; ``language`` is that of its
-    grammars. ``opens`` is an option with which objects are open that its default closes;
-    ``hint`` is shown beside the extra.
+    grammars. ``opens`` is an option with which objects are open that its default closes.
     """
 
     name: str
@@ -66,7 +65,6 @@ class Engine:
     language: str | None
     load: Callable[[], Adapter]
     opens: tuple[str, Any] | None = None
-    hint: str = ""
 
     def version(self) -> str | None:
         """Return the version that is installed, with the package that brings it; None for none."""
@@ -378,11 +376,10 @@ ENGINES: Mapping[str, Engine] = {
         Engine(
             "llama.cpp",
             (("llama_cpp", "llama-cpp-python"), ("cyllama", "cyllama")),
-            "llama-cpp",
+            "cyllama",  # The other one is built from source.
             "json_schema_to_grammar",
             "gbnf",
             _LlamaCpp,
-            hint=", or [cyllama], which is not built from source",
         ),
     )
 }

@@ -9,7 +9,7 @@ import copy
 import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from importlib import import_module
 from random import Random
 from typing import Any, TypeAlias
@@ -19,6 +19,8 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages import JSON_SCHEMA
 from kbnf_core.languages.json_schema.options import VALIDATOR, as_mapping
 from kbnf_core.text.errors import EngineError, KbnfError, RejectedError
+from kbnf_core.text.json_text import escape, steps_of
+from kbnf_core.text.locks import cached_property
 from kbnf_core.vocab.vocabulary import Vocabulary
 
 
@@ -193,14 +195,9 @@ class Judges:
         return self._changed[pointer]
 
 
-def steps_of(pointer: str) -> list[str]:
-    """Return the steps of a JSON Pointer."""
-    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-
-
 def pointer_to(*steps: str | int) -> str:
     """Return the JSON Pointer of steps."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)
+    return "".join(f"/{escape(str(step))}" for step in steps)
 
 
 def at(value: Json, pointer: str) -> Json:

@@ -8,7 +8,7 @@ what llama.cpp's parser says.
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -69,10 +69,15 @@ def version_of(name: str) -> str:
     engine = ENGINES[name]
     found = engine.version()
     if found is None:
-        raise NotInstalledError(
-            f"{name} is not installed: {install_command(engine.extra)}{engine.hint}"
-        )
+        raise NotInstalledError(f"{name} is not installed: {install_command(engine.extra)}")
     return found
+
+
+def none_installed(names: Iterable[str]) -> str:
+    """Return what to do where none of these engines is installed."""
+    commands = (install_command(ENGINES[name].extra) for name in names)
+    packages = " ".join(command.removeprefix("pip install ") for command in commands)
+    return f"no engine is installed: pip install {packages}"
 
 
 def installed() -> tuple[str, ...]:

@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kbnf_core.targets.judges import Json, at, pointer_to, removed, steps_of
+from kbnf_core.targets.judges import Json, at, pointer_to, removed
 from kbnf_core.targets.process import Answer, Asked, How
 from kbnf_core.targets.values import resolve
+from kbnf_core.text.json_text import steps_of
 
 _MOST = 8
 _ASKED = 400

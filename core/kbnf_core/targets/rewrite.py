@@ -17,11 +17,12 @@ from kbnf_core.grammar import Grammar
 from kbnf_core.languages.json_schema.formats import formats_of
 from kbnf_core.languages.json_schema.options import Formats, Standard
 from kbnf_core.targets.exam import Exam, Fault, Finding, Result, examine
-from kbnf_core.targets.judges import Json, at, replaced, shown, steps_of
+from kbnf_core.targets.judges import Json, at, replaced, shown
 from kbnf_core.targets.process import Asked
 from kbnf_core.targets.refusals import refused_parts
 from kbnf_core.targets.values import resolve
 from kbnf_core.text.errors import KbnfError
+from kbnf_core.text.json_text import steps_of
 
 _ROUNDS = 16
 _WORK = 300_000

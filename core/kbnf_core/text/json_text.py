@@ -57,6 +57,16 @@ def objects_in(value: Json) -> Iterator[dict[str, Json]]:
             pending += each
 
 
+def escape(name: str) -> str:
+    """Return a name as a step of a JSON Pointer."""
+    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
+
+
+def steps_of(pointer: str) -> list[str]:
+    """Return the names and indices that a JSON Pointer consists of."""
+    return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
 def refuse_halves(text: str) -> None:
     """Raise ``NoJsonError`` where a JSON text has half of a surrogate pair, escaped or not."""
     span = half_of_pair(text)

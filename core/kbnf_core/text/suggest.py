@@ -43,13 +43,17 @@ def listed(names: Sequence[str]) -> str:
     return shown if len(names) <= _LISTED else f"{shown} and {len(names) - _LISTED} more"
 
 
-def edits(first: str, second: str) -> int:
+def edits(first: str, second: str, most: int) -> int:
     """Return how many letters are added, left out, changed or swapped with the next one.
 
-    Takes the product of the lengths (Damerau & Levenshtein, restricted to adjacent letters).
+    Any number above ``most`` may stand for a larger one. Takes at most the product of the lengths
+    (Damerau & Levenshtein, restricted to adjacent letters).
     """
-    before, row = [0] * (len(second) + 1), list(range(len(second) + 1))
+    before, row = list[int](), list(range(len(second) + 1))
     for number, letter in enumerate(first, 1):
+        # No distance is below the least one of the two rows from which it is made.
+        if min(row) > most and min(before, default=0) > most:
+            return most + 1
         above, before, row = before, row, [number]
         for place, other in enumerate(second, 1):
             cost = min(before[place] + 1, row[-1] + 1, before[place - 1] + (letter != other))

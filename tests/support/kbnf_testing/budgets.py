@@ -1,9 +1,10 @@
 """Budgets of tokens, against a search through all texts: ``python -m kbnf_testing.budgets``.
 
-``PYTHONPATH=tests/support python -m kbnf_testing.budgets --cases 10000 [--counted|--after]``. The
-search goes breadth first over the positions of an engine without a budget, one token after the
-other. What counts (``--counted``) is compared with an engine that has a state for every count; what
-comes before the grammar (``--after``) with the bytes that have come.
+``PYTHONPATH=tests/support python -m kbnf_testing.budgets --cases 10000`` searches breadth first
+over the positions of an engine without a budget, one token after the other. What counts
+(``--counted``) is compared with an engine that has a state for every count; what comes before the
+grammar (``--after``) with the bytes that have come. ``--crossed`` are grammars with several
+derivations at once, so that a token could read past the end of a text.
 
 The engine's number of tokens to the end is an upper bound. So with a budget it allows only tokens
 after which the search finds an end in time, always allows one, and ends in time. How far the bound
@@ -148,6 +149,22 @@ class Case:
         kind = object_vocabulary if counting.language.is_json else counting_vocabulary
         return cls(random, counting, plain, kind(random, random.choice((2, 5, 9))))
 
+    @classmethod
+    def crossed(cls, random: Random) -> "Case":
+        """Return a case in which a text can be complete where other derivations go on."""
+        rules = "".join(
+            f"{name} ::= {_word(random, 3)} | {_word(random, 2)} {name} {_word(random, 2)}"
+            f" | {_expression(random, 2)} {_word(random, 2)};"
+            for name in "xyz"
+        )
+        grammar = Grammar(f"start ::= x | y | {_expression(random, 2)}; {rules}")
+        words = {_letters(random, 5).encode() for _ in range(random.randint(6, 18))}
+        vocabulary = Vocabulary(dict(enumerate(sorted(words | {b"a", b"b"}))))
+        case = cls(random, grammar, grammar, vocabulary)
+        case.settings["finish"] = "eager"
+        case.free = Engine(grammar, vocabulary, **case.settings)
+        return case
+
     def compare(self, texts: int = 3) -> int:
         """Play texts with budgets from the least one on; return how many steps were compared."""
         fewest = self._search.fewest(self.free)
@@ -250,6 +267,28 @@ class Case:
         return there.free is None or self._search.fewest(there.free, there.left) <= there.left
 
 
+def _letters(random: Random, most: int) -> str:
+    return "".join(random.choices("ab", k=random.randint(1, most)))
+
+
+def _word(random: Random, most: int) -> str:
+    return f'"{_letters(random, most)}"'
+
+
+def _expression(random: Random, depth: int) -> str:
+    """Return an expression of words and of the rules ``x``, ``y`` and ``z``."""
+    if depth == 0:
+        return _word(random, 4)
+    one, other = (_expression(random, depth - 1) for _ in range(2))
+    low = random.randint(1, 3)
+    kinds = (
+        *(_word(random, 4), f"({one} | {other})", f"{one} {other}", f"[{one}]"),
+        *(random.choice("xyz"), f"({_word(random, 2)}){{{low},{low + random.randint(0, 3)}}}"),
+        f"{{{_word(random, 3)}}}",
+    )
+    return random.choice(kinds)
+
+
 def main() -> None:
     """Compare as many grammars as are asked for."""
     parser = argparse.ArgumentParser(description="Compare budgets with a search.")
@@ -257,8 +296,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--counted", action="store_true")
     parser.add_argument("--after", action="store_true", help="wait for a text first")
+    parser.add_argument("--crossed", action="store_true")
     asked = parser.parse_args()
     draw = Case.counted if asked.counted else partial(Case.drawn, waits=asked.after)
+    draw = Case.crossed if asked.crossed else draw
     cases = steps = given_up = excess = late = 0
     while cases < asked.cases:
         try:

@@ -88,17 +88,24 @@ def _sequence(*elements: Any) -> Any:
     return elements[0] if len(elements) == 1 else {"type": "sequence", "elements": [*elements]}
 
 
-_QWEN = (
+Replacement = tuple[str, str, str]
+
+_EMPTY: Replacement = (
     r'"\n</function>\n</tool_call>"',
     r'"</function>\n</tool_call>"',
     "a call without arguments is `<function=f>\\n</function>`: the line break after arguments is"
     " theirs, so that none is left before `</function>` where there are none",
 )
-_NUMBER = (r"\\d+", r"\\d{1,9}", "the number of a call has an end")
-REPLACED = {
-    "qwen_3_coder": _QWEN,
-    "qwen_3_5": _QWEN,
-    **dict.fromkeys(("kimi", "kimi_k3", "cohere"), _NUMBER),
+_WORDS: Replacement = (
+    '"style": "qwen_xml"}',
+    '"style": "qwen_xml", "words": "python"}',
+    "the template of Qwen 3.5 prints constants as Python does (`True`, `None`), that of Qwen3-Coder"
+    " as JSON",
+)
+_NUMBER: Replacement = (r"\\d+", r"\\d{1,9}", "the number of a call has an end")
+REPLACED: dict[str, tuple[Replacement, ...]] = {
+    **dict.fromkeys(("qwen_3_coder", "qwen_3_5"), (_EMPTY, _WORDS)),
+    **dict.fromkeys(("kimi", "kimi_k3", "cohere"), (_NUMBER,)),
 }
 """What of XGrammar's formats is otherwise here, in the JSON of formats and tags: what, how, why."""
 
@@ -115,8 +122,10 @@ REWRITTEN = {
 
 def replaced(name: str, value: Any) -> Any:
     """Return a format or a tag of XGrammar with what is otherwise here."""
-    theirs, ours, _ = REPLACED.get(name, ("", "", ""))
-    return json.loads(_json(value).replace(theirs, ours)) if theirs else value
+    text = _json(value)
+    for theirs, ours, _ in REPLACED.get(name, ()):
+        text = text.replace(theirs, ours)
+    return json.loads(text)
 
 
 def read() -> str:

@@ -11,6 +11,7 @@ from threading import Event, Thread
 from typing import Any
 
 from kbnf_core.farm import Outcome, Task, run_task
+from kbnf_core.store import LARGEST
 from kbnf_core.store.backend import Backend
 
 DEADLY = "deadly"
@@ -43,10 +44,8 @@ class Counting(Executor):
 
 def content(backend: Backend) -> dict[str, bytes]:
     """Return all that a store holds."""
-    names = list(backend.keys(""))
-    backend.fetch(names)
-    paths = {name: backend.get(name) for name in names}
-    return {name: path.read_bytes() for name, path in paths.items() if path is not None}
+    contents = {name: backend.get(name, LARGEST) for name in backend.keys("")}
+    return {name: data for name, data in contents.items() if data is not None}
 
 
 @contextmanager

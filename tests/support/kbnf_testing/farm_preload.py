@@ -3,10 +3,9 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from kbnf_core import Grammar, Vocabulary, compile_artifact, farm
+from kbnf_core import Grammar, compile_artifact, farm
 from kbnf_core.store import fsspec_store
 from kbnf_core.store.keys import recipe_of
-from kbnf_core.store.shared_rows import split
 
 __all__ = ["farm", "fsspec_store"]
 
@@ -14,8 +13,4 @@ _SCHEMA = {"type": "object", "properties": {"a": {"type": ["string", "number"]}}
 
 with TemporaryDirectory() as _folder:
     _artifact = Path(_folder) / "artifact"
-    _vocabulary = Vocabulary.bytes()
-    compile_artifact(
-        recipe_of(_SCHEMA).read_by(Grammar.read, _vocabulary), _vocabulary.unnamed, _artifact
-    )
-    split(_artifact, Path(_folder) / "skeleton")
+    compile_artifact(recipe_of(_SCHEMA).read_by(Grammar.read, None), None, _artifact)

@@ -4,14 +4,14 @@
 print today into them.
 
 In the order of the page, a block with ``title="FILE"`` writes that file, and one of ``console``
-runs the commands after ``$``, all in one empty folder. Its ``>>>`` are a doctest of the page.
+runs the commands after ``$``, all in one empty folder, in an environment with what the page itself
+installs. Its ``>>>`` are a doctest of the page.
 A line ``<!-- needs: MODULE... -->`` right before a block of ``console`` names what it needs: where
 that is not installed, the block is left as it is.
 """
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 import tempfile
@@ -19,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+
+from kbnf_testing import page_environment
 
 ROOT = Path(__file__).resolve().parents[3]
 _FENCED = re.compile(
@@ -46,6 +48,13 @@ def blocks(page: str) -> Iterator[Block]:
         yield Block(found[1], found[2], found[3], found[4], *found.span(4))
 
 
+def recipe(title: str) -> str:
+    """Return a grammar of the page of recipes."""
+    page = (ROOT / "docs/recipes.md").read_text(encoding="utf-8")
+    [found] = [block.text for block in blocks(page) if block.title == title]
+    return found
+
+
 def missing(page: str) -> list[str]:
     """Return the modules that blocks of a page need and that are not installed."""
     named = (name for block in blocks(page) for name in (block.needs or "").split())
@@ -54,7 +63,7 @@ def missing(page: str) -> list[str]:
 
 def rerun(page: str, folder: Path) -> str:
     """Return the page with what its commands print in ``folder``, where its files are written."""
-    environment = environment_of(folder)
+    environment = environment_of(folder, page)
     work = folder / "work"
     work.mkdir()
     out, end = [], 0
@@ -104,13 +113,10 @@ def _transcript(block: Block, work: Path, environment: dict[str, str]) -> str:
     return "".join(f"{line}\n{run(line[2:], work, environment)[1]}" for line in commands)
 
 
-def environment_of(folder: Path) -> dict[str, str]:
-    """Return an environment in which ``kbnf`` is this checkout's, and prints 80 columns."""
-    command = folder / "bin" / "kbnf"
-    command.parent.mkdir()
-    command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m kbnf_cli "$@"\n')
-    command.chmod(0o755)
-    path = f"{command.parent}{os.pathsep}{os.environ['PATH']}"
+def environment_of(folder: Path, page: str) -> dict[str, str]:
+    """Return an environment that has what a page installs; ``kbnf`` prints 80 columns in it."""
+    commands = page_environment.make(folder / "venv", page)
+    path = f"{commands}{os.pathsep}{os.environ['PATH']}"
     return {**os.environ, "PATH": path, "COLUMNS": "80", "NO_COLOR": "1"}
 
 

@@ -27,3 +27,11 @@ XML_VALUES = (
     "{{- '</function>\\n</tool_call>' }}"
 )
 """A call in XML, whose values are written by ``VALUE``."""
+
+LFM = (
+    "{{- f.name + '(' }}{%- for k, v in f.arguments.items() %}"
+    "{%- if not loop.first %}{{- ', ' }}{%- endif %}{{- k + '=' }}"
+    """{%- if v is string %}{{- "'" + v + "'" }}{%- elif v is mapping %}{{- v | tojson }}"""
+    "{%- else %}{{- v | string }}{%- endif %}{%- endfor %}{{- ')' }}"
+)
+"""A call as in LFM2.5: strings as they are in single quotes, objects as JSON, else as in Python."""

@@ -33,7 +33,7 @@ def picture() -> str:
     """Return the picture as SVG."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        environment = pages.environment_of(folder)
+        environment = pages.environment_of(folder, "")
         del environment["NO_COLOR"]
         environment |= {"FORCE_COLOR": "1", "TERM": "xterm", "KBNF_CACHE_DIR": name}
         (folder / "order.kbnf").write_text(GRAMMAR, encoding="utf-8")

@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,11 +17,8 @@ from safetensors.numpy import load_file
 
 from kbnf_core import (
     ArtifactError,
-    ArtifactWarning,
-    Config,
     ConfigError,
     Engine,
-    EngineError,
     Grammar,
     KbnfError,
     Limits,
@@ -33,9 +29,8 @@ from kbnf_core import (
 )
 from kbnf_core.artifact import FORMAT
 from kbnf_core.artifact.read import describe_artifact
-from kbnf_core.artifact.snapshot import pack_moves, unpack_moves
+from kbnf_core.artifact.write import _manifest
 from kbnf_core.container import read_container, write_container
-from kbnf_core.recognise.states import DEAD, INITIAL
 from kbnf_testing.artifact_faults import GRAMMARS, rewrite
 from kbnf_testing.samples import examples
 
@@ -52,6 +47,7 @@ PIECES = [bytes([i]) for i in range(256)] + [
     b"},",
     b"[[",
     b"12",
+    b"<x>",
 ]
 JSON_GRAMMAR = Grammar(JSON)
 VOCABULARY = Vocabulary(dict(enumerate(PIECES)), eos_token_id=len(PIECES), name="pieces")
@@ -73,29 +69,68 @@ def masks_along(engine: Engine, text: bytes) -> list[list[int]]:
     return found
 
 
+def first_mask(engine: Engine) -> list[int]:
+    engine.compute_allowed_token_ids()
+    return engine.get_allowed_token_ids_from_last_computation()
+
+
 def test_masks_from_an_artifact_equal_those_from_text(artifact: Path) -> None:
     loaded = Engine(load_artifact(artifact), VOCABULARY)
     assert masks_along(loaded, TEXT) == masks_along(Engine(JSON, VOCABULARY), TEXT)
 
 
-def test_an_artifact_begins_without_walks(artifact: Path) -> None:
-    engine = Engine(load_artifact(artifact), VOCABULARY)
-    masks_along(engine, TEXT)
-    assert engine._automaton.masks.walk_count == 0
-
-
-def test_an_artifact_without_vocabulary_serves_any(tmp_path: Path) -> None:
-    path = tmp_path / "json.kbnfc"
-    compile_artifact(JSON, None, path)
+def test_an_artifact_serves_any_vocabulary(artifact: Path) -> None:
+    grammar = load_artifact(artifact)
     for vocabulary in (VOCABULARY, Vocabulary.bytes()):
-        loaded = Engine(load_artifact(path), vocabulary)
+        loaded = Engine(grammar, vocabulary)
         assert masks_along(loaded, TEXT) == masks_along(Engine(JSON, vocabulary), TEXT)
 
 
-def test_equal_input_gives_equal_bytes(artifact: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("vocabulary", [VOCABULARY, Vocabulary.bytes(), None])
+def test_equal_input_gives_equal_bytes_whatever_the_vocabulary(
+    artifact: Path, tmp_path: Path, vocabulary: Vocabulary | None
+) -> None:
     again = tmp_path / "again.kbnfc"
-    compile_artifact(Grammar(JSON), VOCABULARY, again)
+    compile_artifact(Grammar(JSON), vocabulary, again)
     assert again.read_bytes() == artifact.read_bytes()
+
+
+ANY_TOKEN = "<start>::=<any!><start>|'.'"
+EXCLUDING = 'root ::= "a" !<x> | !<x> "b"'
+TAG = {"type": "structural_tag", "format": {"type": "token", "token": "null"}}
+OVER_TOKENS: dict[str, Callable[[Vocabulary], Grammar]] = {
+    "BNF": lambda vocabulary: Grammar.from_bnf(ANY_TOKEN, vocabulary=vocabulary),
+    "GBNF": lambda vocabulary: Grammar.from_gbnf(EXCLUDING, vocabulary=vocabulary),
+    "tag": lambda vocabulary: Grammar.from_structural_tag(TAG, vocabulary=vocabulary),
+}
+
+
+@pytest.mark.parametrize("name", OVER_TOKENS)
+def test_a_text_of_tokens_is_for_their_vocabulary(name: str, tmp_path: Path) -> None:
+    """Also where other tokens end the sequence, or the artifact is compiled once more."""
+    grammar = OVER_TOKENS[name](VOCABULARY)
+    for path in (tmp_path / "a.kbnfc", tmp_path / "b.kbnfc"):
+        compile_artifact(grammar, None, path)
+        loaded = load_artifact(path)
+        for vocabulary in (VOCABULARY, VOCABULARY.ending_with([3])):
+            engines = [Engine(each, vocabulary) for each in (grammar, loaded)]
+            assert first_mask(engines[0]) == first_mask(engines[1]) != []
+        with pytest.raises(VocabularyError, match="for the vocabulary pieces, not for bytes"):
+            Engine(loaded, Vocabulary.bytes())
+        grammar = loaded
+
+
+def test_a_text_without_tokens_is_for_any_vocabulary(tmp_path: Path) -> None:
+    path = tmp_path / "a.kbnfc"
+    compile_artifact(Grammar.from_bnf("<start>::='a'", vocabulary=VOCABULARY), None, path)
+    assert Engine(load_artifact(path), Vocabulary.bytes())
+
+
+def test_the_manifest_has_the_limits(tmp_path: Path) -> None:
+    path, limits = tmp_path / "a.kbnfc", Limits(repetition=77)
+    compile_artifact(Grammar("start ::= 'a';", limits=limits), None, path)
+    manifest = describe_artifact(path).manifest
+    assert Limits(**manifest.limits) == limits  # type: ignore[arg-type]
 
 
 def test_another_library_reads_it(artifact: Path) -> None:
@@ -119,23 +154,6 @@ def test_reasons_work_on_an_artifact(artifact: Path) -> None:
     explanation = engine.why(b"}")
     assert not explanation.allowed
     assert explanation.places[0].rules[0] == "start"
-
-
-def test_an_engine_writes_back_what_it_learnt(tmp_path: Path) -> None:
-    engine = Engine(Grammar(JSON), VOCABULARY)
-    expected = masks_along(engine, TEXT)
-    path = tmp_path / "learnt.kbnfc"
-    engine.save_artifact(path)
-    assert describe_artifact(path).counts["states"] == len(engine._automaton.masks.states)
-    loaded = Engine(load_artifact(path), VOCABULARY)
-    known = len(loaded._automaton.masks.states)
-    assert masks_along(loaded, TEXT) == expected
-    assert len(loaded._automaton.masks.states) == known
-
-
-def test_another_vocabulary_is_refused(artifact: Path) -> None:
-    with pytest.raises(VocabularyError, match="compiled for the vocabulary pieces, not for bytes"):
-        Engine(load_artifact(artifact), Vocabulary.bytes())
 
 
 def test_tables_begun_anew_go_on_without_the_artifact(artifact: Path) -> None:
@@ -175,8 +193,13 @@ def test_another_format_is_refused_with_the_command_that_helps(
     age = "newer format" if other > FORMAT else "older format"
     with pytest.raises(ArtifactError, match=age) as caught:
         load_artifact(artifact)
-    command = f"`kbnf compile 'my grammar.kbnf' --vocab VOCABULARY -o {artifact}`"
-    assert command in caught.value.reason
+    assert f"`kbnf compile 'my grammar.kbnf' -o {artifact}`" in caught.value.reason
+
+
+def test_an_older_artifact_over_a_vocabulary_is_compiled_again_with_one(artifact: Path) -> None:
+    rewrite(artifact, {}, format=5, vocabulary={"name": "a", "size": 9, "nodes": 9})
+    with pytest.raises(ArtifactError, match="kbnf compile GRAMMAR --vocab VOCABULARY -o"):
+        load_artifact(artifact)
 
 
 @pytest.mark.parametrize(
@@ -192,6 +215,8 @@ def test_another_format_is_refused_with_the_command_that_helps(
         {"nonterminals": [1]},
         {"nonterminals": "json"},
         {"start_is_nullable": 1},
+        {"limits": []},
+        {"limits": {"work": -1}},
         {"vocabulary": {}},
         {"vocabulary": []},
         {"token_terminals": 7},
@@ -212,13 +237,13 @@ def test_a_damaged_manifest_is_refused(artifact: Path, fields: dict[str, object]
 
 def test_a_manifest_that_its_digest_is_not_of_is_refused(artifact: Path) -> None:
     whole = artifact.read_bytes()
-    artifact.write_bytes(whole.replace(b'\\"pieces\\"', b'\\"nieces\\"'))
+    artifact.write_bytes(whole.replace(b'\\"start\\"', b'\\"stark\\"'))
     with pytest.raises(ArtifactError, match="manifest is damaged"):
         load_artifact(artifact)
 
 
 @pytest.mark.parametrize("shape", [[0, 2**61, 2**61], [], [-1], [True], [0, 2**62]])
-@pytest.mark.parametrize("name", ["items", "entry", "edge.class", "edge.target", "exits"])
+@pytest.mark.parametrize("name", ["about", "entry", "edge.class", "edge.target", "call.return"])
 def test_an_impossible_shape_is_refused(artifact: Path, name: str, shape: list[int]) -> None:
     whole = artifact.read_bytes()
     end = 8 + int.from_bytes(whole[:8], "little")
@@ -250,11 +275,7 @@ def test_a_missing_file_is_one_error(tmp_path: Path) -> None:
         load_artifact(tmp_path / "none.kbnfc")
 
 
-INDEX_ARRAYS = [
-    *("entry", "edge.class", "edge.target", "call.nonterminal", "call.return", "items", "origins"),
-    *("pairs", "exits", "next"),
-]
-MASK_ARRAYS = ["masks.start", "nodes", "walks", "walk_exits", "viable", "completions"]
+INDEX_ARRAYS = ["entry", "edge.class", "edge.target", "call.nonterminal", "call.return"]
 LOOPS = GRAMMARS["ambiguous"][0]
 
 
@@ -281,131 +302,36 @@ def test_truth_values_other_than_0_and_1_are_refused(artifact: Path, name: str) 
         load_artifact(artifact)
 
 
-def test_transitions_that_are_not_the_grammars_are_one_error(tmp_path: Path) -> None:
-    path = tmp_path / "a.kbnfc"
-    compile_artifact("start ::= 'a' 'b' 'c';", Vocabulary.bytes(), path)
-    grammar = Grammar("start ::= 'a' 'b' 'c';")
-    arrays = read_container(path)[0]
-    width = grammar.tables.class_count
-    moves = unpack_moves(arrays["next.start"], arrays["next"], width)
-    moves[INITIAL][moves[INITIAL] > DEAD] = INITIAL
-    rewrite(path, dict(zip(("next.start", "next"), pack_moves(moves), strict=True)))
-    engine = Engine(load_artifact(path), Vocabulary.bytes())
-    with pytest.raises(EngineError, match="the artifact was forged"):
-        engine.shortest_completion()
-
-
-def flip_a_mask(path: Path) -> None:
-    """Flip a bit of the last mask."""
-    wanted = read_container(path)[0]["masks"].tobytes()
+def damage(path: Path, array: str) -> None:
+    """Flip a bit in the middle of an array."""
     whole = path.read_bytes()
-    at = whole.index(wanted) + len(wanted) - 1
+    wanted = np.array(read_container(path)[0][array]).tobytes()
+    at = whole.index(wanted) + len(wanted) // 2
     path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
 
 
-def describe_falsely(path: Path) -> None:
-    """Claim another trie than that of the vocabulary, in a manifest with the right digest."""
-    mark = read_container(path)[1]["kbnf"]["vocabulary"]
-    rewrite(path, {}, vocabulary={**mark, "nodes": 10**9})
-
-
-def leave_out_masks(path: Path) -> None:
-    """Keep the sections that an engine cannot do without."""
-    sections = read_container(path)[1]["kbnf"]["sections"]
-    rewrite(path, {}, sections={name: sections[name] for name in ("tables", "states")})
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        flip_a_mask,
-        describe_falsely,
-        leave_out_masks,
-        *(
-            lambda path, name=name: rewrite(path, outside(path, name, 2**30))
-            for name in MASK_ARRAYS
-        ),
-    ],
-)
-def test_damaged_masks_are_computed_anew_with_one_warning(
-    artifact: Path, damage: Callable[[Path], None]
-) -> None:
-    damage(artifact)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        grammar = load_artifact(artifact)
-        assert not caught
-        engines = [Engine(grammar, VOCABULARY), Engine(grammar, VOCABULARY, Config(finish="eos"))]
-        found = masks_along(engines[0], TEXT)
-    assert [each.category for each in caught] == [ArtifactWarning]
-    assert str(artifact) in str(caught[0].message)
-    assert found == masks_along(Engine(JSON, VOCABULARY), TEXT)
-
-
-@pytest.mark.parametrize("name", ["tables", "states"])
-def test_damage_that_an_engine_cannot_do_without_is_refused_at_once(
-    artifact: Path, name: str
-) -> None:
-    array = {"tables": "edge.target", "states": "next"}[name]
-    whole = artifact.read_bytes()
-    wanted = np.array(read_container(artifact)[0][array]).tobytes()
-    at = whole.index(wanted) + len(wanted) // 2
-    artifact.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
-    with pytest.raises(ArtifactError, match=f"section `{name}` is damaged"):
+def test_damaged_tables_are_refused_at_once(artifact: Path) -> None:
+    damage(artifact, "edge.target")
+    with pytest.raises(ArtifactError, match="section `tables` is damaged"):
         load_artifact(artifact)
+
+
+def test_a_damaged_reading_is_refused_when_it_is_asked_for(artifact: Path) -> None:
+    damage(artifact, "rule.nodes")
+    loaded = load_artifact(artifact)
+    assert masks_along(Engine(loaded, VOCABULARY), TEXT) == masks_along(
+        Engine(JSON, VOCABULARY), TEXT
+    )
+    with pytest.raises(ArtifactError, match="section `reading` is damaged"):
+        _ = loaded.rules
 
 
 def test_sections_of_other_versions_are_passed_over(artifact: Path) -> None:
     sections = read_container(artifact)[1]["kbnf"]["sections"]
     more = {**sections, "device": {"arrays": ["transitions"], "digest": "unknown"}}
     rewrite(artifact, {"transitions": np.zeros((3, 4), np.int16)}, sections=more)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        engine = Engine(load_artifact(artifact), VOCABULARY)
-        masks_along(engine, TEXT)
-    assert engine._automaton.masks.walk_count == 0
-
-
-Lists = list[Array]
-
-
-def rewrite_lists(path: Path, name: str, change: Callable[[Lists], Lists]) -> None:
-    """Replace a list of lists, with the beginnings that follow."""
-    arrays, _ = read_container(path)
-    lists = change(np.split(arrays[name], arrays[f"{name}.start"][1:-1]))
-    start = np.cumsum([0, *map(len, lists)], dtype=np.int32)
-    rewrite(path, {name: np.concatenate(lists), f"{name}.start": start})
-
-
-@pytest.mark.parametrize("name", ["items", "origins"])
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda lists: [*lists[:-1], lists[-2]],
-        lambda lists: [*lists, *[lists[-1]] * 100],
-        lambda lists: [*lists[1:], lists[0]],
-        lambda lists: [*lists, lists[0]],
-        lambda lists: [*lists[:-1], np.concatenate([lists[-1], lists[-1]])],
-    ],
-    ids=["one twice", "a hundred more", "the empty one last", "empty twice", "inside"],
-)
-def test_contents_that_would_be_numbered_otherwise_are_refused(
-    artifact: Path, name: str, change: Callable[[Lists], Lists]
-) -> None:
-    """They are numbered by content, so a content that is there twice shifts all that follow."""
-    rewrite_lists(artifact, name, change)
-    with pytest.raises(ArtifactError):
-        load_artifact(artifact)
-
-
-@pytest.mark.parametrize("name", ["items", "origins"])
-def test_contents_in_another_order_are_refused(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "loops.kbnfc"
-    compile_artifact(LOOPS, VOCABULARY, path)
-    load_artifact(path)
-    rewrite_lists(path, name, lambda lists: [each[::-1] for each in lists])
-    with pytest.raises(ArtifactError, match=f"`{name}` has a list that does not ascend"):
-        load_artifact(path)
+    engine = Engine(load_artifact(artifact), VOCABULARY)
+    assert masks_along(engine, TEXT) == masks_along(Engine(JSON, VOCABULARY), TEXT)
 
 
 def test_edges_that_do_not_come_by_class_are_refused(tmp_path: Path) -> None:
@@ -416,22 +342,6 @@ def test_edges_that_do_not_come_by_class_are_refused(tmp_path: Path) -> None:
     rewrite(path, {**changed, "edge.start": len(arrays["edge.class"]) - arrays["edge.start"][::-1]})
     with pytest.raises(ArtifactError, match="has a list that descends"):
         load_artifact(path)
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 17, 1_000])
-def test_states_that_are_there_twice_are_refused(artifact: Path, count: int) -> None:
-    """These crashed the process: indices after the end, in code without bounds checks."""
-    arrays, _ = read_container(artifact)
-    last = len(arrays["next.start"]) - 2
-    more: dict[str, Array] = {}
-    for name in ("pairs", "exits", "next"):
-        lists = np.split(arrays[name], arrays[f"{name}.start"][1:-1])
-        lists += [lists[last]] * count
-        more[name] = np.concatenate(lists)
-        more[f"{name}.start"] = np.cumsum([0, *map(len, lists)], dtype=np.int32)
-    rewrite(artifact, more)
-    with pytest.raises(ArtifactError, match="`pairs` has the same content twice"):
-        load_artifact(artifact)
 
 
 def test_small_files_are_read_and_large_ones_mapped(artifact: Path) -> None:
@@ -501,13 +411,11 @@ def test_a_damaged_file_never_does_harm(artifact: Path, data: st.DataObject) -> 
         damaged[data.draw(st.integers(0, end - 1))] = data.draw(st.integers(0, 255))
     path = artifact.with_suffix(".damaged")
     path.write_bytes(damaged)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ArtifactWarning)
-        try:
-            engine = Engine(load_artifact(path), VOCABULARY)
-            masks = masks_along(engine, TEXT[:12])
-        except ArtifactError:
-            return
+    try:
+        engine = Engine(load_artifact(path), VOCABULARY)
+        masks = masks_along(engine, TEXT[:12])
+    except ArtifactError:
+        return
     assert masks == masks_along(Engine(JSON_GRAMMAR, VOCABULARY), TEXT[:12])
 
 
@@ -520,8 +428,4 @@ def test_the_manifest_is_documented() -> None:
 
 
 def _manifest_fields() -> list[str]:
-    from kbnf_core.artifact.write import manifest, pack_tables
-
-    grammar = Grammar("start ::= 'a';")
-    tables = {"source": np.zeros(0, np.uint8), **pack_tables(grammar.tables)}
-    return list(manifest(grammar, None, grammar.finish, {"tables": tables}))
+    return list(_manifest(Grammar("start ::= 'a';"), np.zeros(0, np.uint8)))

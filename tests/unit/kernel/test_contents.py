@@ -81,7 +81,6 @@ def test_token_terminals_are_stepped_by_number(table: StateTable) -> None:
         lambda table, number: table.items.items(number),
         lambda table, number: table.items.completions(number),
         lambda table, number: table.items.reports(number),
-        lambda table, number: table.items.without_ends(number),
         lambda table, number: table.stack.edges(number),
         lambda table, number: table.stack.waiting(number, 0),
         lambda table, number: table.pairs(number),

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from kbnf_core import Grammar, Vocabulary
-from kbnf_core.kernel import Configurations, Inclusion, LazyTable, Parts, Walker
+from kbnf_core.kernel import Configurations, Inclusion, Parts, Walker
 from kbnf_core.mask.bits import Bitmask, ids_of
 from kbnf_core.mask.masks import Masks
 from kbnf_core.mask.slices import numbers_of, slices_of
-from kbnf_core.recognise.states import UNKNOWN, StateTable
+from kbnf_core.recognise.states import Migration, StateTable
 
 GRAMMARS = {
     "nested": "start ::= value; value ::= '[' [value { ',' value }] ']' | #'[0-9]+';",
@@ -114,30 +114,26 @@ def test_feeding_is_stepping(grammar: str) -> None:
             assert found == step_by_step(table, data, eager)
 
 
-def test_rows_of_a_table_that_has_grown_hold_nothing_but_transitions() -> None:
-    table = StateTable(Grammar("start ::= 'a'{900} 'b';").tables)
-    before = table.next
+def test_a_table_that_has_grown_steps_as_a_fresh_one() -> None:
+    tables = Grammar("start ::= 'a'{900} 'b';").tables
+    table, fresh = StateTable(tables), StateTable(tables)
     assert table.feed(table.initial, b"a" * 900)[1] == 900
-    rows = table.next
     # In several segments, none of which moves.
-    assert len(rows) == len(table) > 900
-    np.testing.assert_array_equal(rows[: len(before)][before != UNKNOWN], before[before != UNKNOWN])
-    # It knows none of them, and works everything out.
-    unknown = np.full_like(rows, UNKNOWN)
-    completions = table.has_completions
-    fresh = LazyTable(table, unknown, completions)
-    for state, row in enumerate(rows.tolist()):
-        for byte_class, after in enumerate(row):
-            assert after in (UNKNOWN, fresh.after(state, byte_class))
-    np.testing.assert_array_equal(fresh.has_completions[: len(rows)], completions)
-    states, classes = np.nonzero(rows != UNKNOWN)
-    after_all = fresh.step_all(states.astype(np.int32), classes.astype(np.uint8))
-    np.testing.assert_array_equal(after_all, rows[states, classes])
+    assert len(table) > 900
+    states, classes = map(np.ravel, np.indices((900, tables.class_count)))
+    reached = table.explorer.step_all(states.astype(np.int32), classes.astype(np.uint8))
+    assert len(fresh) == 2
+    for state, byte_class, after in zip(states.tolist(), classes.tolist(), reached, strict=True):
+        assert table.explorer.after(state, byte_class) == after
+        twin = Migration(table, fresh)
+        assert fresh.step(twin.state(state), byte_class) == twin.state(int(after))
+    completions = [table.explorer.completes(state) for state in range(len(table))]
+    assert table.has_completions.tolist() == completions
 
 
 def test_states_and_classes_that_are_none() -> None:
     explorer = StateTable(Grammar("start ::= 'ab';").tables).explorer
-    beyond = len(explorer.next)
+    beyond = explorer.sizes()[0]
     for state, byte_class in ((-1, 0), (beyond, 0), (1, 255)):
         with pytest.raises(IndexError):
             explorer.after(state, byte_class)
@@ -194,7 +190,7 @@ def test_a_mask_has_the_tokens_that_feeding_takes(grammar: str) -> None:
 
 
 def test_situations_are_numbered_by_content() -> None:
-    configurations = Configurations()
+    configurations = Configurations(StateTable(Grammar("start ::= 'a';").tables).items)
     contents: list[tuple[tuple[tuple[int, int], ...], tuple[int, ...]]] = [
         ((), ()),
         (((0, 1),), ()),
@@ -208,18 +204,6 @@ def test_situations_are_numbered_by_content() -> None:
     assert [(configurations.pairs(i), configurations.completions(i)) for i in range(5)] == contents
     with pytest.raises(IndexError):
         configurations.pairs(5)
-
-
-@pytest.mark.parametrize("grammar", GRAMMARS.values(), ids=GRAMMARS)
-def test_signatures_are_the_items_with_blocks_for_positions(grammar: str) -> None:
-    table = StateTable(Grammar(grammar).tables)
-    reached(table)
-    blocks = np.arange(table.tables.state_count, dtype=np.int32) // 2
-    for item_set in range(1, len(table.items)):
-        items = map(table.items.unpack, table.items.items(item_set))
-        expected = {table.items.pack(int(blocks[at]), report) for at, report in items}
-        signature = table.explorer.signature(item_set, blocks)
-        assert np.frombuffer(signature, np.int64).tolist() == sorted(expected)
 
 
 @pytest.mark.parametrize("count", range(1, 70))

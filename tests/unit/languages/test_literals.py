@@ -79,7 +79,23 @@ def read_gemma(text: str) -> Any:
     return json.loads(spelt)
 
 
-READERS = {"python": read_python, "gemma": read_gemma}
+class _Meant(ast.NodeTransformer):
+    """Puts the constants of Python in place of the names that JSON has for them."""
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Constant({"true": True, "false": False, "null": None}[node.id])
+
+
+def read_python_json(text: str) -> Any:
+    """Read keyword arguments whose values are written as in Python or in JSON."""
+    call = ast.parse(f"f{text}", mode="eval").body
+    assert isinstance(call, ast.Call)
+    assert not call.args
+    values = ((each.arg, _Meant().visit(each.value)) for each in call.keywords)
+    return {str(name): ast.literal_eval(value) for name, value in values}
+
+
+READERS = {"python": read_python, "python_json": read_python_json, "gemma": read_gemma}
 
 
 def test_there_is_a_reader_for_each_notation() -> None:

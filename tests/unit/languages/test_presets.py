@@ -28,6 +28,7 @@ from kbnf_core.languages.structural_tag.models import (
     table,
 )
 from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_core.text.errors import KbnfError
 from kbnf_testing.call_formats import EXAMPLES
 from kbnf_testing.membership import Language
 
@@ -44,8 +45,7 @@ TOOLS: list[dict[str, Any]] = [
 
 def language(preset: str, **settings: Any) -> Language:
     conversion = from_structural_tag(json.dumps(tool_calls(preset, TOOLS, **settings)))
-    # What strings of JSON may not hold is left out, which Kimi-K3 asks for.
-    assert conversion.exact or preset == "kimi_k3"
+    assert conversion.exact
     return Language(conversion.text)
 
 
@@ -478,3 +478,91 @@ def test_the_beginning_of_an_end_is_part_of_a_value(
     grammar = Grammar.from_tools(tools, tool_calls=preset, tool_choice="required")
     [call] = grammar.read_value(f"{before}{value}{after}")
     assert call == {"name": "f", "arguments": {"code": value}}
+
+
+def arguments_read(preset: str, properties: dict[str, Any], text: str) -> Any:
+    """Return the arguments of a call of ``f`` with these properties, whose text is given."""
+    tools = [{"name": "f", "parameters": {"type": "object", "properties": properties}}]
+    [call] = Grammar.from_tools(tools, tool_calls=preset).read_value(text, exact=True)
+    return call["arguments"]
+
+
+XML_CALL = (
+    "<tool_call>\n<function=f>\n<parameter=x>\n{}\n</parameter>\n<parameter=y>\n{}\n</parameter>\n"
+    "</function>\n</tool_call>"
+)
+
+
+@pytest.mark.parametrize("preset", ["qwen_3_5", "qwen_3_coder", "nemotron_3"])
+def test_constants_are_read_as_templates_print_them(preset: str) -> None:
+    alone = {"x": {"type": "boolean"}, "y": {"type": "null"}}
+    for constants in (("True", "None"), ("true", "null")):
+        text = XML_CALL.format(*constants)
+        assert arguments_read(preset, alone, text) == {"x": True, "y": None}
+    beside = {
+        "x": {"type": ["string", "boolean"]},
+        "y": {"anyOf": [{"type": "string"}, alone["y"]]},
+    }
+    for constants in (("True", "None"), ("true", "null")):
+        text = XML_CALL.format(*constants)
+        assert arguments_read(preset, beside, text) == {"x": True, "y": None}
+    assert arguments_read(preset, beside, XML_CALL.format("Truer", "none")) == {
+        "x": "Truer",
+        "y": "none",
+    }
+    listed = {"x": {"enum": ["a", None, True]}, "y": {"type": ["string", "integer"]}}
+    assert arguments_read(preset, listed, XML_CALL.format("None", "None")) == {
+        "x": None,
+        "y": "None",
+    }
+
+
+def test_null_is_none_in_gemma() -> None:
+    text = "<|tool_call>call:f{x:true,y:None}<tool_call|>"
+    properties = {"x": {"type": "boolean"}, "y": {"type": "null"}}
+    assert arguments_read("gemma_4", properties, text) == {"x": True, "y": None}
+
+
+IN_PYTHON: dict[str, tuple[Any, Any]] = {
+    "s='K\u00f6ln'": ({"type": "string"}, "Köln"),
+    's="K\u00f6ln"': ({"type": "string"}, "Köln"),
+    r"s='a \"b\" \ \q it\'s\n\x41\u00e4\07'": ({"type": "string"}, 'a "b" \\ \\q it\'s\nAä\a'),
+    "s='two\nlines'": ({"type": "string"}, "two\nlines"),
+    "s='abc'": ({"type": "string", "pattern": "^[a-c]+$"}, "abc"),
+    "s='abcd'": ({"type": "string", "minLength": 2, "maxLength": 4}, "abcd"),
+    "s='a b'": ({"enum": ["a b", 1]}, "a b"),
+    "s=None": ({"type": ["string", "null"]}, None),
+    "s='None'": ({"type": ["string", "null"]}, "None"),
+    's={"deep": true, "t": "x"}': (
+        {"type": "object", "properties": {"deep": {"type": "boolean"}, "t": {"type": "string"}}},
+        {"deep": True, "t": "x"},
+    ),
+    "s=[{'k': [1, None, 'v']}, True]": ({}, [{"k": [1, None, "v"]}, True]),
+    's={"k": [1, null, "v"]}': ({}, {"k": [1, None, "v"]}),
+    "s=[True, {'k': 'v'}]": ({"const": [True, {"k": "v"}]}, [True, {"k": "v"}]),
+    's={"k": [true, 1.5]}': ({"const": {"k": [True, 1.5]}}, {"k": [True, 1.5]}),
+}
+"""Arguments as LFM2.5's template writes them, by their schemas, and what they mean."""
+
+
+@pytest.mark.parametrize("text", IN_PYTHON)
+@pytest.mark.parametrize("preset", ["lfm2", "lfm2_5"])
+def test_values_are_of_python_or_of_json_in_lfm2(preset: str, text: str) -> None:
+    schema, value = IN_PYTHON[text]
+    call = f"<|tool_call_start|>[f({text})]<|tool_call_end|>"
+    assert arguments_read(preset, {"s": schema}, call) == {"s": value}
+
+
+@pytest.mark.parametrize(
+    ("schema", "text"),
+    [
+        ({"type": "string", "pattern": "^[a-c]+$"}, "'abd'"),
+        ({"type": "string", "maxLength": 3}, "'abcd'"),
+        ({"enum": ["a b"]}, "'a'"),
+        ({"type": "string"}, "'it's'"),
+        ({"type": "boolean"}, "'true'"),
+    ],
+)
+def test_schemas_hold_in_single_quotes(schema: Any, text: str) -> None:
+    with pytest.raises(KbnfError):
+        arguments_read("lfm2", {"s": schema}, f"<|tool_call_start|>[f(s={text})]<|tool_call_end|>")

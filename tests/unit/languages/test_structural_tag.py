@@ -193,11 +193,6 @@ INVALID: list[tuple[str, str, str]] = [
         (of({"type": "json_schema", "json_schema": schema, "style": "minimax_m3_xml"}), code, told)
         for schema, code, told in (
             ({"properties": {"a": {}}}, "E442", "/format/json_schema/properties/a: in `minimax_m3"),
-            (
-                {"properties": {"a": {"type": "string", "maxLength": 2}}},
-                "E442",
-                "nothing restricts",
-            ),
             ({"properties": {"a>": {"type": "null"}}}, "E442", "`a>` cannot be the name of"),
             ({"additionalProperties": True}, "E442", "/additionalProperties: in `minimax_m3_xml`"),
             ({"properties": {"a": {"const": "]<]minimax[>["}}}, "E442", "a string cannot contain"),
@@ -206,7 +201,7 @@ INVALID: list[tuple[str, str, str]] = [
                 "E442",
                 "`uni",
             ),
-            ({"anyOf": [{"$ref": "#"}]}, "E442", "too many alternatives"),
+            ({"anyOf": [{"$ref": "#"}]}, "E803", "/format/json_schema"),
             ({"type": "array"}, "E442", "arguments in XML are those of an object"),
         )
     ),
@@ -290,17 +285,11 @@ LOST: list[tuple[Any, str, str]] = [
     (
         {
             "type": "json_schema",
-            "json_schema": {"properties": {"s": {"type": "string", "maxLength": 2}}},
-            "style": "gemma",
-            "excludes": ["<x>"],
+            "json_schema": {"type": "string", "maxLength": 9},
+            "excludes": ["ab"],
         },
         "W441",
-        "/format/json_schema/properties/s: the length of a string is not bounded",
-    ),
-    (
-        {"type": "json_schema", "json_schema": {}, "excludes": ["a"]},
-        "W441",
-        "/format/excludes: what strings of JSON",
+        "/format/json_schema: what strings may not contain whose length alone is bounded",
     ),
 ]
 
@@ -506,3 +495,139 @@ def test_strict_modes_are_those_of_the_schemas_inside() -> None:
     text = of({"type": "json_schema", "json_schema": schema})
     found = check(text, language=STRUCTURAL_TAG, language_options={"strict": "openai"})
     assert {each.code for each in found} == {"E809"}
+
+
+EXCLUDED: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "s": {"type": "string"},
+        "p": {"type": "string", "pattern": "^<[a-z]+>$"},
+        "o": {
+            "type": "object",
+            "properties": {"l": {"type": "array", "items": {"type": "string"}}},
+        },
+        "n": {"type": "string", "maxLength": 6},
+    },
+    "additionalProperties": {"type": "object"},
+}
+
+
+def in_style(style: str, excludes: list[str], schema: Any = EXCLUDED) -> Language:
+    part = {"type": "json_schema", "json_schema": schema, "style": style, "excludes": excludes}
+    tag = {"type": "tag", "begin": "[", "content": part, "end": "]"}
+    conversion = from_structural_tag(of(tag))
+    assert conversion.exact
+    return Language(conversion.text)
+
+
+@pytest.mark.parametrize(
+    ("style", "form"),
+    [
+        ("json", '[{"%s": %s}]'),
+        ("qwen_xml", "[<parameter=%s>%s</parameter>]"),
+        ("python", "[(%s=%s)]"),
+        ("python_json", "[(%s=%s)]"),
+    ],
+)
+def test_strings_of_json_contain_nothing_that_is_excluded(style: str, form: str) -> None:
+    schema = {**EXCLUDED, "properties": {**EXCLUDED["properties"]}}
+    if style != "qwen_xml":
+        del schema["properties"]["n"]
+    found = in_style(style, ["<x>"], schema)
+    quote = "" if style == "qwen_xml" else '"'
+    inside = [("s", f"{quote}a {{}}{quote}"), ("o", '{"l": ["{}"]}'), ("more", '{"{}": 1}')]
+    if style == "qwen_xml":
+        inside.append(("n", "{}"))
+    for name, value in inside:
+        assert found.has(form % (name, value.replace("{}", "<y>")))
+        assert not found.has(form % (name, value.replace("{}", "<x>")))
+    assert found.has(form % ("p", f"{quote}<xx>{quote}"))
+    assert not found.has(form % ("p", f"{quote}<x>{quote}"))
+
+
+def test_kimi_k3_takes_objects_and_recursion() -> None:
+    node = {"type": "object", "properties": {"next": {"$ref": "#/$defs/node"}}}
+    schema = {"type": "object", "properties": {"o": {"$ref": "#/$defs/node"}}}
+    tools = [{"name": "f", "parameters": {**schema, "$defs": {"node": node}}}]
+    found = Grammar.from_tools(tools, tool_calls="kimi_k3")
+    call = (
+        '<|close|>response<|sep|><|open|>tools<|sep|><|open|>call tool="f" index="1"<|sep|>'
+        '<|open|>argument key="o" type="object"<|sep|>{"next": {"next": {}}}'
+        "<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>"
+    )
+    [read] = found.read_value(call)
+    assert read == {"name": "f", "arguments": {"o": {"next": {"next": {}}}}}
+
+
+@pytest.mark.parametrize("style", ["qwen_xml", "cohere_xml", "minimax_m3_xml", "gemma", "python"])
+def test_a_schema_that_is_one_of_its_own_alternatives_adds_nothing(style: str) -> None:
+    either = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/j"}, {"type": "boolean"}]}
+    schema = {
+        "type": "object",
+        "properties": {"x": {"$ref": "#/$defs/j"}},
+        "$defs": {"j": either},
+    }
+    tag = of({"type": "json_schema", "json_schema": schema, "style": style})
+    assert Grammar.from_structural_tag(tag)
+
+
+def test_values_of_json_refer_to_any_place_of_the_document() -> None:
+    node = {
+        "type": "object",
+        "properties": {
+            "c": {"$ref": "#/properties/x"},
+            "s": {"type": "string"},
+            "default": {"type": "array", "items": {"$ref": "#/properties/x"}},
+            "e": {"const": {"$ref": "#/properties/x"}},
+        },
+        "additionalProperties": False,
+    }
+    listed = {"type": "array", "items": {"$ref": "#/properties/x"}}
+    schema = {"type": "object", "properties": {"x": node, "l": listed}}
+    drafts = ("draft-06/schema#", "draft-07/schema#", "draft-04/schema#")
+    named = [{**schema, "$schema": f"http://json-schema.org/{each}"} for each in drafts]
+    for each in (schema, *named, {**schema, "$id": "https://e.x/a"}):
+        found = in_style("qwen_xml", [], each)
+        form = "[<parameter=%s>%s</parameter>]"
+        for value in (
+            '{"c": {"s": "a"}}',
+            '{"c": {"c": {}}}',
+            '{"default": [{"s": "a"}]}',
+            '{"e": {"$ref": "#/properties/x"}}',
+        ):
+            assert found.has(form % ("x", value))
+            assert found.has(form % ("l", f"[{value}]"))
+        for value in ('{"c": 1}', '{"c": {"s": 1}}', '{"d": 1}', '{"default": [1]}'):
+            assert not found.has(form % ("x", value))
+            assert not found.has(form % ("l", f"[{value}]"))
+
+
+FORMS_OF_XML = (
+    "qwen_xml", "minimax_xml", "minimax_m3_xml", "deepseek_xml", "glm_xml", "cohere_xml",
+    "kimi_k3_xml", "gemma", "python_json",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("style", FORMS_OF_XML)
+@pytest.mark.parametrize("name", ["regex", "email"])
+def test_formats_with_many_states_are_formats_in_xml_too(style: str, name: str) -> None:
+    schema = {"type": "object", "properties": {"x": {"type": "string", "format": name}}}
+    tag = of({"type": "json_schema", "json_schema": schema, "style": style})
+    assert Grammar.from_structural_tag(tag, formats="rfc")
+
+
+def test_strings_are_restricted_in_minimax_m3() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "x": {"type": "string", "pattern": "^[ab]+$"},
+            "y": {"type": "string", "maxLength": 2},
+        },
+        "required": ["x", "y"],
+    }
+    found = in_style("minimax_m3_xml", [], schema)
+    m = "]<]minimax[>["
+    form = f"[{m}<x>%s{m}</x>{m}<y>%s{m}</y>]"
+    assert found.has(form % ("ab", "cd"))
+    assert not found.has(form % ("ac", "cd"))
+    assert not found.has(form % ("ab", "cde"))

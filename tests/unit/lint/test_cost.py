@@ -2,7 +2,7 @@
 
 import pytest
 
-from kbnf_core import Vocabulary, check
+from kbnf_core import ConfigError, Engine, Grammar, Vocabulary, check
 from kbnf_core.frontend import read_grammar
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.rules import cost
@@ -61,4 +61,21 @@ def test_a_special_token_is_shown_by_its_id() -> None:
     vocabulary = Vocabulary({0: b"a"}, special_tokens={"<s>": 1})
     options = LintOptions(vocabulary=vocabulary, reports_cost=True)
     (found,) = check("start ::= #token'<s>' 'a';", options=options)
-    assert found.notes[-1] == "2 tokens complete it: #1 'a'"
+    assert found.notes[-2:] == ("2 tokens complete it: #1 'a'", "`budget=` needs 2 tokens")
+
+
+@pytest.mark.parametrize("finish", ["eager", "token", "eos"])
+def test_the_cost_names_the_budget_that_an_engine_accepts(finish: str) -> None:
+    text = "start ::= '(' [start] ')' | '[' [start] ']';"
+    vocabulary = Vocabulary({0: b"(", 1: b")", 2: b"[]", 3: b"[", 4: b"]"}, eos_token_id=9)
+    options = LintOptions(vocabulary=vocabulary, reports_cost=True)
+    diagnostics = check(text, options=options, finish=finish)
+    (found,) = (each for each in diagnostics if each.code == "I702")
+    count = 1 + (finish == "eos")
+    last = ", the end of the sequence among them" if finish == "eos" else ""
+    needed = f"`budget=` needs {count} token{'s' if count > 1 else ''}{last}"
+    assert found.notes[-2:] == ("1 token completes it: '[]'", needed)
+    grammar = Grammar(text, finish=finish)
+    assert Engine(grammar, vocabulary, budget=count).remaining == count
+    with pytest.raises(ConfigError, match=f"{count - 1} tokens are too few: {count} are enough"):
+        Engine(grammar, vocabulary, budget=count - 1)

@@ -45,6 +45,10 @@ class MemoryWorld:
         del name
         return load_encoder(None, vocabulary)
 
+    def has(self, path: Path) -> bool:
+        """Return whether it is one of the files."""
+        return path in self.files
+
     def read(self, path: Path) -> bytes:
         """Read one of the files."""
         if path not in self.files:

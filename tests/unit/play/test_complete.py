@@ -60,7 +60,7 @@ def test_paths_are_proposed(
     (tmp_path / "grammars/a b.kbnf").write_text("")
     (tmp_path / "grammar.gbnf").write_text("")
     monkeypatch.chdir(tmp_path)
-    for command in ("load", "vocab", "grammar", "save", "replay"):
+    for command in ("load", "vocab", "grammar", "save"):
         found = list(proposals(session, f":{command} gram"))
         assert [(each.text, each.length) for each in found] == [("mar.gbnf", 0), ("mars/", 0)]
     assert [each.text for each in proposals(session, ":load grammars/a")] == [" b.kbnf"]

@@ -113,8 +113,6 @@ def test_lines_are_tokens(
         (":load none.txt", Verdict.MISUSED, "cannot read none.txt"),
         (":vocab none", Verdict.MISUSED, "cannot read none"),
         (":save", Verdict.MISUSED, "name of a file"),
-        (":replay none", Verdict.MISUSED, "cannot read none"),
-        (":replay g.kbnf", Verdict.MISUSED, "g.kbnf:1: not JSON"),
         (":assert maybe x", Verdict.MISUSED, ":assert allowed"),
         (":assert allowed hello", Verdict.REFUSED, "assertion failed"),
         (":assert rejected say", Verdict.REFUSED, "assertion failed"),
@@ -301,10 +299,9 @@ def test_modes_are_kept_in_the_session(session: Session, world: World) -> None:
 def test_a_step_forgets_what_was_undone_and_marked_behind_it(
     session: Session, world: World
 ) -> None:
-    reply = run(session, world, "#2", "#3", ":mark late", ":assert allowed !", ":undo", "#4")
+    reply = run(session, world, "#2", "#3", ":mark late", ":undo", "#4")
     assert reply.session.undone == ()
     assert reply.session.marks == {}
-    assert reply.session.assertions == {}
 
 
 def test_reload_makes_the_steps_as_far_as_they_go(session: Session, world: World) -> None:
@@ -315,8 +312,8 @@ def test_reload_makes_the_steps_as_far_as_they_go(session: Session, world: World
     assert accepted(reply) == (2,)
     assert reply.session.undone == (3, 6)
     shown = plain(reply.shown)
-    assert "1 step made again, the grammar has changed" in shown
-    assert 'line 3, at token 3 "hello": token 3' in shown
+    assert "1 step made again\n" in shown
+    assert "step 2 cannot be made again: token 3" in reply.message
     world.files[Path("g.kbnf")] = GRAMMAR
     assert accepted(run(reply.session, world, ":reload", ":redo 2")) == (2, 3, 6)
 
@@ -336,16 +333,48 @@ def test_a_broken_grammar_leaves_the_session(session: Session, world: World) -> 
     assert "error[" in plain(reply.shown)
 
 
-def test_a_saved_play_is_played_again(session: Session, world: World) -> None:
-    reply = run(session, world, "#2", ":assert rejected say", "#3", ":save p.jsonl")
-    assert "saved 2 steps and 1 assertions" in plain(reply.shown)
-    again = run(session, world, ":replay p.jsonl")
-    assert (again.verdict, accepted(again)) == (Verdict.FINE, (2, 3))
-    assert again.session.assertions == reply.session.assertions
-    world.files[Path("g.kbnf")] = GRAMMAR.replace('"!"', '"?"')
-    differs = run(session, world, ":load g.kbnf", ":replay p.jsonl")
-    assert differs.verdict is Verdict.REFUSED
-    assert "the play differs: other tokens are allowed" in differs.message
+def test_what_was_typed_is_saved_and_does_the_same(session: Session, world: World) -> None:
+    lines = ("#2", ":assert rejected say", "hello", ":undo", ":text hello", ":mark a")
+    reply = run(session, world, *lines, ":save script")
+    assert "6 lines in script" in plain(reply.shown)
+    assert world.files[Path("script")].splitlines() == [*lines]
+    again = run(session, world, *world.files[Path("script")].splitlines())
+    assert (accepted(again), again.session.marks) == (accepted(reply), {"a": 2})
+    assert again.session.typed == reply.session.typed == lines
+
+
+@pytest.mark.parametrize(
+    ("lines", "added"),
+    [
+        ([":assert allowed say"], 'after = ""\nallowed = ["say"]'),
+        (["#2", ":assert rejected say"], 'after = "say "\nrejected = ["say"]'),
+        (["#2", ":assert allowed h\\xc3"], 'after = "say "\nallowed = [8]'),
+        (["#2", ":assert allowed <|x|>"], 'after = "say "\nallowed = [98]'),
+    ],
+)
+def test_an_assertion_is_an_example(
+    session: Session, world: World, lines: list[str], added: str
+) -> None:
+    run(session, world, *lines)
+    assert world.files[Path("g.examples.toml")] == f"[[next]]\n{added}\n"
+    first = world.files[Path("g.examples.toml")]
+    run(session, world, *lines, lines[-1])
+    assert world.files[Path("g.examples.toml")] == first
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (["#2", ":assert allowed hel"], "no example, since it is not a token"),
+        (["#2", "<|x|>", ":assert allowed !"], "no example, since it comes after a special token"),
+    ],
+)
+def test_what_can_be_no_example_is_told(
+    session: Session, world: World, lines: list[str], shown: str
+) -> None:
+    reply = run(session, world, *lines)
+    assert (reply.verdict, shown in plain(reply.shown)) == (Verdict.FINE, True)
+    assert Path("g.examples.toml") not in world.files
 
 
 def test_a_file_that_is_no_grammar_is_text(session: Session, world: World) -> None:

@@ -23,13 +23,14 @@ from kbnf_core.store import (
     StoredFailureError,
     StoreWarning,
     collect,
+    count_others,
     damage,
     open_store,
-    sizes,
 )
 from kbnf_core.store.backend import Backend, DirectoryStore, LocalCache, StoreError
 from kbnf_core.store.keys import Recipe, recipe_of
 from kbnf_core.text.errors import ConfigError
+from kbnf_testing.farm import content
 
 TEXT = "start ::= '{' #'[a-z]{1,3}' (',' #'[b-m]{3}'){0,4} '}';"
 OTHER = "start ::= '[' #'[a-z]{1,3}' (',' #'[e-n]{3}'){0,4} ']';"
@@ -39,7 +40,6 @@ WORDS = Vocabulary(
     dict(enumerate([*(bytes([each]) for each in range(256)), *map(bytes, _TRIPLES)])),
     eos_token_id=3000,
 )
-"""With so many tokens that masks have rows which are shared."""
 
 
 def directory(folder: Path) -> Backend:
@@ -50,7 +50,7 @@ def memory(folder: Path) -> Backend:
     pytest.importorskip("fsspec")
     from kbnf_core.store.fsspec_store import FsspecStore
 
-    return FsspecStore(f"memory://{folder.name}-{id(folder)}", folder / "parts")
+    return FsspecStore(f"memory://{folder.name}-{id(folder)}")
 
 
 @pytest.fixture(params=[directory, memory])
@@ -63,24 +63,18 @@ def store_of(backend: Backend, cache: Path) -> ArtifactStore:
     return ArtifactStore(backend, LocalCache(cache))
 
 
-def content(backend: Backend) -> dict[str, bytes]:
-    names = list(backend.keys(""))
-    paths = {name: backend.get(name) for name in names}
-    return {name: path.read_bytes() for name, path in paths.items() if path is not None}
-
-
 def filled(backend: Backend, cache: Path, *texts: str) -> list[str]:
     store = store_of(backend, cache)
     recipes = [recipe_of(text) for text in texts]
     for recipe in recipes:
-        make(store, recipe.key(WORDS.fingerprint), recipe, WORDS)
-    return [recipe.key(WORDS.fingerprint) for recipe in recipes]
+        assert make(store, recipe.key(), recipe, WORDS) > 0
+    return [recipe.key() for recipe in recipes]
 
 
 def test_an_artifact_comes_back_byte_for_byte(backend: Backend, tmp_path: Path) -> None:
     whole = tmp_path / "whole.kbnfc"
     [key] = filled(backend, tmp_path / "writer", TEXT)
-    compile_artifact(TEXT, WORDS.unnamed, whole, key=key)
+    compile_artifact(TEXT, None, whole, key=key)
     reader = store_of(backend, tmp_path / "reader")
     path = reader.get(key)
     assert path is not None
@@ -95,14 +89,6 @@ def test_what_is_not_there_is_a_miss(backend: Backend, tmp_path: Path) -> None:
     assert store.get("0" * 32) is None
     assert store.metrics["misses"] == 1
     assert not store.check("0" * 32)
-
-
-def test_rows_are_shared(backend: Backend, tmp_path: Path) -> None:
-    filled(backend, tmp_path / "cache", TEXT)
-    before = sizes(store_of(backend, tmp_path / "cache"))["rows"][0]
-    filled(backend, tmp_path / "cache", OTHER)
-    after = sizes(store_of(backend, tmp_path / "cache"))["rows"][0]
-    assert before < after < 2 * before
 
 
 def test_writers_write_the_same_bytes(tmp_path: Path) -> None:
@@ -126,14 +112,14 @@ def test_two_writers_at_the_same_time(backend: Backend, tmp_path: Path) -> None:
     assert content(backend) == content(alone)
 
 
-def test_the_first_of_two_writers_wins(backend: Backend, tmp_path: Path) -> None:
-    file = tmp_path / "file"
-    file.write_bytes(b"12")
-    assert backend.put_if_absent("rows/a", file)
-    assert not backend.put_if_absent("rows/a", file)
-    assert list(backend.keys("rows/")) == ["rows/a"]
-    backend.remove("rows/a")
-    backend.remove("rows/a")
+def test_the_first_of_two_writers_wins(backend: Backend) -> None:
+    assert backend.put_if_absent("objects/a", b"12")
+    assert not backend.put_if_absent("objects/a", b"12")
+    assert list(backend.keys("objects/")) == ["objects/a"]
+    assert (backend.get("objects/a", 1), backend.get("objects/a", 9)) == (b"1", b"12")
+    backend.remove("objects/a")
+    backend.remove("objects/a")
+    assert backend.get("objects/a", 9) is None
     assert list(backend.keys("")) == []
 
 
@@ -148,7 +134,7 @@ CHANGES: dict[str, Change] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("folder", ["inputs", "objects", "rows"])
+@pytest.mark.parametrize("folder", ["inputs", "objects"])
 def test_damage_is_a_miss_and_a_note_and_mended(folder: str, change: str, tmp_path: Path) -> None:
     backend = DirectoryStore(tmp_path / "store")
     [key] = filled(backend, tmp_path / "writer", TEXT)
@@ -182,7 +168,7 @@ def test_an_artifact_in_the_cache_that_is_damaged_is_read_again(tmp_path: Path) 
     url = tmp_path / "store"
     Grammar.from_store(url, TEXT, WORDS)
     store = open_store(url)
-    key = recipe_of(TEXT).key(WORDS.fingerprint)
+    key = recipe_of(TEXT).key()
     cached = store.get(key)
     assert cached is not None
     cached.write_bytes(cached.read_bytes()[:100])
@@ -298,14 +284,14 @@ def test_gc_removes_what_nothing_refers_to(tmp_path: Path) -> None:
     backend = DirectoryStore(tmp_path / "store")
     first, second = filled(backend, tmp_path / "writer", TEXT, OTHER)
     store = store_of(backend, tmp_path / "cache")
-    (tmp_path / "store/rows/.tmp-1").write_bytes(b"half")
+    (tmp_path / "store/objects/.tmp-1").write_bytes(b"half")
     assert collect(store) == 0
     backend.remove(f"inputs/{first}")
     assert collect(store) == 0, "what is young stays"
     old = time.time() - 2 * 24 * 3600
     for path in (tmp_path / "store").rglob("*"):
         os.utime(path, (old, old))
-    assert collect(store) > 2
+    assert collect(store) == 2
     alone = DirectoryStore(tmp_path / "alone")
     filled(alone, tmp_path / "other", OTHER)
     assert content(backend) == content(alone)
@@ -324,8 +310,7 @@ def keys_that_differ() -> Iterator[Recipe]:
 
 
 def test_a_key_depends_on_everything(tmp_path: Path) -> None:
-    keys = [recipe.key(WORDS.fingerprint) for recipe in keys_that_differ()]
-    keys.append(Recipe("start ::= 'a';").key(""))
+    keys = [recipe.key() for recipe in keys_that_differ()]
     assert len(set(keys)) == len(keys)
     folder = tmp_path / "lark"
     folder.mkdir()
@@ -335,6 +320,42 @@ def test_a_key_depends_on_everything(tmp_path: Path) -> None:
         (folder / "part.lark").write_text(f'WORD: "{part}"\n')
         found.add(recipe_of(folder / "main.lark").key(""))
     assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "is_used"),
+    [
+        (TEXT, "KBNF", False),
+        ("start ::= #token'<s>' 'a';", "KBNF", False),
+        ('{"type": "object"}', "JSON Schema", False),
+        ("<start>::='a'", "BNF", False),
+        ("<start>::=<any!>", "BNF", True),
+        ("<start>::=<except!('a')>", "BNF", True),
+        ('root ::= <x> "a"', "GBNF", False),
+        ('root ::= !<x> "a"', "GBNF", True),
+        ('{"type": "structural_tag", "format": {"type": "any_text"}}', "Structural tag", False),
+        (
+            '{"type": "structural_tag", "format": {"type": "token", "token": "a"}}',
+            "Structural tag",
+            True,
+        ),
+    ],
+)
+def test_a_key_depends_on_a_vocabulary_where_a_text_stands_for_tokens(
+    text: str, language: str, is_used: bool
+) -> None:
+    recipe = Recipe(text, language)
+    assert (recipe.key(WORDS.fingerprint) != recipe.key()) == is_used
+
+
+def test_from_store_reads_tokens_of_the_vocabulary(tmp_path: Path) -> None:
+    text, few = "<start>::=<any!>'!'", Vocabulary({0: b"ab", 1: b"!"})
+    for vocabulary, allowed in ((few, [0, 1]), (Vocabulary({0: b"!"}), [0]), (few, [0, 1])):
+        grammar = Grammar.from_store(tmp_path / "store", text, vocabulary, language="BNF")
+        engine = Engine(grammar, vocabulary)
+        engine.compute_allowed_token_ids()
+        assert engine.get_allowed_token_ids_from_last_computation() == allowed
+    assert open_store(tmp_path / "store").metrics["hits"] == 1
 
 
 def test_a_schema_has_one_key_and_one_artifact_however_it_is_laid_out(tmp_path: Path) -> None:
@@ -372,7 +393,7 @@ def test_a_vocabulary_has_the_same_artifacts_by_any_name(tmp_path: Path) -> None
         vocabulary = Vocabulary(tokens, eos_token_id=256, name=name)
         store = store_of(DirectoryStore(tmp_path / name), tmp_path / f"cache-{name}")
         store.put_vocabulary(vocabulary)
-        make(store, "0" * 32, recipe_of(TEXT), vocabulary)
+        make(store, "0" * 32, recipe_of("<start>::=<any!>", language="BNF"), vocabulary)
         again = store.vocabulary(vocabulary.fingerprint)
         assert again.fingerprint == vocabulary.fingerprint
     assert content(DirectoryStore(tmp_path / "a")) == content(DirectoryStore(tmp_path / "b"))
@@ -392,7 +413,7 @@ def test_a_key_that_names_another_artifact_is_a_miss_and_mended(
     whole = content(backend)
     other, own = whole[f"inputs/{second}"], whole[f"inputs/{first}"]
     backend.remove(f"inputs/{first}")
-    backend.put_many({f"inputs/{first}": other if change == "copied" else other[:32] + own[32:]})
+    backend.put_if_absent(f"inputs/{first}", other if change == "copied" else other[:34] + own[34:])
     reader = store_of(backend, tmp_path / "reader")
     [error] = damage(reader)
     assert str(error) == f"inputs/{first} names the artifact of another source"
@@ -408,7 +429,7 @@ def test_an_artifact_of_another_source_in_the_cache_is_read_again(tmp_path: Path
     for text in (TEXT, OTHER):
         Grammar.from_store(url, text, WORDS)
     store = open_store(url)
-    paths = [store.get(recipe_of(text).key(WORDS.fingerprint)) for text in (TEXT, OTHER)]
+    paths = [store.get(recipe_of(text).key()) for text in (TEXT, OTHER)]
     assert paths[0] is not None
     assert paths[1] is not None
     shutil.copy(paths[1], paths[0])
@@ -417,17 +438,39 @@ def test_an_artifact_of_another_source_in_the_cache_is_read_again(tmp_path: Path
     assert grammar.source.text == TEXT
 
 
-def test_an_entry_of_before_is_damaged_and_mended(tmp_path: Path) -> None:
+def test_an_entry_of_another_form_is_damaged_and_mended(tmp_path: Path) -> None:
     backend = DirectoryStore(tmp_path / "store")
     [key] = filled(backend, tmp_path / "writer", TEXT)
     entry = tmp_path / "store/inputs" / key
     written = entry.read_bytes()
-    for wrong in (written[:32], written + b"0" * 80, written[:33] + b"9" * 12, b""):
+    for wrong in (written[2:], written[:20], written + b"0" * 80, written[:35] + b"9" * 12, b""):
         entry.write_bytes(wrong)
-        with pytest.warns(StoreWarning, match=f"inputs/{key} is damaged"):
+        with pytest.warns(StoreWarning, match=f"inputs/{key} is (damaged|of another format)"):
             assert store_of(backend, tmp_path / "reader").get(key) is None
         make(store_of(backend, tmp_path / "writer"), key, recipe_of(TEXT), WORDS)
         assert entry.read_bytes() == written
+
+
+def test_earlier_formats_are_counted_and_removed_and_later_ones_are_kept(
+    backend: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [key] = filled(backend, tmp_path / "writer", TEXT)
+    now = content(backend)
+    digest, kept = "d" * 32, "e" * 32
+    earlier = {f"inputs/{'5' * 32}": f"{digest} 12".encode(), f"inputs/{'4' * 32}": digest.encode()}
+    earlier |= {f"objects/{digest}": b"old", f"rows/{digest}": b"row"}
+    later = {f"inputs/{'7' * 32}": f"7 {kept} 3".encode(), f"objects/{kept}": b"new"}
+    for name, data in (earlier | later).items():
+        assert backend.put_if_absent(name, data)
+    store = store_of(backend, tmp_path / "cache")
+    assert list(store.known_keys()) == [key]
+    assert count_others(store) == 3
+    assert list(damage(store, remove=True)) == []
+    assert collect(store) == 0, "what is young stays"
+    monkeypatch.setattr(backend, "age", lambda _: 2 * 24 * 3600.0)
+    assert collect(store) == len(earlier)
+    assert content(backend) == now | later
+    assert count_others(store) == 1
 
 
 def unpacked_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -437,44 +480,40 @@ def unpacked_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     class Counting:
         def __init__(self) -> None:
             self._inner = zlib.decompressobj()
-            self.eof, self.unconsumed_tail = False, b""
             found.append(0)
 
         def decompress(self, data: bytes, most: int) -> bytes:
             piece = self._inner.decompress(data, most)
-            self.eof, self.unconsumed_tail = self._inner.eof, self._inner.unconsumed_tail
             found[-1] += len(piece)
             return piece
 
     class Module:
         error, decompressobj = zlib.error, Counting
 
-    monkeypatch.setattr("kbnf_core.store.shared_rows.zlib", Module)
+    monkeypatch.setattr("kbnf_core.store.zlib", Module)
     return found
 
 
-@pytest.mark.parametrize("folder", ["objects", "rows"])
 def test_no_more_is_unpacked_than_was_announced(
-    folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     backend = DirectoryStore(tmp_path / "store")
     [key] = filled(backend, tmp_path / "writer", TEXT)
     reader = store_of(backend, tmp_path / "reader")
     entry = reader.entry(key)
     assert entry is not None
-    (tmp_path / "store" / folder).joinpath(
-        max(path.name for path in (tmp_path / "store" / folder).iterdir())
-    ).write_bytes(zlib.compress(bytes(2**26)))
+    [path] = (tmp_path / "store/objects").iterdir()
+    path.write_bytes(zlib.compress(bytes(2**26)))
     found = unpacked_bytes(monkeypatch)
-    with pytest.warns(StoreWarning, match=f"{folder}/.* is damaged"):
+    with pytest.warns(StoreWarning, match="objects/.* is damaged"):
         assert reader.get(key) is None
-    assert max(found) <= entry.size + 2**17
+    assert found == [entry.size + 1]
 
 
 def test_what_a_store_says_does_not_reach_a_terminal_as_it_is(tmp_path: Path) -> None:
     failure = Failure("refused", "\x1b[31mpwned\x1b]0;x\x07")
     store_of(DirectoryStore(tmp_path / "store"), tmp_path / "cache").put_failure(
-        recipe_of(TEXT).key(WORDS.fingerprint), failure
+        recipe_of(TEXT).key(), failure
     )
     with pytest.raises(StoredFailureError, match="pwned") as caught:
         Grammar.from_store(tmp_path / "store", TEXT, WORDS)
@@ -482,7 +521,9 @@ def test_what_a_store_says_does_not_reach_a_terminal_as_it_is(tmp_path: Path) ->
     assert str(caught.value).isprintable()
 
 
-@pytest.mark.parametrize("text", ['{"kind": "x", "message": "y"}', "[]", " " * 2**21 + "{}"])
+@pytest.mark.parametrize(
+    "text", ['{"kind": "x", "message": "y"}', "[]", " " * 2**21 + "{}", "[" * 2**19]
+)
 def test_a_failure_of_another_kind_is_damaged(text: str, tmp_path: Path) -> None:
     (tmp_path / "store/failures").mkdir(parents=True)
     (tmp_path / "store/failures" / ("0" * 32)).write_text(text)

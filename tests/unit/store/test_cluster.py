@@ -1,7 +1,7 @@
 """A farm of workers that are killed, over an S3 that cuts uploads, ends as a serial run.
 
-Needs the extras ``store``, ``dask`` (and ``ray``), moto, mistral-common and the schemas of
-maskbench; `pytest -m slow` runs it.
+Needs the extras ``store``, ``dask`` (and ``ray``), moto and the schemas of maskbench;
+`pytest -m slow` runs it.
 """
 
 import json
@@ -28,9 +28,7 @@ from kbnf_testing.farm import Counting, content, killer
 
 pytestmark = [pytest.mark.slow, pytest.mark.data]
 
-SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "120"))
-TOKENS = 16_384
-"""Of tekken's: with all 131,072 some schemas take longer than a worker lives."""
+SCHEMAS = int(os.environ.get("KBNF_FARM_SCHEMAS", "600"))
 WORKERS = 3
 PYTHONPATH = os.pathsep.join(filter(None, sys.path))
 PRELOADED = ["distributed", "s3fs", "aiobotocore.session", "kbnf_testing.farm_preload"]
@@ -50,25 +48,12 @@ def schemas() -> Iterator[tuple[str, str]]:
         yield f"{file.stem}:{number}", text
 
 
-def vocabularies() -> Iterator[Vocabulary]:
-    mistral = pytest.importorskip("mistral_common.tokens.tokenizers.tekken")
-    from kbnf_core.vocab.load import load_vocabulary
-
-    tekken = max((Path(mistral.__file__).parents[2] / "data").glob("*tekken*.json"))
-    whole = load_vocabulary(tekken)
-    tokens = {number: whole.token(number) for number in range(TOKENS)}
-    yield Vocabulary.bytes()
-    yield Vocabulary({number: token for number, token in tokens.items() if token}, eos_token_id=2)
-
-
 def tasks_for(url: str) -> list[Task]:
-    store = open_store(url)
-    fingerprints = []
-    for vocabulary in vocabularies():
-        store.put_vocabulary(vocabulary)
-        fingerprints.append(vocabulary.fingerprint)
-    recipes = [(name, recipe_of(text, language="JSON Schema")) for name, text in schemas()]
-    return [Task(url, name, recipe, each) for name, recipe in recipes for each in fingerprints]
+    vocabulary = Vocabulary.bytes()
+    open_store(url).put_vocabulary(vocabulary)
+    tokens = recipe_of("<start>::=<any!><start>|'!'", language="BNF")
+    tasks = [Task(url, name, recipe_of(text, language="JSON Schema")) for name, text in schemas()]
+    return [*tasks, Task(url, "tokens", tokens, vocabulary.fingerprint)]
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """Stores at URLs: what is away is an error soon, and messages hide secrets, not letters."""
 
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,18 +46,16 @@ class Away:
             return []
 
 
-def store(error: Exception | None, tmp_path: Path, url: str = "memory://x") -> FsspecStore:
-    made = FsspecStore(url, tmp_path)
+def store(error: Exception | None, url: str = "memory://x") -> FsspecStore:
+    made = FsspecStore(url)
     made._fs = Away(error)
     made._is_object_store = False
     return made
 
 
-def test_a_server_that_refuses_is_no_empty_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_refuses_is_no_empty_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fsspec_store, "_FIRST_PAUSE", 0.0)
-    away = store(ConnectionRefusedError("refused"), tmp_path)
+    away = store(ConnectionRefusedError("refused"))
     with pytest.raises(StoreError, match="refused"):
         away.reach()
     with pytest.raises(StoreError, match="refused"):
@@ -66,33 +63,31 @@ def test_a_server_that_refuses_is_no_empty_store(
     assert away._fs.asked == 2 * fsspec_store.TRIES
 
 
-def test_a_server_that_does_not_answer_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_that_does_not_answer_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fsspec_store, "PATIENCE", 0.05)
     with pytest.raises(StoreError, match="nothing answers within 0 seconds"):
-        store(None, tmp_path).reach()
+        store(None).reach()
 
 
-def test_tries_end_when_patience_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tries_end_when_patience_does(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fsspec_store, "PATIENCE", -1.0)
     monkeypatch.setattr(fsspec_store, "_FIRST_PAUSE", 0.0)
-    away = store(ConnectionError("cut"), tmp_path)
+    away = store(ConnectionError("cut"))
     with pytest.raises(StoreError, match="cut"):
         list(away.keys("inputs/"))
     assert away._fs.asked == 1
 
 
-def test_only_what_may_be_new_need_not_be_there(tmp_path: Path) -> None:
-    missing = store(FileNotFoundError("x"), tmp_path)
+def test_only_what_may_be_new_need_not_be_there() -> None:
+    missing = store(FileNotFoundError("x"))
     with pytest.raises(StoreError, match="no such folder"):
         missing.reach()
     missing.reach(may_be_new=True)
 
 
-def test_a_key_that_is_missing_in_a_store_called_bucket_is_missing(tmp_path: Path) -> None:
-    assert list(store(FileNotFoundError("bucket/x"), tmp_path).keys("inputs/")) == []
-    gone = store(FileNotFoundError("The specified bucket does not exist"), tmp_path)
+def test_a_key_that_is_missing_in_a_store_called_bucket_is_missing() -> None:
+    assert list(store(FileNotFoundError("bucket/x")).keys("inputs/")) == []
+    gone = store(FileNotFoundError("The specified bucket does not exist"))
     with pytest.raises(StoreError, match="bucket"):
         list(gone.keys("inputs/"))
 
@@ -113,8 +108,6 @@ def test_a_key_that_is_missing_in_a_store_called_bucket_is_missing(tmp_path: Pat
         ("memory://user@x", "user is not known", "user is not known"),
     ],
 )
-def test_messages_hide_secrets_and_nothing_else(
-    url: str, message: str, shown: str, tmp_path: Path
-) -> None:
-    made = FsspecStore(url, tmp_path)
+def test_messages_hide_secrets_and_nothing_else(url: str, message: str, shown: str) -> None:
+    made = FsspecStore(url)
     assert made._error(OSError(message)).reason == shown

@@ -17,6 +17,10 @@ class _Bnf(Language):
 
         return parse_bnf(source, request.limits, request.vocabulary)
 
+    def uses_vocabulary(self, text: str) -> bool:
+        """Whether the text has rules that stand for tokens."""
+        return "any!" in text or "except!" in text
+
     def arrange(self, document: Document) -> Document:
         from kbnf_core.languages.bnf.parse import with_loops
 

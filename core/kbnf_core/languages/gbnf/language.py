@@ -17,6 +17,10 @@ class _Gbnf(Language):
 
         return parse_gbnf(source, request.limits, request.vocabulary)
 
+    def uses_vocabulary(self, text: str) -> bool:
+        """Whether the text may exclude a token, whose id only a vocabulary has."""
+        return "!<" in text
+
     def write(self, reading: Reading, limits: Limits) -> Conversion:
         from kbnf_core.languages.gbnf.writer import write_gbnf
 

@@ -577,7 +577,9 @@ def _print(document: Document, rules: Rules, names: Mapping[str, str]) -> str:
     places = (
         {names[name]: place for name, place in _places(document).items()} if remarks is None else {}
     )
-    in_front = {names[name]: remark for name, remark in (remarks or {}).items()}
+    # Rules without texts are left out, and their remarks.
+    told = (remarks or {}).items()
+    in_front = {names[name]: remark for name, remark in told if name in names}
     written: list[Written] = []
     span = NOWHERE
     for name in _in_order(rules, [*names.values()]):

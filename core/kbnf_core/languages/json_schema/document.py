@@ -1,19 +1,17 @@
 """The schema document: its JSON, the pointer of every schema, and reference resolution.
 
-References are resolved by ``referencing``. Nothing is ever fetched: what is not in the document
-must be one of the meta-schemas, which come with the library.
-
-Schemas with the same contents are one, which is read and written once: schemas that a program wrote
-repeat whole definitions wherever they are used. What a schema means depends on its contents, on
-what its references are relative to and on the scope of the dynamic ones alone; annotations, which
-may differ from position to position, say nothing.
+References are resolved against the identifiers of the schemas around them (``Base``; RFC 3986, 5).
+Nothing is ever fetched: what is not in the document must be one of the meta-schemas, which come
+with ``jsonschema``. To import that, or ``referencing``, takes as long as twenty schemas, so only a
+schema that refers to a meta-schema, or is not provably sound, needs them.
 """
 
 import json
-from collections.abc import Hashable, Iterator, Set
-from functools import cache, cached_property
+from collections.abc import Iterator, Set
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote, urljoin, urlsplit
 
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
@@ -25,11 +23,9 @@ from kbnf_core.languages.json_schema.expressions import (
     Ref,
     Scope,
     constant,
-    has_marks,
     key_of,
 )
 from kbnf_core.languages.json_schema.keywords import (
-    ANNOTATIONS,
     APPLICATORS,
     BELOW,
     EVALUATORS,
@@ -40,7 +36,9 @@ from kbnf_core.languages.json_schema.keywords import (
     TYPE_ALONE,
     TYPES,
     UNEVALUATED,
-    is_sound,
+    Review,
+    review,
+    subschemas,
     wanted,
 )
 from kbnf_core.languages.json_schema.options import SchemaLimits, Standard
@@ -53,15 +51,22 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     without_effect,
 )
-from kbnf_core.text.json_text import Json, NoJsonError, as_number, parse_json
+from kbnf_core.text.json_text import (
+    Json,
+    NoJsonError,
+    as_number,
+    escape,
+    parse_json,
+    steps_of,
+)
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from jsonschema.exceptions import ValidationError
-    from referencing import Registry, Specification
-    from referencing._core import Resolver
+    from referencing import Registry
 
 
 def read_json(text: str) -> Json:
@@ -75,25 +80,31 @@ def read_json(text: str) -> Json:
         raise ProblemError(found.problem._replace(span=error.span)) from None
 
 
-def escape(name: str) -> str:
-    """Return a name as a step of a JSON Pointer."""
-    return name.replace("~", "~0").replace("/", "~1") if "~" in name or "/" in name else name
+_HOST = "://json-schema.org/"
+"""What the addresses of all meta-schemas have."""
 
+_OLDEST = frozenset({"draft-03", "draft-04"})
+"""Drafts in which an identifier is called ``id``."""
 
 _REFERENCES_STAND_ALONE = frozenset({"draft-03", "draft-04", "draft-06", "draft-07"})
 
-_INTEGERS_HAVE_NO_FRACTION = frozenset({"draft-03", "draft-04"})
+
+class Base(NamedTuple):
+    """A schema with an identifier, and its address."""
+
+    uri: str
+    schema: Json
 
 
 class Place(NamedTuple):
     """A schema object, where it is, and what its references are relative to.
 
-    Without a ``resolver`` that is the document as a whole.
+    Without a ``base`` that is the document as a whole.
     """
 
     contents: dict[str, Json]
     pointer: str
-    resolver: "Resolver[Json] | None"
+    base: "Base | None"
     scope: Scope = ()
     closing: Closing = Closing.NONE
 
@@ -132,15 +143,12 @@ class Place(NamedTuple):
         return name if isinstance(name, str) and TYPE_ALONE.issuperset(self.contents) else None
 
 
-MOST_SPELLED = 4_000_000
-"""Characters of contents that are compared; those of nested schemas count once a level."""
+VALUES = 2
+"""Values in one another that a schema in a schema is: it has a name in ``properties``."""
 
 
 class Document:
-    """A document and the schemas in it, by the pointers that expressions name.
-
-    One that ``shares`` names a schema by the first place of its contents.
-    """
+    """A document and the schemas in it, by the pointers that expressions name."""
 
     def __init__(
         self,
@@ -149,68 +157,78 @@ class Document:
         standard: Standard = Standard.JSON_SCHEMA,
         *,
         closed: bool = False,
-        shares: bool = False,
     ) -> None:
-        refuse_deep(value, limits.depth)
-        self._shares = shares
         self._closing = Closing.WHOLE if closed else Closing.NONE
         self._value = value
-        self._depth = limits.depth
         self._refs: dict[tuple[str, Scope, Closing], Ref] = {}
         self._places: dict[Ref, Place] = {}
-        self._first: dict[Ref, Ref] = {}
-        self._by_contents: dict[Hashable, Ref] = {}
-        self._spelled = 0
         self._marks = Marks()
-        self._marked: dict[str, tuple[Json, Resolver[Json] | None]] = {}
-        if has_marks(value):
+        self._marked: dict[str, Json] = {}
+        if _has_marks(value, VALUES * limits.depth):
             self._marks.read(value)
         self.dialect = dialect_of(value)
         self.by_draft = standard is Standard.JSON_SCHEMA
+        self._is_old = self.by_draft and is_old(self.dialect)
         self._beside: dict[str, None] = {}
+        # Of schemas with identifiers: by address; by address and anchor; what is relative to which.
+        self._addresses: dict[str, Base] = {}
+        self._anchors: dict[tuple[str, str], Json] = {}
+        self._bases: dict[int, Base] = {}
 
     def root(self) -> Expression:
         """Return the whole document as an expression."""
-        scope = self._entered((), self._value, None)
+        scope = self._entered((), self._value)
         return self._expression(self._value, "", None, scope, self._closing)
 
     @cached_property
     def _pointers(self) -> dict[int, str]:
         """The pointer of every object, by identity; those of meta-schemas are added."""
-        return _pointers(self._value, self._depth)
+        return _pointers(self._value)
 
     @cached_property
-    def _specification(self) -> "Specification[Json]":
-        """The rules of the draft for what resources and identifiers are."""
-        from referencing.jsonschema import DRAFT202012, specification_with
+    def _base(self) -> Base:
+        """The document as a whole; what it contains is known by its address from then on."""
+        whole = Base("", self._value)
+        self._read_identifiers(self._value, whole, self.dialect)
+        base = self._bases.get(id(self._value), whole)
+        self._addresses.setdefault(base.uri, base)
+        return base
 
-        named = self._value.get("$schema") if isinstance(self._value, dict) else None
-        if not isinstance(named, str):
-            return DRAFT202012
-        return specification_with(named, default=DRAFT202012)
+    def _read_identifiers(self, schema: Json, around: Base, dialect: str) -> None:
+        """Note the addresses and anchors in a schema, and what its references are relative to."""
+        key = "id" if dialect in _OLDEST else "$id"
+        pending = [(schema, around)]
+        for value, outer in pending:
+            if not isinstance(value, dict):
+                continue
+            base, named = outer, value.get(key)
+            # In old drafts nothing beside a reference counts.
+            if isinstance(named, str) and not (is_old(dialect) and "$ref" in value):
+                if named.startswith("#"):
+                    self._anchors.setdefault((outer.uri, named[1:]), value)
+                else:
+                    base = Base(self._joined(outer, named, value, key), value)
+                    self._addresses.setdefault(base.uri, base)
+            for anchor in (value.get("$anchor"), value.get("$dynamicAnchor")):
+                if isinstance(anchor, str):
+                    self._anchors.setdefault((base.uri, anchor), value)
+            self._bases[id(value)] = base
+            pending += [(inner, base) for _, inner in subschemas(value)]
 
-    @cached_property
-    def _resolver(self) -> "Resolver[Json]":
-        """What references of the document as a whole are relative to."""
-        # The meta-schemas; the module has no types.
-        registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
-        resource = self._specification.create_resource(self._value)
-        resolver = registry.resolver_with_root(resource)
-        return self._inside(resolver, self._value, "") if _has_id(self._value) else resolver
-
-    def _inside(
-        self, around: "Resolver[Json]", value: dict[str, Json], pointer: str
-    ) -> "Resolver[Json]":
-        """Return what references in a schema with an identifier are relative to."""
+    def _joined(self, around: Base, reference: str, schema: dict[str, Json], keyword: str) -> str:
+        """Return the address that a reference in a schema means. Raises ProblemError."""
         try:
-            return around.in_subresource(self._specification.create_resource(value))
+            return urlsplit(urljoin(around.uri, reference.partition("#")[0])).geturl()
         except ValueError:
-            key = "$id" if "$id" in value else "id"
-            raise invalid(f"`{key}` is a URI reference", f"{pointer}/{key}") from None
+            pointer = f"{self._pointers.get(id(schema), '')}/{keyword}"
+            raise invalid(f"`{keyword}` is a URI reference", pointer) from None
 
-    def is_whole(self, schema: Json) -> bool:
-        """Return whether a schema is the document as a whole."""
-        return schema is self._value
+    def _base_of(self, schema: dict[str, Json], around: Base | None) -> Base:
+        """Return what references in a schema are relative to, which is inside of ``around``."""
+        outer = around or self._base
+        if id(schema) not in self._bases:
+            self._read_identifiers(schema, outer, self.dialect)
+        return self._bases[id(schema)]
 
     def place(self, at: Ref) -> Place:
         """Return the schema that an expression names."""
@@ -224,35 +242,14 @@ class Document:
 
     def inside(self, place: Place, *steps: str) -> Expression:
         """Return what the schema below ``place`` allows: by keyword, and by index or name."""
-        found = self.at_place(place, *steps)
-        if not self._shares or not isinstance(found, Ref):
-            return found
-        first = self._first.get(found)
-        if first is None:
-            first = self._by_contents.setdefault(self._contents(found), found)
-            self._first[found] = first
-        return first
-
-    def _contents(self, at: Ref) -> Hashable:
-        """Return what a schema depends on; itself where comparing does not pay."""
-        place = self.place(at)
-        if place.resolver is not None or place.type_alone or self._spelled > MOST_SPELLED:
-            return at
-        contents = place.contents
-        if not ANNOTATIONS.isdisjoint(contents):
-            contents = {name: held for name, held in contents.items() if name not in ANNOTATIONS}
-        spelled = repr(contents)
-        self._spelled += len(spelled)
-        return spelled, place.scope, place.closing.value
-
-    def at_place(self, place: Place, *steps: str) -> Expression:
-        """Return the schema below ``place`` itself, not one with the same contents."""
-        value = place.contents
+        value, pointer = place.contents, place.pointer
         for step in steps:
             value = value[int(step)] if isinstance(value, list) else value[step]
-        pointer = "/".join((place.pointer, *map(escape, steps)))
-        closing = place.closing_of(steps[0])
-        return self._expression(value, pointer, place.resolver, place.scope, closing)
+            pointer = f"{pointer}/{escape(step)}"
+        closing = place.closing
+        if closing is not Closing.NONE:
+            closing = place.closing_of(steps[0])
+        return self._expression(value, pointer, place.base, place.scope, closing)
 
     def as_written(self, expression: Expression) -> Expression:
         """Return what a schema allows where no objects are closed but by itself."""
@@ -260,13 +257,13 @@ class Document:
             return expression
         place = self.place(expression)
         # Of old drafts the keywords that count, which are those of the place.
-        return self._named(place.contents, place.pointer, place.resolver, place.scope, Closing.NONE)
+        return self._named(place.contents, place.pointer, place.base, place.scope, Closing.NONE)
 
     def _expression(
         self,
         value: Json,
         pointer: str,
-        resolver: "Resolver[Json] | None",
+        base: Base | None,
         scope: Scope,
         closing: Closing,
     ) -> Expression:
@@ -277,16 +274,15 @@ class Document:
         if not value:
             return ANYTHING
         if value is not self._value and _has_id(value):
-            around = resolver or self._resolver
-            resolver = self._inside(around, value, pointer)
-            scope = self._entered(scope, value, resolver)
-        return self._named(value, pointer, resolver, scope, closing)
+            base = self._base_of(value, base)
+            scope = self._entered(scope, value)
+        return self._named(value, pointer, base, scope, closing)
 
     def _named(
         self,
         value: dict[str, Json],
         pointer: str,
-        resolver: "Resolver[Json] | None",
+        base: Base | None,
         scope: Scope,
         closing: Closing,
     ) -> Ref:
@@ -296,17 +292,17 @@ class Document:
         if at is None:
             at = self._refs[pointer, scope, closing] = Ref(pointer, scope, closing)
             contents = self._counting(value, pointer)
-            self._places[at] = Place(contents, pointer, resolver, scope, closing)
+            self._places[at] = Place(contents, pointer, base, scope, closing)
         return at
 
-    def _entered(self, scope: Scope, schema: Json, resolver: "Resolver[Json] | None") -> Scope:
+    def _entered(self, scope: Scope, schema: Json) -> Scope:
         """Return the scope in the resource of a schema; marks that were met before count."""
         marks = self._marks.of(schema)
         met = dict(scope)
         for name, marked in marks.items():
             if name not in met:
                 met[name] = self._pointers[id(marked)]
-                self._marked.setdefault(met[name], (marked, resolver))
+                self._marked.setdefault(met[name], marked)
         return tuple(sorted(met.items())) if marks else scope
 
     def _counting(self, value: dict[str, Json], pointer: str) -> dict[str, Json]:
@@ -340,8 +336,7 @@ class Document:
         if not reference.startswith("#/") or "%" in reference:
             return None
         value, pointer = self._value, ""
-        for step in reference[2:].split("/"):
-            name = step.replace("~1", "/").replace("~0", "~")
+        for name in steps_of(reference):
             if not isinstance(value, dict) or name not in value:
                 return None
             value, pointer = value[name], f"{pointer}/{escape(name)}"
@@ -356,7 +351,7 @@ class Document:
         They are the same number. To drafts 3 and 4 only ``1`` is an integer, though, so there both
         are allowed in schemas that ask for no integers.
         """
-        if self.dialect in _INTEGERS_HAVE_NO_FRACTION:
+        if self.dialect in _OLDEST:
             return self.by_draft and not self._names_integers
         return self.by_draft
 
@@ -386,36 +381,32 @@ class Document:
         """Return whether items that fit ``contains`` count as evaluated."""
         return self.dialect != "draft2019-09"
 
-    @property
-    def _is_old(self) -> bool:
-        return self.by_draft and is_old(self.dialect)
-
     def follow(self, place: Place, keyword: str) -> Expression:
         """Resolve the reference in ``keyword`` of a schema."""
         reference = self._reference(place, keyword)
-        found = self.at(reference) if place.resolver is None else None
+        found = self.at(reference) if place.base is None else None
         closing = place.closing_of(keyword)
         if found is not None:
             pointer, value = found
-            scope = self._entered(place.scope, value, None)
+            scope = self._entered(place.scope, value)
             return self._expression(value, pointer, None, scope, closing)
         uri, _, anchor = reference.partition("#")
         if anchor and not anchor.startswith("/"):
-            resource, resolver = self._resource(place, keyword, uri)
+            resource = self._resource(place, keyword, uri)
             marked = self._marks.of(resource).get(anchor)
             if marked is not None:
-                return self._there(marked, resolver, place.scope, closing)
-        return self._there(*self._found(place, keyword, reference), place.scope, closing)
+                return self._there(marked, place.scope, closing)
+        return self._there(self._found(place, keyword, reference), place.scope, closing)
 
     def follow_dynamic(self, place: Place, keyword: str) -> Expression:
         """Resolve ``$dynamicRef`` or ``$recursiveRef``: the first schema met with its mark."""
         uri, _, anchor = self._reference(place, keyword).partition("#")
         name = anchor if keyword == "$dynamicRef" else RECURSIVE
-        resource, resolver = self._resource(place, keyword, uri)
-        met = dict(self._entered(place.scope, resource, resolver)).get(name)
+        resource = self._resource(place, keyword, uri)
+        met = dict(self._entered(place.scope, resource)).get(name)
         if met is None or name not in self._marks.of(resource):
             return self.follow(place, keyword)
-        return self._there(*self._marked[met], place.scope, place.closing_of(keyword))
+        return self._there(self._marked[met], place.scope, place.closing_of(keyword))
 
     def _reference(self, place: Place, keyword: str) -> str:
         reference = place.contents[keyword]
@@ -423,20 +414,14 @@ class Document:
             raise invalid(f"`{keyword}` is a string", f"{place.pointer}/{escape(keyword)}")
         return reference
 
-    def _resource(
-        self, place: Place, keyword: str, uri: str
-    ) -> "tuple[Json, Resolver[Json] | None]":
-        if not uri:
-            return place.contents, place.resolver
-        return self._found(place, keyword, uri)
+    def _resource(self, place: Place, keyword: str, uri: str) -> Json:
+        return self._found(place, keyword, uri) if uri else place.contents
 
-    def _found(self, place: Place, keyword: str, reference: str) -> "tuple[Json, Resolver[Json]]":
-        """Return what a reference leads to."""
-        from referencing.exceptions import Unresolvable
-
+    def _found(self, place: Place, keyword: str, reference: str) -> Json:
+        """Return the schema that a reference leads to."""
         try:
-            found = (place.resolver or self._resolver).lookup(reference)
-        except (Unresolvable, ValueError, KeyError, TypeError):
+            found = self._look_up(place.base or self._base, reference)
+        except (KeyError, IndexError, TypeError, ValueError):
             raise ProblemError(
                 Problem(
                     UNRESOLVED,
@@ -446,29 +431,46 @@ class Document:
                     " the schema's own folder, where the schema is in a file",
                 )
             ) from None
-        contents = found.contents
-        if not isinstance(contents, dict | bool):
+        if not isinstance(found, dict | bool):
             where = f"{place.pointer}/{escape(keyword)}"
             raise invalid("a schema is an object, `true` or `false`", where)
-        if isinstance(contents, dict) and id(contents) not in self._pointers:
+        return found
+
+    def _look_up(self, base: Base, reference: str) -> Json:
+        """Return what is at a reference; raises as the access to a missing member does."""
+        uri, _, fragment = reference.partition("#")
+        there = self._at_address(urljoin(base.uri, uri)) if uri else base
+        if not fragment.startswith("/"):
+            return self._anchors[there.uri, unquote(fragment)] if fragment else there.schema
+        value = there.schema
+        for step in steps_of(unquote(fragment)):
+            value = value[int(step)] if isinstance(value, list) else value[step]
+            if isinstance(value, dict):
+                there = self._base_of(value, there)
+        return value
+
+    def _at_address(self, uri: str) -> Base:
+        """Return the schema with an address. Raises KeyError."""
+        _ = self._base
+        if uri not in self._addresses and _HOST in uri:
             self._read_meta_schemas()
-        return contents, found.resolver
+        return self._addresses[uri]
 
     def _read_meta_schemas(self) -> None:
         """Name the schemas in the meta-schemas, which are the only other documents."""
-        registry: Registry[Json] = import_module("jsonschema_specifications").REGISTRY
+        # The module has no types.
+        registry: Any = import_module("jsonschema_specifications").REGISTRY
         for uri in registry:
             contents = registry.contents(uri)
             self._marks.read(contents)
-            pointers = _pointers(contents, self._depth).items()
+            self._read_identifiers(contents, Base(uri.rstrip("#"), contents), dialect_of(contents))
+            pointers = _pointers(contents).items()
             self._pointers.update((held, f"{uri}{pointer}") for held, pointer in pointers)
 
-    def _there(
-        self, schema: Json, resolver: "Resolver[Json] | None", scope: Scope, closing: Closing
-    ) -> Expression:
+    def _there(self, schema: Json, scope: Scope, closing: Closing) -> Expression:
         pointer = self._pointers.get(id(schema), "")
-        entered = self._entered(scope, schema, resolver)
-        return self._expression(schema, pointer, resolver, entered, closing)
+        base = self._base_of(schema, None) if isinstance(schema, dict) else None
+        return self._expression(schema, pointer, base, self._entered(scope, schema), closing)
 
     def refused(self, contents: dict[str, Json]) -> str | None:
         """Return a keyword of draft 3 that is not read, and would be ignored."""
@@ -481,24 +483,29 @@ class Document:
 _ONLY_IN_DRAFT_3 = ("disallow", "divisibleBy", "extends")
 
 
-def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]:
-    """Return the worst error that the meta-schema finds in a schema, if any.
+def check_schema(schema: Json, text: str, limits: SchemaLimits) -> Review:
+    """Return the facts of a sound schema.
 
-    ``text`` is its JSON text.
+    ``text`` is its JSON text. Raises ProblemError with the worst error that the meta-schema finds.
     """
-    if is_sound(schema):
-        return []
-    refuse_deep(schema, limits.depth)
+    found = review(schema)
+    if not found.is_sound:
+        _ask_the_meta_schema(schema, text, limits)
+    return found
+
+
+def _ask_the_meta_schema(schema: Json, text: str, limits: SchemaLimits) -> None:
+    """Raise ProblemError with the worst error that the meta-schema finds in a schema, if any."""
+    refuse_deep(schema, VALUES * limits.depth)
     from jsonschema.exceptions import best_match
     from jsonschema.validators import Draft202012Validator, validator_for
 
     # The library knows no decimals.
     value = json.loads(text, parse_int=as_number)
     if not isinstance(value, dict | bool):
-        message = "a schema is an object, `true` or `false`; a list of tools has functions"
-        return [Problem(INVALID, message, "")]
+        raise invalid("a schema is an object, `true` or `false`; a list of tools has functions", "")
     if isinstance(value, dict) and not isinstance(value.get("$schema", ""), str):
-        return [Problem(INVALID, "`$schema` is a string", "/$schema")]
+        raise invalid("`$schema` is a string", "/$schema")
     try:
         chosen = validator_for(value, default=Draft202012Validator)
     except ValueError:
@@ -515,11 +522,11 @@ def check_schema(schema: Json, text: str, limits: SchemaLimits) -> list[Problem]
     except RecursionError:
         raise too_large("schemas nested in one another", limits.depth, "depth") from None
     if best is None:
-        return []
+        return
     message = best.message
     if best.validator == "type" and best.validator_value in (["object", "boolean"], "object"):
         message = f"a schema is an object, `true` or `false`, not {_shortened(best.instance)}"
-    return [_misused(schema, [str(step) for step in best.absolute_path], message)]
+    raise ProblemError(_misused(schema, [str(step) for step in best.absolute_path], message))
 
 
 def _misused(schema: Json, steps: list[str], message: str) -> Problem:
@@ -687,37 +694,51 @@ def _has_id(value: dict[str, Json]) -> bool:
 
 def refuse_deep(root: Json, most: int) -> None:
     """Raise ProblemError where values are nested more than ``most`` deep."""
-    level = [root]
+    _has_marks(root, most)
+
+
+def _has_marks(root: Json, most: int) -> bool:
+    """Return whether any schema is marked for dynamic references; refuse what is nested deeply."""
+    has_marks, level = False, [root]
     for _ in range(most + 1):
         below: list[Json] = []
         for value in level:
             if isinstance(value, dict):
+                if "$dynamicAnchor" in value or "$recursiveAnchor" in value:
+                    has_marks = True
                 below += value.values()
             elif isinstance(value, list):
                 below += value
         if not below:
-            return
+            return has_marks
         level = below
-    _pointers(root, most)
+    raise too_large("values nested in one another", most, "depth", _deepest(root, most))
 
 
-def _pointers(root: Json, most: int) -> dict[int, str]:
-    """Return the pointer of every object, by identity; refuse what is nested too deeply."""
-    found: dict[int, str] = {}
-    level = [(root, "")]
-    depth = 0
-    while level:
-        found.update((id(value), pointer) for value, pointer in level if isinstance(value, dict))
-        items = [(at, name, item) for value, at in level for name, item in _children(value)]
-        if items and depth == most:
-            pointer = f"{items[0][0]}/{escape(items[0][1])}"
-            raise too_large("values nested in one another", most, "depth", pointer)
+def _deepest(root: Json, depth: int) -> str:
+    """Return the pointer of a value with so many around it."""
+    level = [("", root)]
+    for _ in range(depth + 1):
         level = [
+            (f"{pointer}/{escape(name)}", item)
+            for pointer, value in level
+            for name, item in _children(value)
+        ]
+    return level[0][0]
+
+
+def _pointers(root: Json) -> dict[int, str]:
+    """Return the pointer of every object, by identity."""
+    found: dict[int, str] = {}
+    pending = [(root, "")]
+    for value, pointer in pending:
+        if isinstance(value, dict):
+            found[id(value)] = pointer
+        pending += [
             (item, f"{pointer}/{escape(name)}")
-            for pointer, name, item in items
+            for name, item in _children(value)
             if isinstance(item, dict | list)
         ]
-        depth += 1
     return found
 
 

@@ -127,19 +127,6 @@ class Marks:
         return self._of.get(id(schema), {})
 
 
-def has_marks(root: Any) -> bool:
-    """Return whether any schema is marked."""
-    pending = [root]
-    for value in pending:
-        if isinstance(value, dict):
-            if "$dynamicAnchor" in value or "$recursiveAnchor" in value:
-                return True
-            pending += value.values()
-        elif isinstance(value, list):
-            pending += value
-    return False
-
-
 def _items(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         return value.values()
@@ -157,8 +144,11 @@ class Closing(enum.Enum):
     WITHIN = "within"
     WHOLE = "whole"
 
+    # There is one of each; that of ``Enum`` is a function in Python.
+    __hash__ = object.__hash__
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(slots=True, eq=False)
 class Ref:
     """The schema at a JSON Pointer of the document (or at a URI with one, of a meta-schema).
 

@@ -1,15 +1,17 @@
 """The keywords of JSON Schema: what they are for, and the values that they may have.
 
-``is_sound`` accepts most valid schemas without running the meta-schema. False means "ask
-jsonschema", which also says what is wrong: the verdict of the meta-schema counts. So every rule
-here applies in all drafts from 4 on, or checks the draft. A schema takes 0.08 ms, by ``jsonschema``
-4.6. ``jsonschema-rs`` takes 0.03, but 35 ms and 11 MB to import, and there is none in the browser;
-the rules are needed besides, for what is reported of a keyword (``wanted``).
+``review`` visits the keywords of a schema once. It accepts most valid schemas without running the
+meta-schema; one that is not sound is given to ``jsonschema``, which also says what is wrong: the
+verdict of the meta-schema counts. So every rule here applies in all drafts from 4 on, or checks the
+draft. A schema takes 0.08 ms, by ``jsonschema`` 4.6. ``jsonschema-rs`` takes 0.03, but 35 ms and
+11 MB to import, and there is none in the browser; the rules are needed besides, for what is
+reported of a keyword (``wanted``).
 """
 
 import re
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from typing import NamedTuple
 
 from kbnf_core.text.json_text import Json
 
@@ -94,6 +96,27 @@ SCHEMAS_BY_NAME = frozenset(
 LISTS_OF_SCHEMAS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 
 
+KEYWORDS = (
+    ANNOTATIONS
+    | APPLICATORS
+    | CONTENTS
+    | LISTS_OF_SCHEMAS
+    | LOCAL
+    | SCHEMA
+    | SCHEMAS_BY_NAME
+    | frozenset(UNEVALUATED)
+    | {"$id", "$schema", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary", "id"}
+)
+"""What the drafts from 4 on know."""
+
+KNOWN = KEYWORDS | {
+    "disallow", "discriminator", "divisibleBy", "enumNames", "example", "extends",
+    "externalDocs", "name", "nullable", "option", "options", "propertyOrdering", "value",
+    "values", "xml",
+}  # fmt: skip
+"""Keywords, and what draft 3, OpenAPI and makers of forms know, some of it near to a keyword."""
+
+
 def subschemas(schema: Json) -> Iterator[tuple[tuple[str, ...], Json]]:
     """Yield the schemas right inside one, with the steps that lead to them.
 
@@ -117,6 +140,8 @@ _LISTED = LISTS_OF_SCHEMAS | {"items"}
 
 
 _DRAFT = re.compile(r"https?://json-schema\.org/draft-0([3467])/schema#?")
+_ANCHOR = re.compile("[A-Za-z][-A-Za-z0-9._]*")
+"""Names that all drafts with anchors have."""
 _MODERN = 2020
 _UNNAMED = 2019
 """A schema that names no draft is of the newest, and may have some forms of older ones."""
@@ -126,21 +151,41 @@ _MAYBE_FLAGS = frozenset({"additionalItems", "additionalProperties"})
 """What may be true or false in draft 4, where no schema is."""
 
 
-def is_sound(schema: Json) -> bool:
-    """Return True if a schema (see ``read_json``) is provably valid; False means unknown."""
+class Review(NamedTuple):
+    """Facts of a schema, from one visit of its keywords.
+
+    ``is_sound``: it is provably valid; False means unknown. ``strange``: the names that no draft
+    knows. ``is_unlisted``: some object with ``properties`` requires a name that is none of them.
+    The last two are those of the whole schema where it is sound.
+    """
+
+    is_sound: bool
+    strange: frozenset[str] = frozenset()
+    is_unlisted: bool = False
+
+
+def review(schema: Json) -> Review:
+    """Return the facts of a schema (see ``read_json``)."""
     draft = _draft(schema)
+    strange: set[str] = set()
+    is_unlisted = False
     pending = [schema]
     for value in pending:
         if isinstance(value, bool) and draft > 4:
             continue
         if not isinstance(value, dict) or draft < 4:
-            return False
+            return Review(is_sound=False)
         for keyword, held in value.items():
             rule = _RULES.get(keyword)
-            if rule is not None and not rule[0](held, draft):
-                return False
+            if rule is None:
+                if keyword not in KNOWN:
+                    strange.add(keyword)
+            elif not rule[0](held, draft):
+                return Review(is_sound=False)
+        if "required" in value and "properties" in value:
+            is_unlisted = is_unlisted or not value["properties"].keys() >= {*value["required"]}
         pending.extend(_inside(value))
-    return True
+    return Review(True, frozenset(strange), is_unlisted)
 
 
 def may_hold(keyword: str, value: Json) -> bool:
@@ -207,6 +252,15 @@ def _identifier(value: Json, _draft: int) -> bool:
     return isinstance(value, str) and "#" not in value[:-1]
 
 
+def _anchor(value: Json, _draft: int) -> bool:
+    return isinstance(value, str) and _ANCHOR.fullmatch(value) is not None
+
+
+def _old_identifier(value: Json, draft: int) -> bool:
+    """Accept any value from draft 6 on, where the name is no keyword."""
+    return draft > 4 or isinstance(value, str)
+
+
 def _number(value: Json, _draft: int) -> bool:
     return isinstance(value, Decimal) and value.is_finite()
 
@@ -248,18 +302,13 @@ def _type(value: Json, draft: int) -> bool:
 _RULES: dict[str, tuple[_Rule, str]] = {
     **dict.fromkeys(SCHEMAS_BY_NAME, (_of(dict), "an object with a schema for each name")),
     **dict.fromkeys(LISTS_OF_SCHEMAS, (_filled, "a list of schemas, and not an empty one")),
-    **dict.fromkeys(
-        (
-            "$anchor", "$dynamicAnchor", "$dynamicRef", "$recursiveAnchor", "$recursiveRef",
-            "$vocabulary",
-        ),
-        (_unjudged, ""),
-    ),
+    **dict.fromkeys(("$anchor", "$dynamicAnchor"), (_anchor, "")),
+    **dict.fromkeys(("$recursiveAnchor", "$vocabulary"), (_unjudged, "")),
     "items": (_items, ""),
     **dict.fromkeys(
         (
-            "$comment", "$ref", "$schema", "contentEncoding", "contentMediaType", "description",
-            "format", "id", "pattern", "title",
+            "$comment", "$dynamicRef", "$recursiveRef", "$ref", "$schema", "contentEncoding",
+            "contentMediaType", "description", "format", "pattern", "title",
         ),
         (_of(str), "a string"),
     ),
@@ -276,6 +325,7 @@ _RULES: dict[str, tuple[_Rule, str]] = {
         (_count, "a whole number, 0 or more"),
     ),
     "$id": (_identifier, "a URI without a fragment"),
+    "id": (_old_identifier, "a string"),
     "dependencies": (_dependencies, ""),
     "dependentRequired": (
         _names_by_name, "an object with a list of different strings for each name",

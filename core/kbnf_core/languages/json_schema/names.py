@@ -30,6 +30,7 @@ from kbnf_core.languages.json_schema.prelude import (
     spell_text,
 )
 from kbnf_core.languages.json_schema.value_sets import compiled_pattern
+from kbnf_core.text.json_text import steps_of
 
 _NO_NAME = re.compile(r"_*[^A-Za-z0-9_]+_*")
 _LONGEST = 48
@@ -66,8 +67,7 @@ class Names:
 
 def last_step(pointer: str) -> str:
     """Return the name that a JSON Pointer ends with, of a definition or property."""
-    step = pointer.rpartition("/")[2]
-    return step.replace("~1", "/").replace("~0", "~")
+    return steps_of(pointer)[-1]
 
 
 def is_definition(pointer: str) -> bool:

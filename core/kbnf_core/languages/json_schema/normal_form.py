@@ -12,7 +12,6 @@ import enum
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cached_property
 from itertools import product, zip_longest
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -31,6 +30,7 @@ from kbnf_core.languages.json_schema.expressions import (
 from kbnf_core.languages.json_schema.problems import NarrowableError, too_many_kinds, unsupported
 from kbnf_core.languages.json_schema.value_sets import STEPS, Kind, OneOf, Restricted, united
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.locks import cached_property
 
 KEYS = Restricted(Kind.STRING)
 """All names."""
@@ -257,7 +257,7 @@ class Arrays:
         pairs = zip_longest(self.prefix, more.prefix)
         prefix = [both((a or self.rest, b or more.rest)) for a, b in pairs]
         highs = [high for high in (self.high, more.high) if high is not None]
-        return _checked(
+        return checked_array(
             Arrays(
                 tuple(prefix),
                 both((self.rest, more.rest)),
@@ -301,7 +301,7 @@ class Arrays:
             yield Arrays(contains=(Contains(other(self.rest), 1, None),))
 
 
-def _checked(found: Arrays) -> Arrays | None:
+def checked_array(found: Arrays) -> Arrays | None:
     """Close off items that cannot be; None where so many are needed."""
     closed = next((i for i, item in enumerate(found.prefix) if item == NOTHING), None)
     if closed is None and found.rest == NOTHING:

@@ -13,7 +13,8 @@ from kbnf_core.text.limits import DEFAULT_LIMITS
 class SchemaLimits:
     """Bounds on a conversion.
 
-    ``depth``: values nested in the schema's text. ``applied``: schemas that apply to one place of
+    ``depth``: schemas nested in the schema's text, each of which may be two values deep in the one
+    around it. ``applied``: schemas that apply to one place of
     a text, one inside the other (``$ref``, ``allOf``, ``anyOf``, ...). ``alternatives``: kinds of
     arrays or of objects that one place tells apart. ``overlaps``: combinations of patterns that
     share names, and other schemas that one of ``oneOf`` shares values with. ``rules``: rules of

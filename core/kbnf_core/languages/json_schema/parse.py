@@ -9,7 +9,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar, cast
 
 from kbnf_core import ir
@@ -25,11 +25,10 @@ from kbnf_core.kbnf.parsed import Loss, Parsed, Request
 from kbnf_core.languages.json_schema.bundle import bundled
 from kbnf_core.languages.json_schema.document import (
     check_schema,
-    escape,
     read_json,
 )
 from kbnf_core.languages.json_schema.expressions import AnyOf, Expression, Ref, constant
-from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS
+from kbnf_core.languages.json_schema.keywords import APPLICATORS, NUMBERS, Review
 from kbnf_core.languages.json_schema.normal_form import Type
 from kbnf_core.languages.json_schema.options import (
     Digits,
@@ -59,7 +58,8 @@ from kbnf_core.lower.facts import analyse
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix
 from kbnf_core.text.errors import GrammarError, LimitError, WorkLimitError
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source, Span
 
 KEYWORD = "x-guidance"
@@ -209,13 +209,15 @@ class SchemaText(NamedTuple):
     """A sound schema, the text that it is in, and the options in force.
 
     Where the schema is not all of its text, ``moved`` has the pointers that those in ``value``
-    begin with, and what these places are called in the text.
+    begin with, and what these places are called in the text. ``review`` has the facts of a schema
+    that is the whole text.
     """
 
     source: Source
     value: Json
     options: Options
     moved: tuple[tuple[str, str], ...] = (("", ""),)
+    review: Review = Review(is_sound=False)
 
     def pointer(self, pointer: str) -> str:
         """Return the pointer in the text of a place in the schema."""
@@ -268,7 +270,8 @@ def parse_json_schema(source: Source, request: Request) -> Parsed:
         whole = bundled(read_json(source.text), source.path, request.imports)
         text = text._replace(value=whole.value, moved=(*text.moved, *whole.moved))
         written = constant(whole.value).text if whole.moved else source.text
-        text = text._replace(options=checked(whole.value, written, options))
+        in_force, facts = checked(whole.value, written, options)
+        text = text._replace(options=in_force, review=facts)
     except ProblemError as error:
         return Parsed(broken(source), tuple(map(text.diagnostic, error.problems)))
     return SchemaReading(text, as_tree=request.as_tree)
@@ -279,16 +282,16 @@ def broken(source: Source) -> tree.Document:
     return tree.Document(source, (), (), frozenset((START,)))
 
 
-def checked(value: Json, text: str, options: Options) -> Options:
-    """Return the options that a schema with this text says. Raises ProblemError."""
-    problems = check_schema(value, text, options.limits)
-    if options.strict is not None and not problems:
+def checked(value: Json, text: str, options: Options) -> tuple[Options, Review]:
+    """Return the options and the facts of a schema with this text. Raises ProblemError."""
+    facts = check_schema(value, text, options.limits)
+    if options.strict is not None:
         from kbnf_core.languages.json_schema.services import check_service
 
         problems = check_service(value, options.strict)
-    if problems:
-        raise ProblemError(*problems)
-    return guided(value, options)
+        if problems:
+            raise ProblemError(*problems)
+    return guided(value, options), facts
 
 
 _MOST_LETTERS = 2_000
@@ -328,16 +331,13 @@ class SchemaReading(Parsed):
 
     def _to_run(self) -> Outcome:
         self._writer = _writer(self._text)
-        self.rules, outcome = _rules_by(self._writer, self._text)
+        self.rules, outcome = _made(self._writer, self._writer.rules_for)
         self._document = tree.Document(self._text.source, (), ())
         return outcome
 
     def release(self) -> None:
         """Forget the writer, with all that was read of the schema: a seventh of a grammar."""
-        if self._writer is not None:
-            # What it holds refers back to it, and would wait for the collector of garbage.
-            vars(self._writer).clear()
-            self._writer = None
+        self._writer = None
 
     def _written(self) -> Writer:
         """Return the writer of the rules that are run; it writes again after ``release``."""
@@ -386,7 +386,7 @@ class SchemaReading(Parsed):
     def _pointers(self) -> Mapping[str, str]:
         """The pointers of the rules that are run."""
         rules = self.rules or {}
-        return self._written().pointers_of(rules, rules)
+        return self._written().rules.pointers_of(rules, rules)
 
     def empty(self) -> Diagnostic:
         """Return why no value satisfies the schema."""
@@ -405,10 +405,16 @@ class SchemaReading(Parsed):
         return [contradiction(schemas) or problem or unsatisfiable("")]
 
     def warn_of_misspelt(self) -> None:
-        """Warn of names in a program's schema that are a letter or two off a known one (W821)."""
-        from kbnf_core.languages.json_schema.lint import misspelt
+        """Warn of names in a program's schema that are a letter or two off a known one (W821).
 
-        for each in misspelt(self._text.value):
+        Each name is warned of once, at its first pointer.
+        """
+        facts = self._text.review
+        if facts.is_sound and not facts.strange and not facts.is_unlisted:
+            return
+        from kbnf_core.languages.json_schema.lint import misspelt_once
+
+        for each in misspelt_once(self._text.value, facts):
             warnings.warn(f"{each.pointer}: {each.message}; {each.help}", stacklevel=3)
 
     def lint(self) -> tuple[Diagnostic, ...]:
@@ -475,23 +481,12 @@ def untold(findings: Iterable[Diagnostic], errors: Iterable[Diagnostic]) -> Iter
 def rules_to_run(text: SchemaText, start: str) -> tuple[Mapping[str, ir.Node], Outcome]:
     """Return the rules of a schema, the first one called ``start``. Raises ProblemError."""
     writer = _writer(text, start)
-    found = _rules_by(writer, text)
-    # What it holds refers back to it, and would wait for the collector of garbage.
-    vars(writer).clear()
-    return found
-
-
-def _rules_by(writer: Writer, text: SchemaText) -> tuple[Mapping[str, ir.Node], Outcome]:
-    rules, outcome = _made(writer, writer.rules_for)
-    if outcome.losses and not text.options.lossy:
-        # Those that ``lenient`` in the schema asks for: each is named, also of equal parts.
-        outcome = outcome._replace(losses=_read_for_people(text).outcome.losses)
-    return rules, outcome
+    return _made(writer, writer.rules_for)
 
 
 def _writer(text: SchemaText, start: str = START) -> Writer:
-    schemas = schemas_of(text.value, text.options, shares=True)
-    return Writer(schemas, start=start, remembers=True)
+    schemas = schemas_of(text.value, text.options)
+    return Writer(schemas, start=start)
 
 
 def embed_json_schema(schema: Json, options: Options | None = None, prefix: str = "") -> Embedded:
@@ -510,15 +505,17 @@ def embed_json_schema(schema: Json, options: Options | None = None, prefix: str 
 
 def raw_strings(
     schema: Json, options: Options, avoided: Dfa, note: Callable[[str], None]
-) -> list[str] | None:
+) -> list[str | Dfa] | None:
     """Return regular expressions of the strings that a schema allows, as they are and not as JSON.
 
-    None for all strings. What is in ``avoided`` is left out, and long strings where their number
+    None for all strings; an automaton for strings whose expression would be too long, such as those
+    of the format ``regex``. What is in ``avoided`` is left out, and long strings where their number
     of characters takes too many states, which are passed to ``note``. Raises ProblemError.
     """
     options = guided(schema, options)
     writer = _writer(SchemaText(Source(""), schema, options))
-    schemas, found = writer.schemas, []
+    schemas = writer.schemas
+    found: list[str | Dfa] = []
     try:
         for part in schemas.some(schemas.document.root()).get(Type.STRING, ()):
             assert isinstance(part, Restricted)  # noqa: S101 - as strings are
@@ -540,15 +537,21 @@ def raw_strings(
     return found
 
 
-def _narrowed(part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]) -> str:
+def _narrowed(
+    part: Restricted, avoided: Dfa, budget: Budget, note: Callable[[str], None]
+) -> str | Dfa:
     """Return a set of strings, without long ones where it is too large. Raises LimitError."""
     length, kept = part.length, part
     while True:
+        strings: Dfa | None = None
         try:
-            found = to_regex(operations.difference(kept.dfa(budget), avoided))
+            strings = operations.difference(kept.dfa(budget), avoided)
+            found = to_regex(strings)
         except LimitError:
             if length is None or length.high is None or length.high <= max(length.low, 1):
-                raise
+                if strings is None:
+                    raise
+                return strings
             length = Length(length.low, max(length.low, length.high // 2))
             kept = Restricted(part.kind, (*part.of_any_length.literals, (length, True)))
         else:

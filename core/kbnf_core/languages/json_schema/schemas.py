@@ -12,11 +12,10 @@ and what is refused is refused as a whole.
 *Emptiness* of expressions is decided conservatively: enough for ``oneOf`` and for pruning.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from functools import cached_property
 from typing import TypeAlias, TypeVar, cast
 
 from kbnf_core.languages.json_schema import normal_form, type_keywords
@@ -48,6 +47,7 @@ from kbnf_core.languages.json_schema.keywords import (
     LOCAL,
     MEMBERS,
     NUMBERS,
+    OBJECTS,
     REFUSED_BY_LLGUIDANCE,
     STRINGS,
     UNEVALUATED,
@@ -62,6 +62,7 @@ from kbnf_core.languages.json_schema.normal_form import (
     Plain,
     Type,
     checked,
+    checked_array,
     constant_shape,
     shape_of,
 )
@@ -97,12 +98,16 @@ from kbnf_core.languages.json_schema.value_sets import (
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
+from kbnf_core.text.locks import cached_property
 
 _FORMS_OF_TYPES: Mapping[str, NormalForm] = {
     **{type_.value: shape_of(type_, part) for type_, part in FULL.items()},
     "integer": shape_of(Type.NUMBER, restrict(Kind.NUMBER, [(INTEGER, True)])),
 }
 """The shapes of schemas that name a type and nothing else."""
+
+_TYPES = tuple(type_.value for type_ in Type)
+_NAMES = frozenset((*_TYPES, "integer"))
 
 FEW_PARTS = 4
 """Parts of a type that are kept without asking whether they have a value."""
@@ -115,6 +120,7 @@ PRUNING_DEPTH = 2
 
 
 _LISTS = frozenset({"const", "enum"})
+_SCALARS = (str, bool, Decimal, type(None))
 
 
 @dataclass(slots=True)
@@ -133,10 +139,10 @@ _FirstOnes: TypeAlias = "dict[Expression, tuple[NormalForm, _FirstOnes]]"
 """By a first member, what it holds, and what it holds together with the next ones, by these."""
 
 
-def schemas_of(schema: Json, options: Options, *, shares: bool = False) -> "Schemas":
-    """Return the schemas of a document; those of equal contents are one where it ``shares``."""
+def schemas_of(schema: Json, options: Options) -> "Schemas":
+    """Return the schemas of a document."""
     limits, standard, closed = options.limits, options.standard, bool(options.closed)
-    return Schemas(Document(schema, limits, standard, closed=closed, shares=shares), options)
+    return Schemas(Document(schema, limits, standard, closed=closed), options)
 
 
 class Schemas:
@@ -178,6 +184,16 @@ class Schemas:
         if any(isinstance(part, Mapping) for part in parts):
             return None
         return both([part for part in parts if not isinstance(part, Mapping)])
+
+    def plain(self, at: Ref) -> NormalForm | None:
+        """Return the normal form of a schema whose keywords need none but their own.
+
+        None where it applies others in place, or combines what it restricts with what it lists.
+        Whether it has a value is not known.
+        """
+        parts = self._read(at).parts
+        whole = parts[0] if len(parts) == 1 else None
+        return whole if isinstance(whole, Mapping) else None
 
     def shape(self, expression: Expression) -> NormalForm:
         """Return the normal form of an expression. Raises ProblemError.
@@ -313,8 +329,8 @@ class Schemas:
 
     def meet(self, parts: list[NormalForm]) -> NormalForm:
         """Return what all the shapes contain."""
-        if len(parts) == 1 and len(parts[0]) == 1:
-            self.budget.spend(STEPS * (len(ANY_SHAPE) + 1))
+        if len(parts) == 1:
+            self.budget.spend(STEPS * (len(ANY_SHAPE) + len(parts[0])))
             return self._without_unsatisfiable(parts[0])
         whole = ANY_SHAPE
         for part in parts:
@@ -553,6 +569,9 @@ def exactly_one(
     schemas: "Schemas", parts: list[Expression], siblings: NormalForm = ANY_SHAPE
 ) -> Expression:
     """Return what one part allows and all others refuse; disjoint parts stay as they are."""
+    named = [name for part in parts for name in _named_types(schemas, part)]
+    if len(named) == len(set(named)):
+        return either(parts)
     # What others refuse is what they refuse as they are written, however closed.
     written = [schemas.document.as_written(part) for part in parts]
     shapes = [_known_shape(schemas, siblings, part) for part in written]
@@ -566,6 +585,17 @@ def exactly_one(
         if len(overlaps[i]) > most:
             raise too_large("schemas of `oneOf` that share values with one", most, "overlaps")
     return either(both((part, *others)) for part, others in zip(parts, overlaps, strict=True))
+
+
+def _named_types(schemas: "Schemas", part: Expression) -> Collection[str]:
+    """Return the types that a schema names, integers being numbers; all where it names none."""
+    contents = schemas.document.place(part).contents if isinstance(part, Ref) else {}
+    value = contents.get("type")
+    names = value if isinstance(value, list) else [value]
+    known = [name for name in names if isinstance(name, str) and name in _NAMES]
+    if len(known) < len(names):
+        return _TYPES
+    return {"number" if name == "integer" else name for name in known}
 
 
 def _known_shape(schemas: "Schemas", siblings: NormalForm, part: Expression) -> NormalForm | None:
@@ -681,8 +711,6 @@ _SAYING = LOCAL | APPLICATORS | CONTENTS | frozenset(UNEVALUATED)
 
 
 R = TypeVar("R")
-_TYPES = tuple(type_.value for type_ in Type)
-_NAMES = frozenset((*_TYPES, "integer"))
 
 
 class Reader:
@@ -726,8 +754,8 @@ class Reader:
         first = next((keyword for keyword in contents if keyword in MEMBERS), None)
         first = first or next((keyword for keyword in contents if keyword in LOCAL), None)
         for keyword in contents:
-            if keyword == "enum" and (texts := self._texts):
-                yield shape_of(Type.STRING, restrict(Kind.STRING, [(OneOf(texts), True)]))
+            if keyword in _LISTS and (listed := self._listed(keyword)) is not None:
+                yield listed
             elif keyword in APPLICATORS:
                 yield self._applied(keyword)
             elif keyword == first:
@@ -741,12 +769,28 @@ class Reader:
             if keyword in contents:
                 yield self._unevaluated(keyword)
 
-    @property
-    def _texts(self) -> tuple[str, ...]:
-        """The values of an ``enum`` of strings, which needs no expression for each."""
-        values = take_list(self._place, "enum")
-        is_simple = all(isinstance(value, str) for value in values)
-        return tuple(dict.fromkeys(values)) if is_simple else ()
+    def _listed(self, keyword: str) -> NormalForm | None:
+        """Return the values of ``enum`` or ``const``; None where some of them contain others."""
+        place = self._place
+        values = take_list(place, keyword) if keyword == "enum" else [place.contents[keyword]]
+        # Numbers of meta-schemas are Python's own.
+        if not values or not all(isinstance(value, _SCALARS) for value in values):
+            return None
+        texts = dict.fromkeys(value for value in values if isinstance(value, str))
+        numbers = [value for value in values if isinstance(value, Decimal)]
+        flags = dict.fromkeys(value for value in values if isinstance(value, bool))
+        if sum(len(str(value)) for value in numbers) > self._schemas.limits.states:
+            raise too_many_states(self._schemas.limits.states, pointer_to(place, keyword))
+        found: dict[Type, tuple[Part, ...]] = {}
+        if None in values:
+            found[Type.NULL] = (FULL[Type.NULL],)
+        if flags:
+            found[Type.BOOLEAN] = (Plain(tuple(flags), (True, False)),)
+        if numbers:
+            found[Type.NUMBER] = (Restricted(Kind.NUMBER, ((OneOf(tuple(numbers)), True),)),)
+        if texts:
+            found[Type.STRING] = (Restricted(Kind.STRING, ((OneOf(tuple(texts)), True),)),)
+        return found
 
     def _unevaluated(self, keyword: str) -> Expression:
         if keyword not in self._schemas.document.keywords_for_the_rest:
@@ -791,7 +835,8 @@ class Reader:
     def _local(self) -> NormalForm:
         if len(self._types) == 1:
             return self._of_type(self._types[0])
-        return normal_form.union(self._of_type(name) for name in self._types)
+        found = normal_form.union(self._of_type(name) for name in self._types)
+        return {type_: found[type_] for type_ in FULL if type_ in found}
 
     @cached_property
     def _types(self) -> tuple[str, ...]:
@@ -840,9 +885,10 @@ class Reader:
         nothing: list[Literal] = []
         if not place.contents.keys() & STRINGS:
             return nothing
+        budget = self._schemas.budget
         return [
             *type_keywords.read_length(place, self._options.limits),
-            *self._try("pattern", lambda: list(type_keywords.read_pattern(place)), nothing),
+            *self._try("pattern", lambda: list(type_keywords.read_pattern(place, budget)), nothing),
             *self._formats(),
         ]
 
@@ -856,35 +902,33 @@ class Reader:
         place, document, limits = self._place, self._schemas.document, self._options.limits
         if not place.contents.keys() & ARRAYS:
             return Arrays()
-        parts = (
-            type_keywords.read_size(place, limits),
-            type_keywords.read_contains(place, document, limits),
-            type_keywords.read_unique(place),
-        )
-        found: Arrays | None = type_keywords.read_items(place, document)
-        for part in parts:
-            found = found and found.meet(part, self._schemas.budget)
-        return found
+        prefix, rest = type_keywords.read_items(place, document)
+        low, high = type_keywords.read_counts(place, "minItems", "maxItems", limits)
+        contains = type_keywords.read_contains(place, document, limits)
+        unique = type_keywords.take_flag(place, "uniqueItems")
+        self._schemas.budget.spend(STEPS * (1 + len(prefix)))
+        return checked_array(Arrays(prefix, rest, low or 0, high, contains, unique))
 
     @cached_property
     def _objects(self) -> Objects | None:
         place, document, limits = self._place, self._schemas.document, self._options.limits
-        found: Objects | None = self._try(
+        if not place.contents.keys() & OBJECTS:
+            return Objects()
+        budget, nothing = self._schemas.budget, Objects()
+        members: Objects = self._try(
             "patternProperties",
-            lambda: type_keywords.read_members(
-                place, document, self._additional, limits, self._schemas.budget
-            ),
-            Objects(),
+            lambda: type_keywords.read_members(place, document, self._additional, limits, budget),
+            nothing,
         )
-        parts = [type_keywords.read_required(place), type_keywords.read_count(place, limits)]
+        required = type_keywords.read_required(place)
+        low, high = type_keywords.read_counts(place, "minProperties", "maxProperties", limits)
+        found = Objects(members.named, members.regions, required, low or 0, high)
         if "propertyNames" in place.contents:
             names = self._schemas.shape(document.inside(place, "propertyNames"))
             strings = [part for part in names.get(Type.STRING, ()) if isinstance(part, Restricted)]
-            parts.append(type_keywords.read_names(tuple(strings), self._schemas.budget))
-        for part in parts:
-            if part != Objects():
-                found = found and found.meet(part, self._schemas.budget)
-        return found and checked(found)
+            of_names = type_keywords.read_names(tuple(strings), budget)
+            return found.meet(of_names, budget)
+        return checked(found)
 
     @property
     def _additional(self) -> Expression:

@@ -8,11 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import NOT_FOR_SERVICE, Problem
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 
 AS_OF = {
     **dict.fromkeys((Service.OPENAI, Service.ANTHROPIC, Service.GEMINI), "2026-11-23"),
@@ -157,6 +156,9 @@ _REFUSES = {
     Service.MISTRAL: "does not support this",
 }
 
+STRICT = frozenset((Service.OPENAI, Service.ANTHROPIC))
+"""The services whose rules are those of a mode that a tool or a request asks for."""
+
 _Finding = tuple[str, str, str]
 """A pointer, what is wrong there, what to do."""
 
@@ -239,7 +241,7 @@ def _of_value(value: dict[str, Json], pointer: str, rules: _Rules) -> Iterator[_
     """Yield the formats, enumerations and references that a service does not know."""
     name = value.get("format")
     if isinstance(name, str) and rules.formats is not None and name not in rules.formats:
-        yield f"{pointer}/format", f"the format `{name}`", "say with `pattern` what it means"
+        yield f"{pointer}/format", f"the format `{name}`", "describe the format with `pattern`"
     values = value.get("enum")
     texts = [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
     if rules.long_enum is not None and len(texts) > rules.long_enum[0]:

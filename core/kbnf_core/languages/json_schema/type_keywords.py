@@ -14,13 +14,12 @@ from kbnf_core.automata.decimals import (
     MOST_REMAINDERS,
     multiples,
 )
-from kbnf_core.automata.regex.compile import compile_regex
-from kbnf_core.languages.json_schema.document import Document, Place, escape
+from kbnf_core.automata.regex.compile import compile_within
+from kbnf_core.languages.json_schema.document import Document, Place
 from kbnf_core.languages.json_schema.expressions import ANYTHING, NOTHING, Expression, both
 from kbnf_core.languages.json_schema.formats import HALF_ENFORCED, NARROWED
 from kbnf_core.languages.json_schema.normal_form import (
     KEYS,
-    Arrays,
     Contains,
     Objects,
     Region,
@@ -48,7 +47,7 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import LimitError
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 
 
 def pointer_to(place: Place, *steps: str) -> str:
@@ -197,19 +196,20 @@ def read_format(
     if name in NARROWED and formats.get(name):
         notes.append(narrowed(NARROWED[name], pointer))
     if name not in formats:
-        hint = "say with `pattern` what it means"
+        hint = "describe the format with `pattern`"
         notes.append(Problem(UNKNOWN_FORMAT, f"the format `{name}` is not known", pointer, hint))
     elif formats[name]:
         yield Matching(formats[name]), True
 
 
-def read_pattern(place: Place) -> Iterator[Literal]:
+def read_pattern(place: Place, budget: Budget) -> Iterator[Literal]:
     """Yield the restriction of ``pattern``."""
     if "pattern" in place.contents:
-        yield from matching(place.contents["pattern"], pointer_to(place, "pattern"))
+        pointer = pointer_to(place, "pattern")
+        yield from matching(place.contents["pattern"], pointer, budget)
 
 
-def matching(pattern: object, pointer: str) -> Iterator[Literal]:
+def matching(pattern: object, pointer: str, budget: Budget) -> Iterator[Literal]:
     """Yield the strings in which a pattern, in the sense of JSON Schema, matches somewhere."""
     if not isinstance(pattern, str):
         raise invalid("a pattern is a string", pointer)
@@ -217,7 +217,7 @@ def matching(pattern: object, pointer: str) -> Iterator[Literal]:
         length = None
         if wanted:
             whole, length = without_count(whole)  # noqa: PLW2901 - the rest of it
-        problems = compile_regex(whole).problems
+        problems = compile_within(budget, whole).problems
         if problems:
             raise unsupported(f"in the pattern `{pattern}`: {problems[0].message}", pointer)
         if whole != ANY_TEXT:
@@ -226,8 +226,8 @@ def matching(pattern: object, pointer: str) -> Iterator[Literal]:
             yield length, True
 
 
-def read_items(place: Place, document: Document) -> Arrays:
-    """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow.
+def read_items(place: Place, document: Document) -> tuple[tuple[Expression, ...], Expression]:
+    """Return what ``prefixItems``, ``items`` and ``additionalItems`` allow: first items, others.
 
     Before draft 2020-12 an array in ``items`` was what ``prefixItems`` is, and
     ``additionalItems`` what ``items`` is.
@@ -242,29 +242,23 @@ def read_items(place: Place, document: Document) -> Arrays:
     if listed in contents:
         count = len(take_list(place, listed))
         prefix = tuple(document.inside(place, listed, str(i)) for i in range(count))
-    after = document.inside(place, rest) if rest in contents else ANYTHING
-    return Arrays(prefix=prefix, rest=after)
+    return prefix, document.inside(place, rest) if rest in contents else ANYTHING
 
 
-def read_size(place: Place, limits: SchemaLimits) -> Arrays:
-    """Return what ``minItems`` and ``maxItems`` allow."""
-    low = take_count(place, "minItems", limits)
-    return Arrays(low=low or 0, high=take_count(place, "maxItems", limits))
+def read_counts(
+    place: Place, low: str, high: str, limits: SchemaLimits
+) -> tuple[int | None, int | None]:
+    """Return the least and the largest number of items or members; None for no bound."""
+    return take_count(place, low, limits), take_count(place, high, limits)
 
 
-def read_contains(place: Place, document: Document, limits: SchemaLimits) -> Arrays:
-    """Return what ``contains``, ``minContains`` and ``maxContains`` allow."""
+def read_contains(place: Place, document: Document, limits: SchemaLimits) -> tuple[Contains, ...]:
+    """Return what ``contains``, ``minContains`` and ``maxContains`` ask for."""
     if "contains" not in place.contents:
-        return Arrays()
-    low = take_count(place, "minContains", limits)
-    high = take_count(place, "maxContains", limits)
+        return ()
+    low, high = read_counts(place, "minContains", "maxContains", limits)
     item = document.inside(place, "contains")
-    return Arrays(contains=(Contains(item, 1 if low is None else low, high),))
-
-
-def read_unique(place: Place) -> Arrays:
-    """Return what ``uniqueItems`` allows."""
-    return Arrays(unique=take_flag(place, "uniqueItems"))
+    return (Contains(item, 1 if low is None else low, high),)
 
 
 def read_members(
@@ -275,7 +269,7 @@ def read_members(
     if len(properties) > limits.bound:
         raise too_large("properties", limits.bound, "bound", pointer_to(place, "properties"))
     named = {name: document.inside(place, "properties", name) for name in properties}
-    patterns = _read_patterns(place, document)
+    patterns = _read_patterns(place, document, budget)
     budget.spend(STEPS * len(named) * (1 + len(patterns)))
     for name, value in named.items():
         matching = [held for keys, held in patterns if keys.holds(name)]
@@ -294,17 +288,18 @@ def read_others(
 ) -> Objects:
     """Return the objects of which all members contain ``rest`` but those with some names."""
     kept: list[Region] = [
-        (Restricted(KEYS.kind, tuple(matching(pattern, ""))), ANYTHING) for pattern in patterns
+        (Restricted(KEYS.kind, tuple(matching(pattern, "", budget))), ANYTHING)
+        for pattern in patterns
     ]
     named = tuple((name, ANYTHING) for name in names)
     return Objects(named, _split(kept, rest, limits, "", budget))
 
 
-def _read_patterns(place: Place, document: Document) -> list[Region]:
+def _read_patterns(place: Place, document: Document, budget: Budget) -> list[Region]:
     found = []
     for pattern in take_object(place, "patternProperties"):
         pointer = pointer_to(place, "patternProperties", pattern)
-        keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer)))
+        keys = Restricted(KEYS.kind, tuple(matching(pattern, pointer, budget)))
         found.append((keys, document.inside(place, "patternProperties", pattern)))
     return found
 
@@ -320,13 +315,20 @@ def _split(
     regions: list[tuple[Restricted, tuple[Expression, ...]]] = [(KEYS, ())]
     for keys, value in patterns:
         split = []
-        for known, values in regions:
-            inside = known.meet(keys, budget)
-            if inside is not None and not is_unsatisfiable(inside, budget):
-                split.append((inside, (*values, value)))
+        insides = [_common(known, keys, budget) if values else None for known, values in regions]
+        is_apart = not any(insides)
+        for inside, (known, values) in zip(insides, regions, strict=True):
+            shared = inside
+            if not values:
+                # Names of a pattern that shares none with the others need no condition on them.
+                shared = keys if is_apart else _common(known, keys, budget)
+            if shared is None:
+                split.append((known, values))
+                continue
+            split.append((shared, (*values, value)))
             for outside in keys.remainder(budget):
-                left = known.meet(outside, budget)
-                if left is not None and not is_unsatisfiable(left, budget):
+                left = _common(known, outside, budget)
+                if left is not None:
                     split.append((left, values))
         regions = split
         if len(regions) > limits.overlaps:
@@ -334,18 +336,16 @@ def _split(
     return tuple((keys, both(values) if values else rest) for keys, values in regions)
 
 
-def read_required(place: Place) -> Objects:
-    """Return what ``required`` allows; draft 3's flag in a property says nothing here."""
+def _common(one: Restricted, two: Restricted, budget: Budget) -> Restricted | None:
+    """Return the names that two sets share; None for none."""
+    found = one.meet(two, budget)
+    return None if found is None or is_unsatisfiable(found, budget) else found
+
+
+def read_required(place: Place) -> tuple[str, ...]:
+    """Return the names in ``required``; draft 3's flag in a property says nothing here."""
     value = place.contents.get("required", [])
-    if isinstance(value, bool):
-        return Objects()
-    return Objects(required=take_names(value, pointer_to(place, "required")))
-
-
-def read_count(place: Place, limits: SchemaLimits) -> Objects:
-    """Return what ``minProperties`` and ``maxProperties`` allow."""
-    low = take_count(place, "minProperties", limits)
-    return Objects(low=low or 0, high=take_count(place, "maxProperties", limits))
+    return () if isinstance(value, bool) else take_names(value, pointer_to(place, "required"))
 
 
 def read_names(names: tuple[Restricted, ...], budget: Budget) -> Objects:

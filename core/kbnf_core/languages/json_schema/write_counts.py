@@ -32,6 +32,7 @@ from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, distinct, repeated, sequence
 from kbnf_core.languages.json_schema.prelude import Spelling
 from kbnf_core.languages.json_schema.problems import too_large
+from kbnf_core.languages.json_schema.rules import Rules
 from kbnf_core.languages.json_schema.value_sets import Length, Lengths, compiled_pattern
 from kbnf_core.text.budget import Budget
 
@@ -47,17 +48,6 @@ class Step(NamedTuple, Generic[S]):
 
 EDGE = 50
 """What an edge is counted as: it is followed, and its expression is made, twice."""
-
-
-class Rules:
-    """Where rules go: ``fresh`` takes a hint for a name and returns the name."""
-
-    def __init__(
-        self, fresh: Callable[[str], str], add: Callable[[str, Node], None], budget: Budget
-    ) -> None:
-        self.budget = budget
-        self.fresh = fresh
-        self.add = add
 
 
 def write_linear(

@@ -9,9 +9,8 @@ names came, if they are few. No grammar can distinguish all names, so otherwise 
 a note says so.
 """
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import ROUND_FLOOR, Decimal
-from functools import cached_property
 from itertools import combinations
 from math import comb
 from typing import Protocol
@@ -43,10 +42,12 @@ from kbnf_core.languages.json_schema.options import Options, Order, SchemaLimits
 from kbnf_core.languages.json_schema.prelude import Member, Prelude, around, listed, some
 from kbnf_core.languages.json_schema.problems import (
     NarrowableError,
+    may_repeat,
     narrowed,
     too_large,
     unsupported,
 )
+from kbnf_core.languages.json_schema.rules import Rules
 from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
@@ -56,8 +57,9 @@ from kbnf_core.languages.json_schema.value_sets import (
     OneOf,
     Restricted,
 )
-from kbnf_core.languages.json_schema.write_counts import Rules, Step, write_linear
+from kbnf_core.languages.json_schema.write_counts import Step, write_linear
 from kbnf_core.text.budget import Budget
+from kbnf_core.text.locks import cached_property
 
 
 class Places(Protocol):
@@ -77,15 +79,6 @@ class Places(Protocol):
 
     def key(self, keys: Restricted, hint: str) -> Node | None:
         """Return the JSON texts of the names of members; None if there is none."""
-
-    def pointer(self, keyword: str = "") -> str:
-        """Return the JSON Pointer of the schema being written, or of a keyword of it."""
-
-    def left_out(self, message: str, keyword: str = "maxLength") -> None:
-        """Note that values are left out which the schema allows."""
-
-    def may_repeat(self) -> None:
-        """Note that names of members may repeat where they should not."""
 
 
 _ArrayState = tuple[int, tuple[int, ...], tuple[int, ...]]
@@ -184,7 +177,7 @@ class _CountedItems:
             message = (
                 f"more than {self._limits.distinct} different values are allowed in one order only"
             )
-            self._writer.left_out(message, "uniqueItems")
+            self._writer.rules.note(narrowed(message, "uniqueItems"))
         return found
 
     def write(self) -> Node | None:
@@ -341,7 +334,8 @@ def write_object(part: Objects, writer: Places, hint: str) -> Node | None:
     if layout.any_order or part.present or part.high is not None or part.low > 1:
         content = _CountedMembers(layout).write()
     else:
-        content = _plain_object(layout)
+        members = layout.names, layout.members
+        content = write_members(*members, layout.unnamed(), writer, hint, is_filled=part.low > 0)
     return None if content is None else writer.prelude.enclosed("{", "}", content)
 
 
@@ -361,7 +355,7 @@ class _Layout:
         # Without a required member each gets a rule.
         if not needed and len(self._used) > writer.limits.rules:
             most = writer.limits.rules
-            raise too_large("rules", most, "rules", writer.pointer("properties"))
+            raise too_large("rules", most, "rules", writer.rules.pointer("properties"))
         unnamed = [name for name in part.required if name not in self._used]
         self._all = (*self._used, *unnamed)
         for name in self._all:
@@ -381,7 +375,7 @@ class _Layout:
         most = self.writer.limits.orders
         if len(self.names) > most:
             message = f"objects with more than {most} properties have them in the declared order"
-            pointer = self.writer.pointer("properties")
+            pointer = self.writer.rules.pointer("properties")
             self.writer.schemas.notes.append(narrowed(message, pointer))
         return len(self.names) <= most
 
@@ -439,34 +433,50 @@ class _Layout:
         return None if key is None else sequence(key, self.writer.prelude.colon, form)
 
     def _key(self, keys: Restricted) -> Node | None:
-        """Return the JSON texts of names; LLGuidance leaves names out as they are spelt."""
-        key = self.writer.key(keys, f"{self.hint}_key")
-        if self.writer.options.standard is not Standard.LLGUIDANCE or key is None:
-            return key
-        needless = self.writer.prelude.spelling.with_needless
-        takes_any = not any(wanted for _, wanted in keys.literals)
-        if not takes_any or needless is None or not (self._all or keys.literals):
-            return key
-        return alternation([key, self.writer.prelude.use("other_name")])
+        """Return the JSON texts of names."""
+        has_literals = bool(self._all or keys.literals)
+        return write_key(keys, self.writer, self.hint, is_all_but=has_literals)
 
 
-def _plain_object(layout: _Layout) -> Node | None:
-    """Write an object in which only the named members are counted."""
-    extra = layout.unnamed()
-    comma = layout.writer.prelude.comma
-    if any(required for _, required in layout.members):
-        return around(layout.members, extra, comma)
-    is_long, rules = len(layout.members) > FEW, layout.writer.rules
+def write_key(keys: Restricted, writer: Places, hint: str, *, is_all_but: bool) -> Node | None:
+    """Return the JSON texts of names; LLGuidance leaves names out as they are spelt."""
+    key = writer.key(keys, f"{hint}_key")
+    if writer.options.standard is not Standard.LLGUIDANCE or key is None:
+        return key
+    needless = writer.prelude.spelling.with_needless
+    takes_any = not any(wanted for _, wanted in keys.literals)
+    if not takes_any or needless is None or not is_all_but:
+        return key
+    return alternation([key, writer.prelude.use("other_name")])
+
+
+def write_members(
+    names: Sequence[str],
+    members: Sequence[Member],
+    extra: Node | None,
+    writer: Places,
+    hint: str,
+    *,
+    is_filled: bool = False,
+) -> Node | None:
+    """Return what is inside of an object: named members in their order, then any number of others.
+
+    ``extra`` is one of the others, ``is_filled`` asks for a member at least; None where there is
+    none.
+    """
+    comma, rules = writer.prelude.comma, writer.rules
+    if any(required for _, required in members):
+        return around(members, extra, comma)
 
     def apart(place: int, rest: Node) -> Node:
-        name = rules.fresh(f"{layout.hint}_from_{layout.names[place]}")
+        name = rules.fresh(f"{hint}_from_{names[place]}")
         rules.add(name, rest)
         return call(name)
 
-    content = some(layout.members, extra, comma, *([apart] if is_long else []))
+    content = some(members, extra, comma, *([apart] if len(members) > FEW else []))
     if content is None:
-        return None if layout.part.low else EMPTY
-    return content if layout.part.low else optional(content)
+        return None if is_filled else EMPTY
+    return content if is_filled else optional(content)
 
 
 _ObjectState = tuple[int, int, int, int]
@@ -488,7 +498,7 @@ class _CountedMembers:
         self._any = layout.any_order
         limits = layout.writer.limits
         if len(self._part.present) > limits.orders:
-            raise unsupported("too many members that must be there", layout.writer.pointer())
+            raise unsupported("too many members that must be there", layout.writer.rules.pointer())
         self._most = max(self._part.low, self._part.high or 0, 1)
         self._all_met = (1 << len(self._part.present)) - 1
         # That members with the required names are there says no more of one other member.
@@ -506,7 +516,8 @@ class _CountedMembers:
         if not self._is_small(len(single)):
             single, others = together
         if any(self._may_hurt(region) for region in others):
-            self._layout.writer.may_repeat()
+            rules = self._layout.writer.rules
+            rules.schemas.notes.append(may_repeat(rules.pointer("minProperties")))
         return single, others
 
     def _is_small(self, names: int) -> bool:

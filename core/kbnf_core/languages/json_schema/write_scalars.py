@@ -7,11 +7,10 @@ somebody reads it.
 """
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
-from hashlib import blake2b
 from itertools import chain
 
 from kbnf_core.automata import operations
@@ -40,9 +39,9 @@ from kbnf_core.automata.to_regex import to_expression
 from kbnf_core.ir import Call, Literal, Node, Notation, Regular
 from kbnf_core.ir.build import EMPTY, alternation, call, repeated, sequence, text
 from kbnf_core.languages.json_schema.expressions import number_text
-from kbnf_core.languages.json_schema.formats import bounded_format, formats_of
+from kbnf_core.languages.json_schema.formats import Named, bounded_format, named
 from kbnf_core.languages.json_schema.names import all_but, regex_but
-from kbnf_core.languages.json_schema.options import Formats, SchemaLimits, Standard
+from kbnf_core.languages.json_schema.options import SchemaLimits
 from kbnf_core.languages.json_schema.prelude import (
     FRACTION_DIGITS,
     WHOLE,
@@ -61,6 +60,7 @@ from kbnf_core.languages.json_schema.problems import (
     too_large,
     too_many_states,
 )
+from kbnf_core.languages.json_schema.rules import Rules
 from kbnf_core.languages.json_schema.value_sets import (
     INTEGER,
     Compared,
@@ -75,7 +75,6 @@ from kbnf_core.languages.json_schema.value_sets import (
 )
 from kbnf_core.languages.json_schema.write_counts import (
     MOST_BRANCHES,
-    Rules,
     Step,
     counted,
     is_implied,
@@ -164,14 +163,6 @@ _LOOPS = frozenset("*+,")
 
 _JUST_BELOW_ZERO = Decimal("-1e-1000")
 
-_FORMAT_NAMES = {
-    pattern: name
-    for standard in Standard
-    for formats in (Formats.PLAIN, Formats.RFC)
-    for name, pattern in formats_of(standard, formats).items()
-    if pattern
-}
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class Strings(Notation):
@@ -216,10 +207,9 @@ class Numbers(Notation):
 class ScalarWriter:
     """Writes strings, numbers and the names of members; memoises their rules.
 
-    ``note`` takes a note on the value being written, with a keyword for a pointer. ``hints`` are
-    the names that people should read for the rules of strings, which are named after their
-    contents, after ``prefix``: those of a part are its own. What is counted is a rule of its own
-    where ``apart``: in the middle of another the automaton of that would be taken apart for it.
+    ``hints`` are the names that people should read for the rules of strings. What is counted is a
+    rule of its own where ``apart``: in the middle of another the automaton of that would be taken
+    apart for it.
     """
 
     def __init__(
@@ -227,17 +217,13 @@ class ScalarWriter:
         prelude: Prelude,
         rules: Rules,
         limits: SchemaLimits,
-        note: Callable[[Problem], None],
         *,
-        prefix: str = "",
-        apart: bool = True,
+        apart: bool,
     ) -> None:
         self._prelude = prelude
-        self._prefix = prefix
         self._rules = rules
         self._limits = limits
         self._builder = Builder()
-        self._note = note
         self._apart = apart
         self._sets: dict[CodePoints, Node] = {}
         self._known: dict[Restricted, Node] = {}
@@ -273,7 +259,7 @@ class ScalarWriter:
             what, code = ("whitespace", ENDLESS_BLANKS) if is_blank else ("digits", ENDLESS_DIGITS)
             message = f"a loop of {what} in this pattern has no end"
             help_ = f"at most {MOST_RUN} turns would take {error}; bound the loop in the pattern"
-            self._note(Problem(code, message, "pattern", help_))
+            self._rules.note(Problem(code, message, "pattern", help_))
             return part
 
     def _texts(self, values: Sequence[str]) -> Node:
@@ -319,10 +305,9 @@ class ScalarWriter:
         if form is None:
             return None
         if _is_long(form):
-            # A name by content, so that a part is the same in all grammars.
-            digest = blake2b(repr(part).encode(errors="surrogatepass")).hexdigest()
-            name = f"{self._prefix}text_{digest[:32]}"
-            self.hints[name] = format_name(part) or hint
+            name = self._rules.fresh(f"{hint}_text")
+            named_format = format_of(part)
+            self.hints[name] = named_format.name if named_format else hint
             self._rules.add(name, form)
             form = call(name)
         self._known[part] = form
@@ -353,7 +338,7 @@ class ScalarWriter:
         """Return the strings of a pattern without quotes, where much is repeated in it."""
         words, length = part.of_any_length, part.length or Length(0, None)
         atom, wanted = words.literals[0]
-        if not wanted or not isinstance(atom, Matching) or atom.regex in _FORMAT_NAMES:
+        if not wanted or not isinstance(atom, Matching) or named(atom.regex) is not None:
             return None
         if not may_repeat_much(atom.regex):
             return None
@@ -410,7 +395,7 @@ class ScalarWriter:
         if len(part.literals) == 1 and isinstance(atom, Matching):
             usual = bounded_format(atom.regex, length)
         if usual is not None:
-            self._note(narrowed(usual.says, "maxLength"))
+            self._rules.note(narrowed(usual.says, "maxLength"))
             bounded = Restricted(Kind.STRING, ((Matching(usual.regex), True),))
             return self._string(bounded, hint)
         most, budget = self._limits.steps, self._rules.budget
@@ -425,7 +410,7 @@ class ScalarWriter:
         # Before they are written: what is to be said may be for another to say.
         if high is not None and high != length.high:
             message = f"strings of more than {high:,} characters are left out"
-            self._note(narrowed(message, "maxLength"))
+            self._rules.note(narrowed(message, "maxLength"))
         return self._by_states(lengths, bound, most, hint)
 
     def _can_count(self, lengths: Lengths, length: Length, most: int) -> bool:
@@ -586,11 +571,11 @@ def as_written(part: Restricted, builder: Builder) -> Regex | None:
     return None
 
 
-def format_name(part: Restricted) -> str | None:
-    """Return the name of the format that a set of strings is; None where it is none."""
+def format_of(part: Restricted) -> Named | None:
+    """Return the format that a set of strings is; None where it is none."""
     atom, wanted = part.literals[0]
-    is_alone = len(part.literals) == 1 and wanted and isinstance(atom, Matching)
-    return _FORMAT_NAMES.get(atom.regex) if is_alone and isinstance(atom, Matching) else None
+    is_alone = len(part.literals) == 1 and wanted
+    return named(atom.regex) if is_alone and isinstance(atom, Matching) else None
 
 
 MANY_TEXTS = 12
@@ -652,7 +637,7 @@ def with_bounded_runs(part: Restricted, runs: tuple[CodePoints, ...] = _RUNS) ->
     """Return strings whose patterns have no endless loops of ``runs``, digits and blanks."""
     literals = (
         (Matching(_bounded_runs(atom.regex, runs)), True)
-        if wanted and isinstance(atom, Matching) and atom.regex not in _FORMAT_NAMES
+        if wanted and isinstance(atom, Matching) and named(atom.regex) is None
         else (atom, wanted)
         for atom, wanted in part.literals
     )

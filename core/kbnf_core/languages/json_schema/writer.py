@@ -3,44 +3,57 @@
 An expression gets a name where it is first met, and its rule when its turn in a queue comes: so
 schemas may refer to themselves. Short values are written where they are.
 
-*Places.* What is refused or left out is reported of the schema that is being written then.
+*Objects.* Most schemas of objects name their members and say no more. Nothing is to be intersected,
+complemented or found empty, so these are written as they are read; all others by their normal form.
+Both end in the same functions (``write_members``). What has no text, as it needs a member without
+one, goes with its callers in the analysis of the whole grammar.
+
+*Places.* What is refused or left out is reported of the schema that is being written then
+(``Rules``).
+
+Tests: tests/property/test_schema_members.py, tests/unit/languages/json_schema/test_direct.py
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
-from itertools import chain
-from typing import NoReturn, cast
 
-from kbnf_core import ir
-from kbnf_core.ir import Node, calls
+from kbnf_core.ir import Node
 from kbnf_core.ir.build import alternation, call, sequence, text
 from kbnf_core.languages.json_schema.document import Place
 from kbnf_core.languages.json_schema.expressions import (
     ANYTHING,
+    NOTHING,
     AnyOf,
+    Closing,
     Expression,
     Ref,
 )
-from kbnf_core.languages.json_schema.names import Names, is_definition, last_step
+from kbnf_core.languages.json_schema.keywords import (
+    APPLICATORS,
+    CONTENTS,
+    LOCAL,
+    REFUSED_BY_LLGUIDANCE,
+    UNEVALUATED,
+)
+from kbnf_core.languages.json_schema.names import is_definition, last_step
 from kbnf_core.languages.json_schema.normal_form import (
     ANY_SHAPE,
     FULL,
+    KEYS,
     Arrays,
     NormalForm,
     Objects,
     Part,
     Plain,
     Type,
+    without,
 )
 from kbnf_core.languages.json_schema.options import Order
-from kbnf_core.languages.json_schema.prelude import NAMES, Prelude, spell_text
+from kbnf_core.languages.json_schema.prelude import Member, Prelude, spell_text
 from kbnf_core.languages.json_schema.problems import (
     UNSUPPORTED,
-    Problem,
     ProblemError,
-    may_repeat,
     narrowed,
     refers_to_itself,
     too_large,
@@ -48,88 +61,61 @@ from kbnf_core.languages.json_schema.problems import (
     unsatisfiable,
     unsupported,
 )
-from kbnf_core.languages.json_schema.schemas import Reader, Schemas, is_unsatisfiable
-from kbnf_core.languages.json_schema.simple_schemas import SimpleSchemas
+from kbnf_core.languages.json_schema.rules import Rules
+from kbnf_core.languages.json_schema.schemas import Schemas, is_unsatisfiable
 from kbnf_core.languages.json_schema.value_sets import (
     MANY_COUNTED,
     STEPS,
-    Kind,
-    OneOf,
     Restricted,
     counted_together,
 )
-from kbnf_core.languages.json_schema.write_counts import Rules
-from kbnf_core.languages.json_schema.write_nested import write_array, write_object
+from kbnf_core.languages.json_schema.write_nested import (
+    write_array,
+    write_key,
+    write_members,
+    write_object,
+)
 from kbnf_core.languages.json_schema.write_scalars import ScalarWriter
-from kbnf_core.text.collecting import weakly
 from kbnf_core.text.errors import LimitError
 from kbnf_core.text.json_text import Json
-from kbnf_core.text.source import NOWHERE
 
 _SPELLED = {None: "null", True: "true", False: "false"}
 _NESTED = frozenset({Arrays, Objects})
-_OF_TYPES = frozenset({"object", "array", "string", "number", "integer", "boolean"})
+_OF_TYPES = ("boolean", "number", "integer", "string", "array", "object")
+_WRITTEN = ("null", *_OF_TYPES)
+_EVERY_TYPE = tuple(name for name in _WRITTEN if name != "integer")
+_NULL = text("null")
+_TYPE = frozenset({"type"})
+_SAYING = LOCAL | APPLICATORS | CONTENTS | REFUSED_BY_LLGUIDANCE | frozenset(UNEVALUATED)
+"""The keywords that say something of values; the others are annotations, or unknown."""
+_OF_MEMBERS = frozenset({"type", "properties", "required", "additionalProperties"})
 _SHARED = {Type.OBJECT: "object", Type.ARRAY: "array"}
 
 
-class _NeedsPlaceError(Exception):
-    """A rule needs a name of its own in the grammar, or something is to be said of a place."""
-
-
-def _refuse_name(said: object) -> NoReturn:
-    raise _NeedsPlaceError(said)
-
-
 class Writer:
-    """Writes the rules that the schemas of one document need.
-
-    One that ``remembers`` has simple schemas written apart (``simple_schemas``), which are known
-    from one document to the next.
-    """
+    """Writes the rules that the schemas of one document need."""
 
     _is_run = True
     """Whether the rules are to be run, not read."""
 
-    def __init__(
-        self,
-        schemas: Schemas,
-        prefix: str = "",
-        *,
-        start: str = "start",
-        remembers: bool = False,
-    ) -> None:
+    def __init__(self, schemas: Schemas, prefix: str = "", *, start: str = "start") -> None:
         self.schemas = schemas
         self.options = options = schemas.options
         self.limits = options.limits
         has_whole_fractions = schemas.document.has_whole_fractions
         self.prelude = Prelude(options, prefix, has_whole_fractions=has_whole_fractions)
-        self._names = Names(prefix, NAMES | {start})
         self._start = prefix + start
         self._prefix = prefix
-        self.bodies: dict[str, Node] = {}
-        self.rules = Rules(self._names.fresh, weakly(self._add), self.schemas.budget)
-        rules = Rules(self._names.fresh, weakly(self._add_text), self.schemas.budget)
-        self.scalars = ScalarWriter(
-            self.prelude,
-            rules,
-            options.limits,
-            weakly(self.note),
-            prefix=prefix,
-            apart=self._is_run,
-        )
-        self._remembers = remembers
-        # Calls of the rules of parts; equal alternatives are one.
-        self._parts_called: dict[str, Node] = {}
-        # Whose schemas the rules are that have none of their own.
-        self._owners: dict[str, Expression] = {}
+        self.rules = Rules(schemas, prefix, start)
+        self.scalars = ScalarWriter(self.prelude, self.rules, options.limits, apart=self._is_run)
         self._known: dict[Expression, str] = {}
         self._queue: list[Expression] = []
+        # Draft 3 has keywords of its own, and flags in properties.
+        is_usual = schemas.document.dialect != "draft-03"
+        self._in_order = is_usual and options.order is Order.DECLARED
         self._objects: dict[Objects, Node | None] = {}
-        self._current: Expression = ANYTHING
-        self._placed_last: Ref | None = None
         # Schemas that merely stand for what is being written in their place.
         self._passed: set[Expression] = set()
-        self._shared: set[str] = set()
 
     def rules_for(self, root: Expression) -> Mapping[str, Node]:
         """Return the rules for ``root``, its own first, called like the start.
@@ -141,109 +127,35 @@ class Writer:
 
     def all_rules(self) -> dict[str, Node]:
         """Return the rules that were written or used."""
-        return {**self.bodies, **self.prelude.bodies()}
-
-    def pointers_of(self, names: Iterable[str], rules: Mapping[str, Node]) -> dict[str, str]:
-        """Return the JSON Pointers of rules: of the schema of each, or of the first that calls it.
-
-        ``rules`` are the meanings of all.
-        """
-        owners = {**self._owners, **{rule: each for each, rule in self._known.items()}}
-        callers: dict[str, str] = {}
-        for rule, body in rules.items():
-            for each in calls(body):
-                callers.setdefault(each.nonterminal, rule)
-        found: dict[str, str] = {}
-        for name in names:
-            at, way = name, {name: None}
-            while at not in owners and at not in found and callers.get(at, at) not in way:
-                at = callers[at]
-                way[at] = None
-            known = found[at] if at in found else self._pointer_in(owners.get(at, ANYTHING))
-            found.update(dict.fromkeys(way, known))
-        return found
+        return {**self.rules, **self.prelude.bodies()}
 
     def write_all(self, root: Expression) -> str:
         """Make the rules for ``root``; return the name of the first. Raises ProblemError."""
-        start = self._start
+        start, rules = self._start, self.rules
         self._known[root] = start
-        self.bodies[start] = call(start)
+        rules[start] = call(start)
         self._queue.append(root)
         for expression in self._queue:
             with self.placing(expression):
-                self.schemas.budget.part = self.pointer()
-                self.bodies[self._known[expression]] = self._body(expression)
-            self._check_count()
+                self.schemas.budget.part = rules.pointer()
+                rules.add(self._known[expression], self._body(expression))
         return start
 
     @contextmanager
     def placing(self, expression: Expression) -> Iterator[None]:
         """Name the schema that is written in what is raised meanwhile."""
-        self._current = expression
-        self._placed_last = expression if isinstance(expression, Ref) else None
+        self.rules.write(expression)
         try:
             yield
         except LimitError as error:
-            raise unsupported(f"an automaton needs {error}", self.pointer()) from None
+            raise unsupported(f"an automaton needs {error}", self.rules.pointer()) from None
         except ProblemError as error:
-            raise ProblemError(self._placed(error.problem)) from None
+            pointer = error.problem.pointer or self.rules.pointer()
+            raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
     def body(self, name: str) -> Node:
         """Return a rule, also one of the prelude, as somebody reads it."""
-        return self.bodies.get(name) or self.prelude.rules[name.removeprefix(self._prefix)]
-
-    def owner(self, name: str) -> Expression:
-        """Return the schema that a rule was written for."""
-        return self._owners.get(name, ANYTHING)
-
-    def _check_count(self) -> None:
-        if len(self.bodies) > self.limits.rules:
-            raise too_large("rules", self.limits.rules, "rules", self.pointer())
-
-    def _placed(self, problem: Problem) -> Problem:
-        return problem._replace(pointer=problem.pointer or self.pointer())
-
-    def pointer(self, keyword: str = "") -> str:
-        """Return the JSON Pointer of the schema being written, or of a keyword of it."""
-        return self._pointer_in(self._current, keyword)
-
-    def _pointer_in(self, expression: Expression, keyword: str = "") -> str:
-        inner = [expression, *getattr(expression, "parts", ())]
-        places = [self.schemas.document.place(e) for e in inner if isinstance(e, Ref)]
-        for place in places:
-            if keyword and keyword in place.contents:
-                return f"{place.pointer}/{keyword}"
-        return places[0].pointer if places else ""
-
-    def left_out(self, message: str, keyword: str = "maxLength") -> None:
-        """Note that values are left out which the schema allows."""
-        self.note(narrowed(message, keyword))
-
-    def note(self, problem: Problem) -> None:
-        """Note what is reported of a keyword, its pointer, of the value being written."""
-        placed = problem._replace(pointer=self.inner_pointer(problem.pointer))
-        self.schemas.notes.append(placed)
-
-    def inner_pointer(self, keyword: str = "") -> str:
-        """Return the JSON Pointer of the value being written, or of a keyword of its schema."""
-        if self._placed_last is None:
-            return self.pointer(keyword)
-        place = self.schemas.document.place(self._placed_last)
-        return place.pointer + (f"/{keyword}" if keyword and keyword in place.contents else "")
-
-    def may_repeat(self) -> None:
-        """Note that names of members may repeat where they should not."""
-        self.schemas.notes.append(may_repeat(self.pointer("minProperties")))
-
-    def _add(self, name: str, form: Node) -> None:
-        self.bodies[name] = form
-        self._owners[name] = self._current
-        self._check_count()
-
-    def _add_text(self, name: str, form: Node) -> None:
-        self.bodies[name] = form
-        self._owners.setdefault(name, self._placed_last or self._current)
-        self._check_count()
+        return self.rules.get(name) or self.prelude.rules[name.removeprefix(self._prefix)]
 
     def member(self, name: str, value: Expression) -> Node | None:
         """Return a named member; None if it cannot be."""
@@ -255,32 +167,125 @@ class Writer:
         if not isinstance(expression, Ref) and expression == ANYTHING:
             return self.prelude.use("value")
         known = self._known.get(expression)
-        form = self._simply(expression) if known is None else call(known)
-        if form is not None:
-            return form
+        if known is not None:
+            return call(known)
         self.schemas.budget.spend(STEPS)
+        if isinstance(expression, Ref):
+            return self._schema(expression, hint)
         if isinstance(expression, AnyOf):
             return self._either(expression.parts, hint)
-        if isinstance(expression, Ref) and not is_definition(expression.pointer):
-            name = self.schemas.document.place(expression).type_alone
-            if name in _OF_TYPES:
-                return self.prelude.use(name)
         if is_unsatisfiable(self.schemas, expression):
             return None
-        if isinstance(expression, Ref):
-            self._placed_last = expression
-            if is_definition(expression.pointer):
-                return self._rule(expression, last_step(expression.pointer))
-            alias = self.schemas.alias(expression)
-            if alias is not None:
-                return self._through(expression, alias, hint)
-        shape = self._shape(expression)
-        simple = all(
-            type(part) not in _NESTED or part == FULL[type_]
-            for type_, parts in shape.items()
-            for part in parts
-        )
-        return self._parts(shape, hint) if simple else self._rule(expression, hint)
+        return self._written(expression, self._shape(expression), hint)
+
+    def _schema(self, at: Ref, hint: str) -> Node | None:
+        """Return how the values of a schema are written where they are; None if there is none."""
+        is_named = is_definition(at.pointer)
+        name = None if is_named else self.schemas.document.place(at).type_alone
+        if name in _OF_TYPES:
+            return self.prelude.use(name)
+        if self._types_beside_members(self.schemas.document.place(at)):
+            return self._rule(at, last_step(at.pointer) if is_named else hint)
+        plain = self.schemas.plain(at)
+        # What has no text, as it needs members without one, goes with its callers in the end.
+        if plain is None and is_unsatisfiable(self.schemas, at):
+            return None
+        self.rules.inner = at
+        if is_named:
+            return self._rule(at, last_step(at.pointer))
+        alias = self.schemas.alias(at) if plain is None else None
+        if alias is not None:
+            return self._through(at, alias, hint)
+        return self._written(at, self._shape(at) if plain is None else plain, hint)
+
+    def _types_beside_members(self, place: Place) -> Sequence[str]:
+        """Return the types of a schema with ``properties`` that says but types and members.
+
+        None for any other. Most schemas of objects are such: what they allow is written as it is
+        read, without a normal form.
+        """
+        contents = place.contents
+        if "properties" not in contents or not _SAYING.intersection(contents) <= _OF_MEMBERS:
+            return ()
+        names = contents.get("type", _EVERY_TYPE)
+        types: Sequence[str] = [names] if isinstance(names, str) else names
+        required, properties = contents.get("required", []), contents["properties"]
+        is_read = isinstance(required, list) and isinstance(properties, dict)
+        if not is_read or not self._in_order or len(properties) > self.limits.bound:
+            return ()
+        return types if "object" in types and all(each in _WRITTEN for each in types) else ()
+
+    def _of_types(self, types: Sequence[str], place: Place, hint: str) -> Node | None:
+        """Return the values of some types; objects are those with the members of a schema."""
+        forms: list[Node] = []
+        for name in _WRITTEN:
+            if name not in types or (name == "integer" and "number" in types):
+                continue
+            form: Node | None = _NULL
+            if name == "object":
+                form = self._objects_by_members(place, hint)
+            elif name != "null":
+                form = self.prelude.use(name)
+            if form is not None:
+                forms.append(form)
+        return alternation(forms) if forms else None
+
+    def _objects_by_members(self, place: Place, hint: str) -> Node | None:
+        """Return the objects with the members that a schema names; None if there is none."""
+        contents, document = place.contents, self.schemas.document
+        properties: dict[str, Json] = contents["properties"]
+        required: list[str] = contents.get("required", [])
+        is_closed = place.closing is Closing.WHOLE
+        rest: Expression = NOTHING if is_closed else ANYTHING
+        if "additionalProperties" in contents:
+            rest = document.inside(place, "additionalProperties")
+        every, needed = dict.fromkeys((*properties, *required)), frozenset(required)
+        if not needed and len(every) > self.limits.rules:
+            raise too_large("rules", self.limits.rules, "rules", self.rules.pointer("properties"))
+        self.schemas.budget.spend(STEPS * (1 + 2 * len(every)))
+        names, members = list[str](), list[Member]()
+        for name in every:
+            quick = self._quick(properties.get(name))
+            if quick is None:
+                is_named = name in properties
+                value = document.inside(place, "properties", name) if is_named else rest
+                form = None if value == NOTHING else self.member(name, value)
+            else:
+                form = sequence(text(spell_text(name)), self.prelude.colon, quick)
+            if form is not None:
+                names.append(name)
+                members.append((form, name in needed))
+            elif name in needed:
+                return None
+        extra = self._other_member(tuple(every), rest, hint)
+        content = write_members(names, members, extra, self, hint)
+        return None if content is None else self.prelude.enclosed("{", "}", content)
+
+    def _other_member(self, names: tuple[str, ...], value: Expression, hint: str) -> Node | None:
+        """Return a member with any name but some; None if there is none."""
+        if value == ANYTHING and not names:
+            return self.prelude.use("member")
+        form = None if value == NOTHING else self.place(value, f"{hint}_value")
+        if form is None:
+            return None
+        key = write_key(without(KEYS, names), self, hint, is_all_but=bool(names))
+        return None if key is None else sequence(key, self.prelude.colon, form)
+
+    def _quick(self, schema: Json) -> Node | None:
+        """Return the values of a schema that names one type and says no more; None for others."""
+        if schema is True:
+            return self.prelude.use("value")
+        if not isinstance(schema, dict) or _SAYING.intersection(schema) != _TYPE:
+            return None
+        name = schema["type"]
+        return self.prelude.use(name) if name in _OF_TYPES else None
+
+    def _written(self, expression: Expression, shape: NormalForm, hint: str) -> Node | None:
+        """Return a shape where it is short, or a call of the rule of its expression."""
+        for type_, parts in shape.items():
+            if any(type(part) in _NESTED and part != FULL[type_] for part in parts):
+                return self._rule(expression, hint)
+        return self._parts(shape, hint)
 
     def _through(self, at: Ref, alias: Expression, hint: str) -> Node | None:
         """Return how what a schema merely stands for is written in its place."""
@@ -305,103 +310,36 @@ class Writer:
         del expression
         return hint
 
-    @cached_property
-    def _simple(self) -> SimpleSchemas | None:
-        """Who writes simple schemas; None where other words count in them, or another order.
-
-        None for people, too, who read the names of properties in those of rules.
-        """
-        document = self.schemas.document
-        is_ordered = self.options.order is Order.DECLARED
-        if not self._remembers or not is_ordered or document.dialect == "draft-03":
-            return None
-        return SimpleSchemas(
-            self.prelude, self.options, self._settings, self.schemas.budget, document,
-            weakly(self._scalar_part), weakly(self.use),
-        )  # fmt: skip
-
-    def _scalar_part(self, name: str, contents: dict[str, Json]) -> ir.Part | None:
-        """Return the rules of strings or numbers; None where something is to be said of them.
-
-        Errors and notes need the place in the schema, which the other way knows.
-        """
-        schemas = self.schemas
-        before, notes, losses = schemas.budget.spent, len(schemas.notes), len(schemas.losses)
-        rules: dict[str, Node] = {}
-        collected = Rules(_refuse_name, rules.__setitem__, schemas.budget)
-        writer = ScalarWriter(self.prelude, collected, self.limits, _refuse_name, prefix=f"{name}_")
-        try:
-            if "enum" in contents:
-                listed = OneOf(tuple(contents["enum"]))
-                parts: list[Part] = [Restricted(Kind.NUMBER, ((listed, True),))]
-            else:
-                read = Reader(schemas, Place(contents, "", None), self.options).read()
-                shapes = cast(Iterator[NormalForm], read)
-                parts = [part for shape in shapes for part in chain(*shape.values())]
-            form = writer.write(cast(Restricted, parts[0]), name) if len(parts) == 1 else None
-            if form is None or schemas.notes[notes:] or schemas.losses[losses:]:
-                return None
-            if isinstance(form, ir.Call) and form.nonterminal in rules:
-                form = rules.pop(form.nonterminal)
-            # What it was made of is not to be kept.
-            bodies = {
-                each: ir.Regular(body.dfa, NOWHERE) if isinstance(body, ir.Regular) else body
-                for each, body in {name: form, **rules}.items()
-            }
-        except (ProblemError, LimitError, _NeedsPlaceError):
-            return None
-        finally:
-            del schemas.notes[notes:], schemas.losses[losses:]
-        called = {each.nonterminal for body in bodies.values() for each in calls(body)}
-        return ir.Part(name, bodies, tuple(sorted(called & NAMES)), schemas.budget.spent - before)
-
-    def use(self, part: ir.Part) -> None:
-        """Add the rules of a part."""
-        if not self._shared.issuperset(part.shared):
-            self._shared.update(part.shared)
-            for name in part.shared:
-                self.prelude.use(name)
-        self.bodies.update(part.bodies)
-        self._check_count()
-
-    def _simply(self, expression: Expression) -> Node | None:
-        """Return a call of the rule of a simple object; None for all else."""
-        if not isinstance(expression, Ref) or self._simple is None:
-            return None
-        name = self._simple.rule(self.schemas.document.place(expression))
-        if name is None:
-            return None
-        self._known.setdefault(expression, name)
-        return self._parts_called.setdefault(name, call(name))
-
-    @cached_property
-    def _settings(self) -> str:
-        return f"{self.prelude.said} {self.schemas.document.dialect} {self.prelude.whole_fraction}"
-
     def _rule(self, expression: Expression, hint: str) -> Node:
-        name = self._known[expression] = self._names.fresh(hint)
+        name = self._known[expression] = self.rules.fresh(hint)
         # The place in the text is that of the first call.
-        self._add(name, call(name))
+        self.rules.add(name, call(name))
+        self.rules.owners[name] = expression
         self._queue.append(expression)
         return call(name)
 
     def _body(self, expression: Expression) -> Node:
-        simple = self._simply(expression)
-        if simple is not None:
-            return simple
         name = self._known[expression]
+        place = self.schemas.document.place(expression) if isinstance(expression, Ref) else None
+        if place is not None and (types := self._types_beside_members(place)):
+            form = self._of_types(types, place, name)
+            return self._or_nothing(form, expression)
         alias = self.schemas.alias(expression) if isinstance(expression, Ref) else None
         if alias is not None and isinstance(alias, Ref | AnyOf) and alias != expression:
             form = self.place(alias, name)
         else:
             form = self._parts(self._shape(expression), name)
+        return self._or_nothing(form, expression)
+
+    def _or_nothing(self, form: Node | None, expression: Expression) -> Node:
+        """Return the values of an expression that has a rule, or a form without texts."""
         if form is None and expression != self._queue[0]:
             # Unproductive; the grammar's analysis removes it with all its callers.
-            return call(name)
+            return call(self._known[expression])
         if form is None and self.schemas.has_narrowed:
             raise too_many_kinds("value", self.limits.alternatives)
         if form is None:
-            raise ProblemError(unsatisfiable(self.pointer()))
+            raise ProblemError(unsatisfiable(self.rules.pointer()))
         return form
 
     def _shape(self, expression: Expression) -> NormalForm:
@@ -410,7 +348,7 @@ class Writer:
         if self.schemas.is_narrowed(expression):
             most = self.limits.alternatives
             message = f"of more than {most} kinds of values in one place only some are written"
-            self.schemas.notes.append(narrowed(message, self.pointer()))
+            self.schemas.notes.append(narrowed(message, self.rules.pointer()))
         return shape
 
     def _parts(self, shape: NormalForm, hint: str) -> Node | None:
@@ -451,9 +389,9 @@ class Writer:
 
     def _scalar(self, part: Restricted, hint: str) -> Node | None:
         try:
-            return self.scalars.write(part, hint)
+            return self.key(part, hint)
         except ProblemError as error:
-            pointer = error.problem.pointer or self.inner_pointer("enum")
+            pointer = error.problem.pointer or self.rules.inner_pointer("enum")
             raise ProblemError(error.problem._replace(pointer=pointer)) from None
 
     def _array(self, part: Arrays, hint: str) -> Node | None:
@@ -463,7 +401,7 @@ class Writer:
             if error.problem.code != UNSUPPORTED or error.problem.pointer:
                 raise
             problem = error.problem._replace(
-                pointer=self.pointer("uniqueItems"), can_be_dropped=True
+                pointer=self.rules.pointer("uniqueItems"), can_be_dropped=True
             )
             if not (self.options.lossy or self.options.lenient):
                 raise ProblemError(problem) from None
@@ -471,5 +409,9 @@ class Writer:
         return write_array(replace(part, unique=False), self, hint)
 
     def key(self, keys: Restricted, hint: str) -> Node | None:
-        """Return the JSON texts of the names of members."""
-        return self.scalars.write(keys, hint)
+        """Return the JSON texts of the names of members, or of any strings and numbers."""
+        rules = self.rules
+        rules.owner = rules.inner or rules.current
+        form = self.scalars.write(keys, hint)
+        rules.owner = rules.current
+        return form

@@ -11,7 +11,7 @@ from dataclasses import replace
 from kbnf_core.ir.analysis import reachable
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.outline import Outline, Symbol, Use
-from kbnf_core.kbnf.parsed import Parsed, Request
+from kbnf_core.kbnf.parsed import Attributes, Loss, Parsed, Request
 from kbnf_core.kbnf.pragmas import read_pragmas
 from kbnf_core.languages.gbnf.language import GBNF
 from kbnf_core.languages.gbnf.parse import parse_gbnf
@@ -24,10 +24,10 @@ from kbnf_core.languages.lark.read import (
     read_lark,
 )
 from kbnf_core.languages.lark.reader import tree as lark
-from kbnf_core.languages.lark.reader.dialect import Dialect, dialect_of
+from kbnf_core.languages.lark.reader.dialect import Dialect, decode, dialect_of
 from kbnf_core.languages.lark.reader.model import Lexing
 from kbnf_core.languages.lark.reader.parse import is_gbnf, parse_lark
-from kbnf_core.languages.lark.reader.report import DIALECT
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, DIALECT
 from kbnf_core.text.diagnostics import Diagnostic, Label, Severity
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
@@ -110,7 +110,36 @@ def parse_as_kbnf(source: Source, request: Request) -> Parsed:
         found += find_unused(written.document, wanted or "start")
     losses = tuple(sorted(report.losses, key=lambda loss: loss.span))
     found.sort(key=Diagnostic.sort_key)
-    return Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
+    parsed = Parsed(document, tuple(found), start, losses=losses, remark=report.remark)
+    parsed.attributes = _attributes(written.document)
+    return parsed
+
+
+def _attributes(document: lark.Document) -> Attributes:
+    """Return the captures and temperatures of the rules of a text."""
+    captures: defaultdict[str, set[str]] = defaultdict(set)
+    temperatures: dict[str, float] = {}
+    unkept: list[Loss] = []
+    for statement in document.statements:
+        if not isinstance(statement, lark.Definition):
+            continue
+        rule = statement.name.value
+        for attribute in statement.attributes:
+            match attribute.name.value, attribute.value:
+                case "temperature", float(value):
+                    temperatures[rule] = value
+                    message = f"`Engine.temperature` has the temperature {value:g}; here it is lost"
+                case "capture", None:
+                    continue  # Each rule is captured under its name.
+                case "capture", lark.String() as name:
+                    title = decode(name.raw, Dialect.LLGUIDANCE)
+                    captures[title].add(rule)
+                    message = f"here the capture `{title}` has the name of its rule, `{rule}`"
+                case _:
+                    continue
+            unkept.append(Loss(APPROXIMATE, message, attribute.span))
+    sets = {name: frozenset(rules) for name, rules in captures.items()}
+    return Attributes(sets, temperatures, tuple(unkept))
 
 
 _OF_EITHER = frozenset({"E102", "E106", "E107"})

@@ -39,7 +39,7 @@ from kbnf_core.languages.lark.reader.modules import (
     gather,
 )
 from kbnf_core.languages.lark.reader.parse import Parsed, comments, is_gbnf, parse_lark
-from kbnf_core.languages.lark.reader.report import INVALID, Report
+from kbnf_core.languages.lark.reader.report import APPROXIMATE, INVALID, Report
 from kbnf_core.languages.lark.reader.rules import Factory, RuleBuilder
 from kbnf_core.languages.lark.reader.tree import Definition, Document, TemplateUse, Use, postorder
 from kbnf_core.text.budget import Budget
@@ -50,6 +50,9 @@ from kbnf_core.text.json_text import NoJsonError, as_number, end_of_json, refuse
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span, pointers
 from kbnf_core.text.suggest import listed
+
+_OPTIONS = ("allow_initial_skip", "allow_invalid_utf8", "ignore_once", "no_forcing")
+"""Options of ``%llguidance`` that are known; forcing tokens is what callers do or do not do."""
 
 _MOST_NESTED = 16
 """Grammars inside one another."""
@@ -269,37 +272,9 @@ class _Reader:
         if start is None:
             return None
         self.names.of(("start",), start)
-        report, limits = self.report, self.setting.limits
-        factory: Factory = (
-            LlguidanceFactory(LlguidanceTerminals(gathered, report, limits), lexing)
-            if dialect is Dialect.LLGUIDANCE
-            else LarkFactory(LarkTerminals(gathered, report, limits), lexing)
-        )
-        embedding = Embedding(
-            report, self.names, self._nested, self.others, self.setting.where, limits
-        )
-        builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
-        builder.build(start)
-        options = self._options(gathered)
-        source, budget = self.document.source, Budget(limits.work)
+        source, report, limits = self.document.source, self.report, self.setting.limits
         try:
-            parts = list(_ignored(gathered, factory))
-            if report.errors or embedding.lacks_a_grammar:
-                return None
-            together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
-            once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
-            grammar = LexicalGrammar(
-                start,
-                *make_shallow(builder.rules, builder.spans),
-                make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
-                dialect is Dialect.LARK or first,
-            )
-            assembly = Assembly(source, dialect, lexing, self.names, report, budget)
-            document = assembly.document(grammar)
-            if document is None:
-                return None
-            written = written_alternatives(builder.rules, lexing, budget)
-            return self._with(embedding, replace(document, alternatives=written))
+            return self._assembled(gathered, dialect, lexing, start, Budget(limits.work))
         except LimitError as error:
             report.error("E106", f"the grammar needs {error}", Span(0, 0))
         except TooManyVariantsError:
@@ -315,6 +290,40 @@ class _Reader:
                 " `Limits.work`",
             )
         return None
+
+    def _assembled(
+        self, gathered: Gathered, dialect: Dialect, lexing: Lexing, start: str, budget: Budget
+    ) -> _Found:
+        """Return the tree; raises the errors of limits."""
+        report, limits = self.report, self.setting.limits
+        factory: Factory = (
+            LlguidanceFactory(LlguidanceTerminals(gathered, report, limits, budget), lexing)
+            if dialect is Dialect.LLGUIDANCE
+            else LarkFactory(LarkTerminals(gathered, report, limits, budget), lexing)
+        )
+        embedding = Embedding(
+            report, self.names, self._nested, self.others, self.setting.where, limits
+        )
+        builder = RuleBuilder(gathered, dialect, factory, embedding, report, limits)
+        builder.build(start)
+        options = self._options(gathered)
+        parts = list(_ignored(gathered, factory))
+        if report.errors or embedding.lacks_a_grammar:
+            return None
+        together = dialect is Dialect.LLGUIDANCE and lexing is not Lexing.SCANNERLESS
+        once, first = (bool(options.get(o)) for o in ("ignore_once", "allow_initial_skip"))
+        grammar = LexicalGrammar(
+            start,
+            *make_shallow(builder.rules, builder.spans),
+            make_skipped(parts, together, once, gathered.ignored[0][1]) if parts else None,
+            dialect is Dialect.LARK or first,
+        )
+        assembly = Assembly(self.document.source, dialect, lexing, self.names, report, budget)
+        document = assembly.document(grammar)
+        if document is None:
+            return None
+        written = written_alternatives(builder.rules, lexing, budget)
+        return self._with(embedding, replace(document, alternatives=written))
 
     def _with(self, embedding: Embedding, document: tree.Document) -> tree.Document:
         own: Iterable[tree.Definition] = document.definitions
@@ -363,6 +372,13 @@ class _Reader:
                 places.update(dict.fromkeys(value, options.span))
             else:
                 self.report.error(INVALID, "`%llguidance` takes a JSON object", options.span)
+        for name in merged.keys() - _OPTIONS:
+            message = (
+                "`lexer_backtracking` has no effect here: a lexeme ends where the next byte ends it"
+                if name == "lexer_backtracking"
+                else f"`{name}` is none of LLGuidance's options, and has no effect"
+            )
+            self.report.note(APPROXIMATE, message, places[name], f"there are {listed(_OPTIONS)}")
         if merged.get("allow_invalid_utf8"):
             self.report.error(
                 INVALID,

@@ -17,13 +17,13 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kbnf_core.automata.regex.search import Match, Pattern, read_pattern
-from kbnf_core.languages.json_schema.document import escape, refuse_deep
+from kbnf_core.languages.json_schema.document import refuse_deep
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.languages.response_template.detect import KEY
 from kbnf_core.languages.structural_tag.read import Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.errors import GrammarError
-from kbnf_core.text.json_text import NoJsonError, as_number, parse_json
+from kbnf_core.text.json_text import NoJsonError, as_number, escape, parse_json
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 

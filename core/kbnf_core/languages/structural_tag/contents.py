@@ -1,10 +1,9 @@
 """What is inside the formats of a structural tag: grammars, schemas and free text, as rules.
 
 *Rules* are those of the IR that are run (``Rules``), or the trees that people read (``Trees``); the
-formats around them are written once, in the IR. Schemas of which simple parts are known from other
-texts cost nothing again (``PARTS`` of ``json_schema``). In trees, what several contents have in
-common, such as the strings of JSON, is written once: rules are shared where they and all that they
-call have the same names and texts.
+formats around them are written once, in the IR. In trees, what several contents have in common,
+such as the strings of JSON, is written once: rules are shared where they and all that they call
+have the same names and texts.
 
 *Free text* is what ``any_text`` and its like allow, up to the strings that end it: an automaton of
 the texts in which some strings occur nowhere, ``except!`` or ``#ex`` of KBNF. Where a *trigger*
@@ -18,6 +17,7 @@ their schemas references are followed, and alternatives taken apart, until each 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -26,8 +26,9 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.avoid import avoid_literals
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.to_regex import NotTextError, to_regex
+from kbnf_core.automata.traversal import fold
 from kbnf_core.conversion.rewrite import rename
 from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir.analysis import reachable
@@ -36,9 +37,10 @@ from kbnf_core.kbnf import build, tree
 from kbnf_core.kbnf.build import Form, escaped
 from kbnf_core.kbnf.parsed import Request
 from kbnf_core.kbnf.printer import print_expression
-from kbnf_core.languages.json_schema.document import escape, refuse_deep
+from kbnf_core.languages.json_schema.document import VALUES, dialect_of, is_old, refuse_deep
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.formats import formats_of
+from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.names import Names
 from kbnf_core.languages.json_schema.options import (
     Escapes,
@@ -60,12 +62,18 @@ from kbnf_core.languages.json_schema.parse import (
 )
 from kbnf_core.languages.json_schema.patterns import to_whole
 from kbnf_core.languages.json_schema.prelude import NAMES, gap_of
-from kbnf_core.languages.json_schema.problems import NARROWED, Problem, ProblemError
-from kbnf_core.languages.structural_tag.read import UNSUPPORTED, Report
+from kbnf_core.languages.json_schema.problems import (
+    NARROWED,
+    Problem,
+    ProblemError,
+    refers_to_itself,
+)
+from kbnf_core.languages.structural_tag.read import IN_PART, UNSUPPORTED, Report
 from kbnf_core.lower.translate import translate
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import LimitError
+from kbnf_core.text.json_text import escape, objects_in, steps_of
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import NOWHERE, Source
 
@@ -146,6 +154,35 @@ def with_automaton(pattern: str) -> Dfa:
     return found
 
 
+def _containing(words: Iterable[str]) -> Dfa | None:
+    return compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa
+
+
+def without(body: ir.Node, words: Iterable[str]) -> ir.Node:
+    """Return an expression whose automata of strings of JSON accept none with ``words`` in it."""
+    avoided = _containing(words)
+
+    def made(node: ir.Node, parts: list[ir.Node]) -> ir.Node:
+        if not isinstance(node, ir.Regular) or avoided is None or not _is_of_strings(node.dfa):
+            return ir.rebuild(node, parts)
+        if operations.intersect(node.dfa, avoided).is_empty:
+            return node
+        return ir.Regular(operations.difference(node.dfa, avoided), node.span)
+
+    return fold(body, ir.children, made)
+
+
+def _is_of_strings(dfa: Dfa) -> bool:
+    """Tell whether all texts begin with a quote, as no other value does."""
+    other = compile_regex('[^"](?s:.)*').dfa
+    return other is not None and operations.intersect(dfa, other).is_empty
+
+
+def _has_strings_in_parts(body: ir.Node) -> bool:
+    """Tell whether a string is no automaton, as where its characters are counted."""
+    return any(isinstance(node, ir.Literal) and node.data == b'"' for node in ir.postorder(body))
+
+
 _OF_STRINGS = frozenset({"type", "pattern", "format", "minLength", "maxLength"})
 
 
@@ -160,14 +197,18 @@ class Contents(ABC, Generic[B]):
         self._budget = Budget(limits.work)
         self._groups: dict[Hashable, Mapping[str, ir.Call]] = {}
         self._rules: list[tuple[str, B]] = []
+        # By the identity of the bodies of rules, which are kept for that.
+        self._cleaned: dict[tuple[int, tuple[str, ...]], tuple[ir.Node, ir.Node]] = {}
 
     @abstractmethod
     def body(self, node: ir.Node) -> B:
         """Return an expression as it is in a rule."""
 
     @abstractmethod
-    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
-        """Return a call of the rules of a schema. Raises ProblemError."""
+    def _of_schema(
+        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+    ) -> tuple[ir.Node, Outcome]:
+        """Return a call of the rules of a schema, without ``words``. Raises ProblemError."""
 
     @abstractmethod
     def _of_grammar(self, reading: Reading, hint: str) -> ir.Node:
@@ -201,10 +242,16 @@ class Contents(ABC, Generic[B]):
                 self.add(each.nonterminal, node)
         return self._groups[key]
 
-    def schema(self, schema: Any, options: Options, pointer: str, hint: str) -> ir.Node:
-        """Return the JSON texts that a sound schema allows; nothing where it cannot be used."""
+    def schema(
+        self, schema: Any, options: Options, pointer: str, hint: str, words: Sequence[str] = ()
+    ) -> ir.Node:
+        """Return the JSON texts that a sound schema allows; nothing where it cannot be used.
+
+        Their strings and names contain none of ``words``, but for those that the schema lists, and
+        strings whose number of characters alone is bounded.
+        """
         try:
-            found, outcome = self._of_schema(schema, options, hint)
+            found, outcome = self._of_schema(schema, options, hint, words)
         except ProblemError as error:
             report_problem(self.report, error.problem, pointer)
             return EMPTY
@@ -213,6 +260,21 @@ class Contents(ABC, Generic[B]):
         for note in outcome.notes:
             self.report.note(pointer + note.pointer, note.message, code=note.code)
         return found
+
+    def _rules_without(
+        self, rules: Mapping[str, ir.Node], outcome: Outcome, words: tuple[str, ...]
+    ) -> tuple[Mapping[str, ir.Node], Outcome]:
+        """Return rules whose automata accept no text with ``words``; equal ones are one."""
+        found = {}
+        for name, body in rules.items():
+            key = id(body), words
+            if key not in self._cleaned:
+                self._cleaned[key] = body, without(body, words)
+            found[name] = self._cleaned[key][1]
+        if any(map(_has_strings_in_parts, rules.values())):
+            message = "what strings may not contain whose length alone is bounded is left out"
+            outcome = outcome._replace(losses=(*outcome.losses, Problem(IN_PART, message, "")))
+        return found, outcome
 
     def grammar(
         self, source: Source, language: Language, request: Request, pointer: str, hint: str
@@ -230,8 +292,7 @@ class Contents(ABC, Generic[B]):
 
     def pattern(self, pattern: str) -> ir.Node:
         """Return what a regular expression matches; nothing where it cannot be used."""
-        compiled = compile_regex(pattern, self._limits)
-        self._budget.spend(compiled.work)
+        compiled = compile_within(self._budget, pattern, self._limits)
         for problem in compiled.problems:
             message = f"in this regular expression: {problem.message}"
             self.report.error(self.pointer, message, code=problem.code)
@@ -240,7 +301,7 @@ class Contents(ABC, Generic[B]):
     def whole_pattern(self, pattern: str, *, dot_all: bool) -> ir.Node:
         """Return what a regular expression of XGrammar's matches."""
         # By itself first: it cannot close a group that is put around it.
-        if compile_regex(pattern, self._limits).problems:
+        if compile_within(self._budget, pattern, self._limits).problems:
             return self.pattern(pattern)
         if "|" in pattern:
             pattern = f"(?:{pattern})"
@@ -291,7 +352,7 @@ class Contents(ABC, Generic[B]):
 
     def other_names(self, pattern: str, listed: Collection[str]) -> ir.Node:
         """Return the names of a pattern but for some, all as they are written."""
-        names = compile_regex(pattern).dfa
+        names = compile_within(self._budget, pattern).dfa
         if names is None or not listed:
             return self.pattern(pattern)
         known = operations.literals([each.encode() for each in listed])
@@ -311,10 +372,12 @@ class Contents(ABC, Generic[B]):
     ) -> ir.Node:
         """Return the strings of a schema as they are, without ``words``; ``plain`` are all those.
 
-        Strings whose number of characters alone is bounded may contain the words.
+        Strings whose number of characters alone is bounded may contain a single word.
         """
-        if is_restricted(schema, options):
-            avoided = compile_regex(f"(?s:.)*(?:{'|'.join(map(escaped, words))})(?s:.)*").dfa
+        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
+        is_bounded = low is not None or high is not None
+        if is_restricted(schema, options) or (is_bounded and len(words) > 1):
+            avoided = _containing(words)
             kept = {name: value for name, value in schema.items() if name in _OF_STRINGS}
             try:
                 note = partial(self.report.note, pointer, code=NARROWED)
@@ -322,12 +385,13 @@ class Contents(ABC, Generic[B]):
             except ProblemError as error:
                 report_problem(self.report, error.problem, pointer)
                 return EMPTY
-            return plain if found is None else alternation(map(self.pattern, found))
-        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
-        if low is None and high is None:
-            return plain
-        if len(words) > 1:
-            self.report.loss(pointer, "the length of a string is not bounded beside `excludes`")
+            if found is None:
+                return plain
+            return alternation(
+                self.pattern(each) if isinstance(each, str) else ir.Regular(each, NOWHERE)
+                for each in found
+            )
+        if not is_bounded:
             return plain
         return repeated(self.character(), int(low or 0), None if high is None else int(high))
 
@@ -348,10 +412,14 @@ class Rules(Contents[ir.Node]):
         """Return the expression itself."""
         return node
 
-    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
+    def _of_schema(
+        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+    ) -> tuple[ir.Node, Outcome]:
         start = self.names.fresh(hint)
         text = SchemaText(Source(""), schema, guided(schema, options))
         rules, outcome = rules_to_run(text, start)
+        if words:
+            rules, outcome = self._rules_without(rules, outcome, tuple(words))
         new, chosen = {start: rules[start]}, {}
         for name, body in rules.items():
             known = self._adopted.get((name, id(body)))
@@ -405,7 +473,14 @@ class Trees(Contents[Form]):
             self.report.error(self.pointer, message, code=UNSUPPORTED)
             return build.EMPTY
 
-    def _of_schema(self, schema: Any, options: Options, hint: str) -> tuple[ir.Node, Outcome]:
+    def _of_schema(
+        self, schema: Any, options: Options, hint: str, words: Sequence[str]
+    ) -> tuple[ir.Node, Outcome]:
+        if words:
+            text = SchemaText(Source(""), schema, guided(schema, options))
+            rules, outcome = self._rules_without(*rules_to_run(text, hint), tuple(words))
+            made = [build.definition(name, self.body(body)) for name, body in rules.items()]
+            return self._embed(made, hint, hint), outcome
         embedded = embed_json_schema(schema, options)
         self.report.written[id(schema)] = schema, embedded.schemas
         return self._embed(embedded.definitions, embedded.start, hint), embedded.outcome
@@ -503,8 +578,8 @@ OF_OBJECTS = frozenset({"type", "properties", "required", "additionalProperties"
 
 NO_CONSTRAINTS = frozenset(
     {
-        "$defs", "definitions", "title", "description", "$schema", "$id", "default", "examples",
-        "$comment",
+        "$defs", "definitions", "title", "description", "$schema", "$id", "id", "default",
+        "examples", "$comment",
     }
 )  # fmt: skip
 
@@ -515,7 +590,7 @@ def is_sound(schema: Any, pointer: str, report: Report, options: Options) -> boo
         return True
     problems: Sequence[Problem] = ()
     try:
-        refuse_deep(schema, options.limits.depth)
+        refuse_deep(schema, VALUES * options.limits.depth)
         checked(schema, constant(schema).text, options)
     except ProblemError as error:
         problems = error.problems
@@ -531,6 +606,40 @@ def report_problem(report: Report, problem: Problem, pointer: str) -> None:
     report.error(pointer + problem.pointer, problem.message, *helps_of(problem), code=problem.code)
 
 
+def _leads_elsewhere(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a reference leads to another place than a definition."""
+    found = schema.get("$ref")
+    return isinstance(found, str) and not found.startswith(("#/$defs/", "#/definitions/"))
+
+
+_ROOT = "tool:arguments"
+"""The identifier of the document that a schema is in."""
+
+
+def _based(schema: Any, document: str) -> Any:
+    """Return a schema whose references into its document name that."""
+
+    def inner(value: Any) -> list[Any]:
+        return [each for _, each in subschemas(value)]
+
+    def made(value: Any, parts: list[Any]) -> Any:
+        if not isinstance(value, dict):
+            return value
+        found = {name: copy(each) for name, each in value.items()}
+        for (steps, _), part in zip(subschemas(value), parts, strict=True):
+            if len(steps) == 1:
+                found[steps[0]] = part
+            else:
+                container = found[steps[0]]
+                container[int(steps[1]) if isinstance(container, list) else steps[1]] = part
+        reference = found.get("$ref")
+        if isinstance(reference, str) and reference.startswith("#"):
+            found["$ref"] = document + reference
+        return found
+
+    return fold(schema, inner, made)
+
+
 class Schemas:
     """Takes apart the schemas in ``root``, which is sound, at ``pointer``."""
 
@@ -544,23 +653,30 @@ class Schemas:
     def cases(self, schema: Any, pointer: str) -> list[tuple[Any, str]]:
         """Return the schemas one of which a value has, without recursion, with their pointers."""
         waiting = [(schema, pointer)]
+        seen = {pointer}
         found = []
         for step, (each, where) in enumerate(waiting):
             if step > MOST_CASES:
                 self._report.error(pointer, "too many alternatives", code=UNSUPPORTED)
                 return []
             inner = list(self._inside(each, where))
-            waiting += inner
             if not inner:
                 found.append((each, where))
+            for case in inner:
+                # A schema that is one of its own alternatives adds nothing. Those of a list of
+                # types share a place.
+                if case[1] not in seen or isinstance(each.get("type"), list):
+                    seen.add(case[1])
+                    waiting.append(case)
+        if not found:
+            report_problem(self._report, refers_to_itself(pointer).problem, "")
         return found
 
     def followed(self, reference: Any, pointer: str) -> tuple[Any, str]:
         """Return the schema that a reference to this document leads to, ``False`` for none."""
         found = self._root
         if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-            for step in reference[2:].split("/") if reference != "#" else ():
-                name = step.replace("~1", "/").replace("~0", "~")
+            for name in steps_of(reference):
                 found = found.get(name) if isinstance(found, dict) else None
             if isinstance(found, dict | bool):
                 where = f"{self._pointer}{reference[1:]}"
@@ -598,11 +714,25 @@ class Schemas:
         return bool(strange)
 
     def whole(self, schema: Any) -> Any:
-        """Return a schema with the definitions that its references may lead to."""
+        """Return a schema with what its references may lead to.
+
+        Those to definitions lead to these; where others are, the whole document is a definition
+        with an identifier of its own.
+        """
         if not isinstance(schema, dict) or not isinstance(self._root, dict):
             return schema
         shared = {name: self._root[name] for name in ("$defs", "definitions") if name in self._root}
-        return {**shared, **schema}
+        found = {**shared, **schema}
+        if not any(map(_leads_elsewhere, objects_in(schema))) and (
+            not shared or not any(map(_leads_elsewhere, objects_in(shared)))
+        ):
+            return found
+        dialect = dialect_of(self._root)
+        word = "id" if dialect in ("draft-03", "draft-04") else "$id"
+        where = "definitions" if is_old(dialect) else "$defs"
+        named = str(self._root.get(word, _ROOT)).rstrip("#") or _ROOT
+        draft = {name: self._root[name] for name in ("$schema",) if name in self._root}
+        return {**draft, **_based(schema, named), where: {_ROOT: {**self._root, word: named}}}
 
     def _inside(self, schema: Any, pointer: str) -> Iterator[tuple[Any, str]]:
         """Yield the schemas one of which a value has; nothing where it is a plain one."""

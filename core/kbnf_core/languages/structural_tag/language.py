@@ -20,6 +20,10 @@ class _StructuralTag(SchemaLanguage):
 
         yield from schemas_in(value) if isinstance(value, dict) else ()
 
+    def uses_vocabulary(self, text: str) -> bool:
+        """Whether the tag may name tokens, or a grammar in it may exclude some."""
+        return any(each in text for each in ("token", "!<", "\\u"))
+
     def read(self, source: Source, request: Request) -> Parsed:
         from kbnf_core.languages.structural_tag.parse import parse_structural_tag
 

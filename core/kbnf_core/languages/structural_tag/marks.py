@@ -19,7 +19,7 @@ Artifacts and pickled grammars carry marked rules as text: KBNF, and the marks a
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cache
@@ -31,7 +31,6 @@ from kbnf_core.ir.build import alternation, optional, repeated, sequence
 from kbnf_core.kbnf.build import Form
 from kbnf_core.kbnf.parsed import Mark, Marked, Request, Shape
 from kbnf_core.kbnf.read import parse_kbnf
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.options import Digits, Escapes, Options, Order, Whitespace
 from kbnf_core.languages.structural_tag.arguments import INPUT
 from kbnf_core.languages.structural_tag.contents import (
@@ -53,12 +52,36 @@ from kbnf_core.languages.structural_tag.write import (
     Writer,
 )
 from kbnf_core.languages.structural_tag.xml import STYLES, kind_of, other_members
+from kbnf_core.text.json_text import escape
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source
 
 _TEXT, _REASONING = Mark("text"), Mark("reasoning")
 
 _ANY_JSON = Options(whitespace=Whitespace.FLEXIBLE, digits=Digits.ANY, escapes=Escapes.ANY)
+
+
+class _ReadTrees(Trees):
+    """Makes trees of what is read: a string may be any."""
+
+    def strings(
+        self,
+        schema: Mapping[str, Any],
+        options: Options,
+        pointer: str,
+        words: Sequence[str],
+        plain: ir.Node,
+    ) -> ir.Node:
+        """Return all strings without ``words``."""
+        del schema, options, pointer, words
+        return plain
+
+    def schema(
+        self, schema: Any, options: Options, pointer: str, hint: str, words: Sequence[str] = ()
+    ) -> ir.Node:
+        """Return the JSON texts of a schema; what they exclude, the writer has left out."""
+        del words
+        return super().schema(schema, options, pointer, hint)
 
 
 class MarkedWriter(Writer[Form]):
@@ -68,7 +91,7 @@ class MarkedWriter(Writer[Form]):
         self, nodes: Sequence[Node], report: Report, request: Request, options: Options
     ) -> None:
         # Whoever reads takes the members of an object in any order, XML as JSON.
-        super().__init__(Trees, nodes, report, request, replace(options, order=Order.ANY))
+        super().__init__(_ReadTrees, nodes, report, request, replace(options, order=Order.ANY))
         self._owners = {id(part): node for node in nodes for part in node.parts}
         self._free = _TEXT
         self.marks: dict[str, Mark] = {}
@@ -104,7 +127,8 @@ class MarkedWriter(Writer[Form]):
             return self.mark(form)
         if name is None and tag is not None:
             name = tool_name(_head(tag, node))
-        return self.mark(form, Mark("call", name or None, style, shapes))
+        words = node.fields["words"] or "json"
+        return self.mark(form, Mark("call", name or None, style, shapes, words=words))
 
     def _regex(self, node: Node) -> ir.Node:
         return self._read_back(node, super()._regex(node))
@@ -231,9 +255,12 @@ def is_reasoning(tag: Node | None) -> bool:
         return False
     begin, end = tag.fields["begin"], tag.fields["end"]
     words = [begin, *([end] if isinstance(end, Token) else end)]
-    return any(
-        _THINKING.search(str(each.name if isinstance(each, Token) else each)) for each in words
-    )
+    return is_about_thoughts(each.name if isinstance(each, Token) else each for each in words)
+
+
+def is_about_thoughts(marks: Iterable[str | int]) -> bool:
+    """Return whether one of the marks around a text says that it is reasoning."""
+    return any(_THINKING.search(str(each)) for each in marks)
 
 
 _THINKING = re.compile("think|thought|reason|analysis", re.IGNORECASE)
@@ -347,7 +374,10 @@ def shapes_of(schema: Any, style: str, options: Options) -> tuple[Shape, ...]:
 
 
 def dump(marked: Marked) -> str:
-    """Return marked rules as a text of JSON."""
+    """Return by what values are read as a text of JSON."""
+    if marked.document is None:
+        found = {"language": marked.language, "messages": marked.messages}
+        return json.dumps(found, ensure_ascii=False, sort_keys=True, default=float)
     rules = print_kbnf(marked.document, START, None, "", keeps_names=True)
     marks = {
         name: {**mark._asdict(), "shapes": [_shape(each) for each in mark.shapes]}
@@ -362,9 +392,11 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def load(text: str, limits: Limits) -> Marked:
-    """Return the marked rules of such a text. Raises ``ValueError`` for what is none."""
+    """Return by what values are read, of such a text. Raises ``ValueError`` for what is none."""
     try:
         found = json.loads(text)
+        if "language" in found:
+            return Marked(None, {}, found["messages"], found["language"])
         marks = {
             name: Mark(
                 mark["kind"],
@@ -375,6 +407,7 @@ def load(text: str, limits: Limits) -> Marked:
                     for each in mark["shapes"]
                 ),
                 mark["trigger"],
+                mark["words"],
             )
             for name, mark in found["marks"].items()
         }

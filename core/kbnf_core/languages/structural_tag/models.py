@@ -240,13 +240,16 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
     ),
     "gemma_4": (
         "Gemma 4",
-        Calls("<|tool_call>call:", "", "<tool_call|>", style="gemma"),
+        Calls("<|tool_call>call:", "", "<tool_call|>", style="gemma", words="python"),
         Thoughts(False, "<|channel>thought\n", "<channel|>"),
     ),
     "granite": ("Granite 3", replace(_IN_JSON, before="<|tool_call|>["), None),
     "nemotron_3": (
         "Nemotron 3, Step 3.5",
-        Calls("<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml"),
+        Calls(
+            "<tool_call>\n<function=", ">\n", "</function>\n</tool_call>", style="qwen_xml",
+            words="python",
+        ),
         Thoughts(True, "<think>", "</think>\n"),
     ),
     "glm_4_5": (
@@ -260,15 +263,26 @@ OWN: Mapping[str, tuple[str, Calls, Thoughts | None]] = {
         _THINKS,
     ),
     "lfm2": (
-        "LFM2",
+        "LFM2, LFM2.5",
         Calls(
             "", "", "", before="<|tool_call_start|>[", separator=", ",
-            after="]<|tool_call_end|>", style="python",
+            after="]<|tool_call_end|>", style="python_json",
         ),
+        None,
+    ),
+    "llama_4": (
+        "Llama 4",
+        Calls("", "", "", before="[", separator=", ", after="]", style="python_json"),
         None,
     ),
 }  # fmt: skip
 """The formats that are given by their texts: models, texts of calls, and of thoughts."""
+
+AROUND: Mapping[str, Sequence[tuple[str, str]]] = {
+    "llama": [("<|python_tag|>", "")],
+    "llama_4": [("<|python_start|>", "<|python_end|>")],
+}
+"""Markers that models may write around calls, and that a format does not ask for: they are read."""
 
 
 # Formats by name
@@ -291,6 +305,7 @@ ALIASES: Mapping[str, str] = {
         "kimi": "kimi_k2",
         "lfm2": "lfm2_5",
         "llama": "llama3 llama3_json llama4_json",
+        "llama_4": "llama4 llama4_pythonic pythonic",
         "minimax": "minimax_m2 minimax-m2",
         "nemotron_3": "nemotron_v3 step3p5",
         "qwen_3": "hermes qwen qwen25 qwen3 granite4",
@@ -309,7 +324,11 @@ def table() -> Mapping[str, Format]:
     own = {
         name: format_of(calls, thoughts, models) for name, (models, calls, thoughts) in OWN.items()
     }
-    return {**found, **own}
+    every = {**found, **own}
+    return {
+        name: {**each, "around": AROUND[name]} if name in AROUND else each
+        for name, each in every.items()
+    }
 
 
 def format_named(name: str) -> Format:

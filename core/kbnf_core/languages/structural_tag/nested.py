@@ -9,7 +9,9 @@ recurs.
 ``{city:<|"|>Köln<|"|>,days:3}``: names as they are, strings as they are between two markers,
 members in the order of their names. ``python`` writes ``(city="Köln", days=3)``: members of the
 outermost object are keyword arguments, strings and the names within values are as in JSON,
-``True``, ``False`` and ``None`` as in Python. A notation has no gaps other than its own, since
+``True``, ``False`` and ``None`` as in Python. ``python_json`` mixes both languages as LFM2.5 does,
+whose template writes ``(city='Köln', opts={"deep": true}, tags=['a'])``: a string or name is in the
+quotes of either, a constant is spelt as in either. A notation has no gaps other than its own, since
 models write none.
 """
 
@@ -19,7 +21,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
-from kbnf_core.automata.traversal import fold
+from kbnf_core.automata.traversal import fold, postorder
 from kbnf_core.ir import Node
 from kbnf_core.ir.build import EMPTY, alternation, call, optional, repeated, sequence, text
 from kbnf_core.languages.json_schema.expressions import constant
@@ -308,7 +310,8 @@ class MiniMaxM3Arguments(NestedArguments):
     """Writes arguments as elements whose tags follow a marker that no value may contain.
 
     A value is a string as it is, elements, or another value as in JSON. What would need a value of
-    any kind, or a string with a restriction, is refused, as XGrammar refuses it.
+    any kind is refused, as XGrammar refuses it: nothing could bind the end of an element to its
+    beginning.
     """
 
     takes_anything = False
@@ -377,10 +380,7 @@ class MiniMaxM3Arguments(NestedArguments):
 
     def _string(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         del hint
-        if is_restricted(schema, self.options) or {"minLength", "maxLength"} & schema.keys():
-            message = "in `minimax_m3_xml` nothing restricts a string but the values it may have"
-            self.report.error(pointer, message, code=UNSUPPORTED)
-        return self.plain
+        return self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
 
     def _constant(self, pointer: str, node: _Named, parts: list[Node]) -> Node:
         """Return a value that is listed; ``parts`` are the elements inside."""
@@ -425,7 +425,8 @@ class Notation(NamedTuple):
     """How a notation writes the outermost object, members, strings and the constants of JSON.
 
     ``quote`` is around strings that are written as they are; without one they are JSON's.
-    ``name`` is the pattern of the names that are no strings; members may be in their order.
+    ``name`` is the pattern of the names that are no strings; members may be in their order. In a
+    notation that ``is_mixed``, strings and constants of JSON and of Python are both allowed.
     """
 
     brackets: tuple[str, str]
@@ -435,16 +436,17 @@ class Notation(NamedTuple):
     words: Mapping[str, str]
     name: str
     is_sorted: bool = False
+    is_mixed: bool = False
 
+
+_PYTHON = Notation(("(", ")"), "=", ", ", "", PYTHON_WORDS, r"[A-Za-z_][A-Za-z0-9_]*")
 
 NOTATIONS: Mapping[str, Notation] = {
     "gemma": Notation(
         _BRACES, ":", ",", '<|"|>', {}, r"[^\x00-\x20:,{}\[\]<>\x22]+", is_sorted=True
     ),
-    "python": Notation(
-        ("(", ")"), "=", ", ", "", PYTHON_WORDS,
-        r"[A-Za-z_][A-Za-z0-9_]*",
-    ),
+    "python": _PYTHON,
+    "python_json": _PYTHON._replace(is_mixed=True),
 }  # fmt: skip
 
 
@@ -475,8 +477,38 @@ def _written(notation: Notation, node: tuple[str, Any], parts: list[str]) -> str
         return first + notation.separator.join(found) + last
     if isinstance(value, str) and notation.quote:
         return f"{notation.quote}{value}{notation.quote}"
+    if isinstance(value, str) and notation.is_mixed and _is_plain(value):
+        return f"'{value}'"
     written = constant(value).text
     return notation.words.get(written, written)
+
+
+_IN_APOSTROPHES = r"[^'\\]*"
+"""What is the same in single quotes as outside of them."""
+
+
+def _is_plain(value: str) -> bool:
+    return re.fullmatch(_IN_APOSTROPHES, value) is not None
+
+
+def _in_python(value: Any) -> Iterator[str]:
+    """Yield how Python prints a listed value, where nothing in it needs an escape."""
+    inside = postorder(("", value), _parts)
+    strings = [text for _, each in inside for text in (each if isinstance(each, dict) else [each])]
+    if all(_is_plain(each) for each in strings if isinstance(each, str)):
+        yield fold(("", value), _parts, _printed)
+
+
+def _printed(node: tuple[str, Any], parts: list[str]) -> str:
+    """Return a value as Python prints it."""
+    value = node[1]
+    if isinstance(value, list):
+        return f"[{', '.join(parts)}]"
+    if isinstance(value, dict):
+        members = (f"'{name}': {each}" for name, each in zip(value, parts, strict=True))
+        return f"{{{', '.join(members)}}}"
+    written = constant(value).text
+    return f"'{value}'" if isinstance(value, str) else PYTHON_WORDS.get(written, written)
 
 
 def _key(notation: Notation, name: str, *, is_inner: bool) -> str:
@@ -496,9 +528,6 @@ class LiteralArguments(NestedArguments):
         self._notation = NOTATIONS[self._style]
         self._outermost: frozenset[str] = frozenset()
         quote = self._notation.quote
-        if self.fields["excludes"] and not quote:
-            message = "what strings of JSON may not contain is left out"
-            self.report.loss(f"{self.pointer}/excludes", message)
         return sorted({quote or "\0", *self.fields["excludes"]})
 
     def _containers(self) -> list[tuple[str, Node]]:
@@ -532,8 +561,12 @@ class LiteralArguments(NestedArguments):
         forms = []
         for name in names:
             self._check(name, pointer, is_inner=is_inner)
-            key = text(_key(self._notation, name, is_inner=is_inner))
-            forms.append((sequence(key, members.elements[name]), name in members.needed))
+            key = _key(self._notation, name, is_inner=is_inner)
+            keys = [key]
+            if is_inner and self._notation.is_mixed and _is_plain(name):
+                keys.append(f"'{name}': ")
+            key_form = alternation(map(text, keys))
+            forms.append((sequence(key_form, members.elements[name]), name in members.needed))
         other: Node = EMPTY
         if members.other is not EMPTY:
             other = sequence(self._other_key(names, is_inner=is_inner), members.other)
@@ -587,7 +620,10 @@ class LiteralArguments(NestedArguments):
         name = self._notation.name
         if is_inner and not self._notation.quote:
             schema = {"type": "string", **({"not": {"enum": [*listed]}} if listed else {})}
-            key = self.contents.schema(schema, self.options, self.pointer, "name")
+            key = self._in_json(schema, self.pointer, "name")
+            if self._notation.is_mixed:
+                names = self.contents.other_names(_IN_APOSTROPHES, listed)
+                key = alternation([key, sequence(text("'"), names, text("'"))])
             return sequence(key, text(": "))
         return sequence(self.contents.other_names(name, listed), text(self._notation.assigned))
 
@@ -595,15 +631,47 @@ class LiteralArguments(NestedArguments):
         del pointer
         is_text = isinstance(value, str)
         if not is_text or not any(map(value.count, self.fields["excludes"])):
-            written = fold(("inner", value), _parts, partial(_written, self._notation))
-            yield from map(text, [written] if is_text else spellings(written, self.fields))
+            plain = self._notation._replace(is_mixed=False)
+            written = fold(("inner", value), _parts, partial(_written, plain))
+            spelt = [written] if is_text else [*spellings(written, self.fields)]
+            if self._notation.is_mixed:
+                in_json = plain._replace(words={})
+                spelt.append(fold(("inner", value), _parts, partial(_written, in_json)))
+                spelt += _in_python(value)
+            yield from map(text, dict.fromkeys(spelt))
 
     def _string(self, schema: dict[str, Any], pointer: str, hint: str) -> Node:
         quote = self._notation.quote
         if not quote:
-            return self.contents.schema(self.schemas.whole(schema), self.options, pointer, hint)
+            whole = self.schemas.whole(schema)
+            form = self._in_json(whole, pointer, hint)
+            if not self._notation.is_mixed or self.fields["excludes"]:
+                return form
+            return alternation([form, self._in_apostrophes(schema, pointer)])
         form = self.contents.strings(schema, self.options, pointer, self.avoided, self.plain)
         return sequence(text(quote), form, text(quote))
+
+    def _in_json(self, schema: Any, pointer: str, hint: str) -> Node:
+        return self.contents.schema(schema, self.options, pointer, hint, self.fields["excludes"])
+
+    def _in_apostrophes(self, schema: dict[str, Any], pointer: str) -> Node:
+        """Return the strings of a schema in single quotes.
+
+        Those of a schema that restricts them contain nothing that is escaped.
+        """
+        low, high = (schema.get(name) for name in ("minLength", "maxLength"))
+        pattern = r"(?s:[^'\\]|\\.)*"
+        plain = self.contents.shared("apostrophes", None, lambda: self.contents.pattern(pattern))
+        if is_restricted(schema, self.options):
+            form = self.contents.strings(schema, self.options, pointer, ("'", "\\"), plain)
+        elif low is None and high is None:
+            form = plain
+        else:
+            char = self.contents.shared(
+                "apostrophe", None, lambda: self.contents.pattern(r"[^'\\]")
+            )
+            form = repeated(char, int(low or 0), None if high is None else int(high))
+        return sequence(text("'"), form, text("'"))
 
     def _scalar(self, schema: Any, pointer: str, hint: str) -> Iterator[Node]:
         kind = kind_of(schema)
@@ -612,7 +680,8 @@ class LiteralArguments(NestedArguments):
             return
         for word in ("true", "false") if kind == "boolean" else ("null",):
             written = self._notation.words.get(word, word)
-            yield from map(text, spellings(written, self.fields))
+            spelt = [*spellings(written, self.fields), *([word] * self._notation.is_mixed)]
+            yield from map(text, dict.fromkeys(spelt))
 
     def _anythings(self, pointer: str, calls: Mapping[str, Node]) -> Sequence[Node]:
         kinds = ("number", "boolean", "null")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kbnf_core.automata.regex.search import read_pattern
+from kbnf_core.languages.json_schema.document import dialect_of, is_old
 from kbnf_core.languages.structural_tag.models import (
     CHOICES,
     NAME,
@@ -134,7 +135,7 @@ def _filled(value: Any, functions: Sequence[Mapping[str, Any]]) -> Any:
     found = {}
     for name, each in value.items():
         if name == "json_schema" and each == SCHEMA:
-            found[name] = parameters(functions[0])
+            found[name] = schema_of_arguments(functions[0].get("parameters"))
             # By which calls are read back, and the places of a list of tools found.
             found["tool"] = functions[0]["name"]
         elif name == "tags" and isinstance(each, list):
@@ -155,14 +156,28 @@ def _names_the_tool(value: Any) -> bool:
     return isinstance(value, list) and any(map(_names_the_tool, value))
 
 
-def parameters(function: Mapping[str, Any]) -> Any:
-    """Return the schema of a tool's arguments: there are none unless it says so."""
-    schema = function.get("parameters")
-    return (
-        {"type": "object", "properties": {}, "additionalProperties": False}
-        if schema is None
-        else schema
-    )
+_NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
+_OF_DOCUMENTS = ("$schema", "$id", "id", "definitions")
+
+
+def schema_of_arguments(schema: Any) -> Any:
+    """Return the schema of the arguments of a tool with these ``parameters``: objects.
+
+    None is no arguments. That arguments are an object is implied, as MCP and OpenAI say: ``{}``,
+    ``True`` and an object that may be null are objects. A schema of another type stays as it is.
+    """
+    if schema is None:
+        return _NO_ARGUMENTS
+    if not isinstance(schema, dict):
+        return {"type": "object"} if schema is True else schema
+    kind = schema.get("type")
+    if "type" in schema and not (isinstance(kind, list) and "object" in kind):
+        return schema
+    if "$ref" in schema and is_old(dialect_of(schema)):
+        # Nothing counts beside a reference in older drafts.
+        kept = {name: schema[name] for name in _OF_DOCUMENTS if name in schema}
+        return {**kept, "type": "object", "allOf": [{"$ref": schema["$ref"]}]}
+    return {**schema, "type": "object"}
 
 
 _QUOTED = re.compile(r'"\w+"\s*:\s*"$')

@@ -13,11 +13,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from kbnf_core.languages.json_schema.bundle import bundle_each
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.problems import ProblemError
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.files import Imports
-from kbnf_core.text.json_text import NoJsonError, parse_json
+from kbnf_core.text.json_text import NoJsonError, escape, parse_json
 from kbnf_core.text.limits import Limits
 from kbnf_core.text.source import Source, Span
 
@@ -52,6 +51,7 @@ STYLES = (
     "kimi_k3_xml",
     "gemma",
     "python",
+    "python_json",
     "call",
 )
 

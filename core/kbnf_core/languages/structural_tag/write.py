@@ -155,25 +155,18 @@ class Writer(Generic[B]):
         return self._contents.grammar(source, language, request, pointer, self._hints[id(node)])
 
     def _json_schema(self, node: Node) -> ir.Node:
-        self._losses_of_schema(node)
+        if (node.fields["max_whitespace_cnt"] or 0) > MOST_BLANKS:
+            where = f"{node.pointer}/max_whitespace_cnt"
+            self._report.loss(where, f"at most {MOST_BLANKS:,} blanks can be counted")
         fields = {"style": "qwen_xml", **node.fields}
         options, hint = options_in(fields, self._options), self._hints[id(node)]
         schema, pointer = fields["json_schema"], f"{node.pointer}/json_schema"
         if not is_sound(schema, pointer, self._report, options):
             return EMPTY
         if fields["style"] in OF_JSON:
-            return self._contents.schema(schema, options, pointer, hint)
+            return self._contents.schema(schema, options, pointer, hint, fields["excludes"])
         write = _NESTED.get(fields["style"], Arguments)
         return write(self._contents, fields, options, node.pointer).write(hint)
-
-    def _losses_of_schema(self, node: Node) -> None:
-        if (node.fields["max_whitespace_cnt"] or 0) > MOST_BLANKS:
-            where = f"{node.pointer}/max_whitespace_cnt"
-            self._report.loss(where, f"at most {MOST_BLANKS:,} blanks can be counted")
-        if node.fields["excludes"] and node.fields.get("style") in OF_JSON:
-            self._report.loss(
-                f"{node.pointer}/excludes", "what strings of JSON may not contain is left out"
-            )
 
     def _any_text(self, node: Node) -> ir.Node:
         if node.fields["max_tokens"] == 0 or node.fields["max_chars"] == 0:

@@ -79,6 +79,10 @@ STYLES: Mapping[str, Style] = {
 }
 
 
+_AROUND = NO_CONSTRAINTS | {"type", "allOf"}
+"""The keywords around a schema of arguments that is all that counts."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Case:
     """A kind of value: its form, its type in JSON, and whether it is written as it is."""
@@ -131,9 +135,14 @@ class Arguments:
         for _ in range(MOST_CASES):
             if schema is True:
                 return {}, pointer
-            if not isinstance(schema, dict) or "$ref" not in schema:
+            if not isinstance(schema, dict):
                 break
-            schema, pointer = self._schemas.followed(schema["$ref"], f"{pointer}/$ref")
+            if "$ref" in schema:
+                schema, pointer = self._schemas.followed(schema["$ref"], f"{pointer}/$ref")
+            elif len(schema.get("allOf", ())) == 1 and not schema.keys() - _AROUND:
+                schema, pointer = schema["allOf"][0], f"{pointer}/allOf/0"
+            else:
+                break
         if not isinstance(schema, dict) or schema.get("type", "object") != "object":
             self._report.error(pointer, "arguments in XML are those of an object", code=UNSUPPORTED)
             return None
@@ -247,11 +256,7 @@ class Arguments:
         return self._contents.strings(schema, self._options, pointer, self._words, self._plain)
 
     def _json(self, schema: Any, pointer: str, hint: str) -> Node:
-        plain = ("integer", "number", "boolean", "null")
-        if self._excludes and schema is not False and schema.get("type") not in plain:
-            where = f"{self._pointer}/excludes"
-            self._report.loss(where, f"what strings inside of {pointer} cannot contain is left out")
-        return self._contents.schema(schema, self._options, pointer, hint)
+        return self._contents.schema(schema, self._options, pointer, hint, self._excludes)
 
 
 def other_members(schema: Mapping[str, Any], options: Options) -> Any:

@@ -29,8 +29,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from kbnf_core.kbnf.parsed import Mark
 from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.prelude import gap_of
+from kbnf_core.languages.structural_tag.arguments import transcriber_of
 from kbnf_core.languages.structural_tag.models import (
     ANY,
     NUMBER,
@@ -71,6 +73,11 @@ _CONSTANTS: Mapping[str, Mapping[str, Any]] = {
     "null": {**_ARGUMENTS, "qzsix": None},
 }
 """Arguments with constants, which templates that print values write as Python does."""
+_UNIONS: Mapping[str, Mapping[str, Any]] = {
+    "null that may be a text": {**_ARGUMENTS, "qzseven": None},
+    "a truth value that may be a text": {**_ARGUMENTS, "qzeight": False},
+}
+"""Arguments that are read otherwise where a constant is taken for a text."""
 
 _NESTED = {
     "type": "object",
@@ -86,17 +93,24 @@ _PROPERTIES = {
     "qzthree": _NESTED,
     "qzsix": {"type": "boolean", "description": "d"},
 }
-_TOOLS = [
+
+
+def _tools_with(properties: Mapping[str, Any]) -> list[dict[str, Any]]:
+    schema = {"type": "object", "properties": properties}
+    about = {"description": "d", "parameters": schema}
+    return [{"type": "function", "function": {"name": name, **about}} for name in NAMES]
+
+
+_TOOLS = _tools_with(_PROPERTIES)
+_JUDGED = _tools_with(
     {
-        "type": "function",
-        "function": {
-            "name": name,
-            "description": "d",
-            "parameters": {"type": "object", "properties": _PROPERTIES},
-        },
+        **_PROPERTIES,
+        "qzsix": {"type": ["boolean", "null"]},
+        "qzseven": {"type": ["string", "null"]},
+        "qzeight": {"type": ["string", "boolean"]},
     }
-    for name in NAMES
-]
+)
+"""The tools of the grammar; prompts have the others, as some templates know no lists of types."""
 
 _DSML = "｜DSML｜"
 _XML = {
@@ -233,7 +247,7 @@ def _several(one: Calls, between: str, *, is_cut: bool) -> Calls:
     turn = ""
     if last and not first.strip() and not is_cut and MARKER.match(last):
         turn, last = last, ""
-    if not begin or (last and not first.strip()):
+    if not first.strip() and (last or not begin):
         raise OtherwiseError("calls do not begin with a text of their own")
     separator = between[len(end) :]
     if any(each in f"{first}{last}{separator}" for each in ANY):
@@ -303,27 +317,30 @@ def _verify(found: Format, calls: Calls, messages: Messages) -> None:
         f"{count} calls": [{**_ARGUMENTS}] * count for count in counts
     }
     probes |= {f"a call with {title}": [dict(each)] for title, each in _PROBES.items()}
-    probes["a call with a truth value"] = [{**_ARGUMENTS, "qzsix": True}]
-    written = {}
+    probes |= {f"a call with {title}": [dict(each)] for title, each in _CONSTANTS.items()}
+    probes |= {f"a call with {title}": [dict(each)] for title, each in _UNIONS.items()}
+    written: dict[str, tuple[str, list[dict[str, Any]]]] = {}
     for title, arguments in probes.items():
         with suppress(RefusedError):
             text = messages.plain_body(*arguments)
-            written[title] = text.removesuffix(calls.end_of_turn)
-    one, name = written["1 calls"], json.dumps(found)
+            # A member that is null may be left out, or be nothing.
+            if "null" not in title or re.search(r"\b(?:null|None)\b", text):
+                written[title] = text.removesuffix(calls.end_of_turn), arguments
+    one, name = written["1 calls"][0], json.dumps(found)
     thinking = [each.removesuffix(calls.end_of_turn) for each in messages.after_prompts(_ARGUMENTS)]
     wrong = {
         "another name": one.replace(NAMES[0], "qzother"),
         "another argument": one.replace("qztwo", "qzother"),
         "no end": one.rstrip()[:-1],
     }
-    verify(TOOL_LIST, name, _TOOLS, written, wrong, thinking)
+    verify(TOOL_LIST, name, _JUDGED, written, wrong, thinking)
     with suppress(RefusedError):
         lacking = messages.plain_body({"qzone": "qzv1"}).removesuffix(calls.end_of_turn)
         verify(
             TOOL_LIST,
             name,
             requiring(_TOOLS, [*_ARGUMENTS]),
-            {"1 calls": one},
+            {"1 calls": written["1 calls"]},
             {"a lack": lacking},
             (),
         )
@@ -333,11 +350,21 @@ def _reads(style: str, written: str, arguments: Mapping[str, Any], *, words: str
     """Tell whether arguments are written as a style has them, the gaps between them too."""
     if style == "json":
         return written in _as_json(arguments, is_ascii=False)
+    if style == "python_json":
+        return bool(_read_back(style, written) == arguments)
     if style not in _XML:
         return written == literal(style, arguments, words=words)
     elements = (_element(style, *each, words=words) for each in arguments.items())
     pattern = "".join(f"{_GAP}(?:{form})" for form in elements)
     return re.fullmatch(pattern + _GAP, written) is not None
+
+
+def _read_back(style: str, written: str) -> Any:
+    """Return the arguments that a text is read as; None where it is not those of any call."""
+    try:
+        return json.loads(transcriber_of(Mark("call", None, style)).feed(written, final=True))
+    except ValueError:
+        return None
 
 
 def _element(style: str, name: str, value: Any, *, words: str = "json") -> str:

@@ -85,4 +85,5 @@ def looks_like_tool(value: Any) -> bool:
     if value.get("type") in ("function", "custom") or isinstance(value.get("function"), Mapping):
         return True
     named = isinstance(value.get("name"), str)
-    return named and any(isinstance(value.get(key), Mapping) for key in SCHEMAS)
+    schemas = (value.get(key) for key in SCHEMAS)
+    return named and any(isinstance(each, Mapping) or each is True for each in schemas)

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.keywords import subschemas
 from kbnf_core.languages.json_schema.options import Service
 from kbnf_core.languages.json_schema.problems import Problem
+from kbnf_core.languages.structural_tag.presets import schema_of_arguments
 from kbnf_core.languages.tools.detect import (
     DECLARATIONS,
     SCHEMAS,
@@ -27,7 +27,7 @@ from kbnf_core.languages.tools.detect import (
     entries,
     looks_like_tool,
 )
-from kbnf_core.text.json_text import Json
+from kbnf_core.text.json_text import Json, escape
 
 INVALID = "E824"
 REFUSED = "W825"
@@ -196,8 +196,9 @@ CUSTOM = Form("OpenAI", (), _WORDS, service=Service.OPENAI)
 class Tool:
     """A tool: its name and the schema of its arguments, each with its pointer in the text.
 
-    ``pointer`` is that of the tool; ``schema`` is None where the tool has no arguments. ``entry``
-    is the object with the name and the schema, ``strict`` the service whose strict mode was asked
+    ``pointer`` is that of the tool; ``schema`` is None where the tool has no arguments, and
+    ``arguments`` is what it means for them: they are an object, whatever it says. ``entry`` is the
+    object with the name and the schema, ``strict`` the service whose strict mode was asked
     for. Of a custom tool, ``text`` is what its input is, as a format of structural tags, and
     ``schema_pointer`` the place of the grammar.
     """
@@ -207,6 +208,7 @@ class Tool:
     form: Form
     entry: Mapping[str, Json]
     schema: Json | None
+    arguments: Json
     schema_pointer: str
     strict: Service | None = None
     text: Mapping[str, Json] | None = None
@@ -417,6 +419,7 @@ def _read_as(
         found.error(f"the tool `{name}` has no `{form.schema[0]}`", pointer)
         return
     schema = None if key is None else entry[key]
+    schema = {} if schema is True else schema
     where = text_pointer or pointer if key is None else f"{pointer}/{key}"
     if schema is not None and not isinstance(schema, dict):
         found.error("the schema of a tool's arguments is an object", where)
@@ -429,7 +432,8 @@ def _read_as(
     if key is not None:
         _refuse_two(key, SCHEMAS, entry, pointer, found)
     strict = form.service if entry.get("strict") is True else None
-    found.tools.append(Tool(name, pointer, form, entry, schema, where, strict, text))
+    arguments = schema_of_arguments(schema)
+    found.tools.append(Tool(name, pointer, form, entry, schema, arguments, where, strict, text))
 
 
 def refusals(tool: Tool, form: Form) -> Iterator[Problem]:

@@ -10,12 +10,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kbnf_core.ir import Grammar, calls
 from kbnf_core.kbnf.parsed import Conversion, Loss, Marked, Parsed, Request
 from kbnf_core.languages.json_schema.bundle import bundle_each
-from kbnf_core.languages.json_schema.document import escape
 from kbnf_core.languages.json_schema.expressions import constant
 from kbnf_core.languages.json_schema.lint import contradictions, oddities
 from kbnf_core.languages.json_schema.options import Options, closed_unless_open, options_of
@@ -62,8 +61,11 @@ from kbnf_core.lower.facts import analyse
 from kbnf_core.text.diagnostics import Diagnostic, Severity
 from kbnf_core.text.errors import GrammarError
 from kbnf_core.text.files import BELOW, Imports
-from kbnf_core.text.json_text import Json, NoJsonError, parse_json
+from kbnf_core.text.json_text import Json, NoJsonError, escape, parse_json
 from kbnf_core.text.source import Source
+
+if TYPE_CHECKING:
+    from kbnf_core.languages.structural_tag.reading import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,8 +298,6 @@ def _suspicious(listed: _List) -> Iterator[Diagnostic]:
 
 # Calls as JSON objects
 
-_NO_ARGUMENTS: Json = {"type": "object", "properties": {}, "additionalProperties": False}
-
 
 class _Objects(SchemaReading):
     """The calls of some tools as JSON objects."""
@@ -358,7 +358,7 @@ def _moves(pointer: str, tool: Tool) -> Iterator[tuple[str, str]]:
 
 def _call(tool: Tool, number: int, draft: str | None) -> Json:
     """Return the schema of a call of one tool."""
-    schema = _NO_ARGUMENTS if tool.schema is None else tool.schema
+    schema = tool.arguments
     written = constant(schema).text
     if "$ref" in written or "$dynamicRef" in written:
         # What it refers to is its own.
@@ -409,7 +409,7 @@ def tag_of(listed: _List, how: Calls) -> dict[str, Any]:
 def arguments_of(tool: Tool) -> Json:
     """Return the schema of a tool's arguments: that of a custom one is a text called `input`."""
     if tool.text is None:
-        return _NO_ARGUMENTS if tool.schema is None else tool.schema
+        return tool.arguments
     pattern = tool.text.get("pattern")
     value = {"type": "string", **({"pattern": f"^(?:{pattern})$"} if pattern else {})}
     return {
@@ -499,18 +499,27 @@ class ToolTag(TagReading):
     def __init__(self, listed: _List, how: Calls, request: Request) -> None:
         tag = tag_of(listed, how)
         report = _Report(listed.source, _places(tag, listed.tools))
-        report.sound = {id(each.schema): each.schema for each in listed.tools}
+        report.sound = {id(each.arguments): each.arguments for each in listed.tools}
         super().__init__(read_value(tag, report, request.limits), report, request, listed.options)
         self.listed = listed
         known = format_named(str(how.tool_calls))
         self.made_of = MadeOf.of(known)
         self._template = known.get("response_template")
+        self._format = known
 
     def _suspicious(self) -> Iterator[Diagnostic]:
         return _suspicious(self.listed)
 
+    def language(self) -> "Language | None":
+        """Return the reading language of the format, whatever is asked of the model."""
+        from kbnf_core.languages.structural_tag.reading import language_of_format
+
+        tools = {each.name: arguments_of(each) for each in self.listed.tools}
+        found = language_of_format(self._format, tools)
+        return None if found is None else found.beginning_as(super().language())
+
     def marked(self) -> Marked:
-        """Return the marked rules of the calls, and what messages are read by."""
+        """Return by what the calls are read, and what messages are read by."""
         tools = [{"name": each.name, "parameters": each.schema} for each in self.listed.tools]
         known = {"template": self._template, "tools": tools}
         messages = json.dumps(known, default=as_number) if self._template else ""

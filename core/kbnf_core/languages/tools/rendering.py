@@ -179,9 +179,13 @@ def asked() -> Message:
     return {"role": "user", "content": "u"}
 
 
+_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
+"""The names that templates have for the thoughts of a message."""
+
+
 def answer(text: str, thought: str | None = None) -> list[Message]:
     """Return a conversation that ends with an answer, after thoughts where there are some."""
-    known = {} if thought is None else dict.fromkeys(("reasoning_content", "reasoning"), thought)
+    known = {} if thought is None else dict.fromkeys(_THOUGHTS, thought)
     return [asked(), {"role": "assistant", "content": text, **known}]
 
 

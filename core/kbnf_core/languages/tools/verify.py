@@ -5,28 +5,42 @@ for calls of these tools is one of its texts, what is no call of them is none. A
 against the tools of probes when it is derived, and against the caller's own where a list is read in
 it: a format keeps the template that it was derived from (``rendering.MadeOf``), arguments are drawn
 from the schema of each tool (``ir/derivations.py``), and the template writes calls of them, each
-alone. What it writes for these is a text of the grammar for the tool; what it writes for another
-name, or for these arguments with one more or without one that the schema demands, is none. What a
-template does not take says nothing.
+alone. What it writes for these is a text of the grammar for the tool, and is read back as the same
+values; what it writes for another name, or for these arguments with one more or without one that
+the schema demands, is none. What a template does not take says nothing.
+
+Outside of JSON some values have one text: `3` is a number where the schema allows one, and a string
+where it has no type. So a value is the same as one that is read if the schema names its type, and
+otherwise its text is what is read.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from importlib.util import find_spec
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from kbnf_core.frontend import Language, read_grammar
+from kbnf_core.frontend import Language, Reading, read_grammar
 from kbnf_core.ir import Grammar
 from kbnf_core.ir.derivations import Derivations
 from kbnf_core.kbnf.parsed import Parsed, Request
 from kbnf_core.kernel import has_engine
+from kbnf_core.languages.json_schema.expressions import key_of as value_key
+from kbnf_core.languages.json_schema.options import Options
 from kbnf_core.languages.json_schema.parse import START
 from kbnf_core.languages.json_schema.problems import Problem
-from kbnf_core.languages.structural_tag.models import format_named, marker_texts, table
+from kbnf_core.languages.structural_tag.marks import shapes_of
+from kbnf_core.languages.structural_tag.models import (
+    REASONING,
+    format_named,
+    marker_texts,
+    table,
+)
 from kbnf_core.languages.structural_tag.presets import tool_calls
+from kbnf_core.languages.structural_tag.reading import loaded
+from kbnf_core.languages.structural_tag.xml import PYTHON_WORDS
 from kbnf_core.languages.tools.forms import INVALID, Tool
 from kbnf_core.languages.tools.options import of_schemas
 from kbnf_core.languages.tools.parse import ToolTag, arguments_of, as_number, refused
@@ -35,6 +49,7 @@ from kbnf_core.text.budget import Budget
 from kbnf_core.text.diagnostics import Severity
 from kbnf_core.text.errors import ConfigError, KbnfError, WorkLimitError
 from kbnf_core.text.json_text import objects_in
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Source
 
 if TYPE_CHECKING:
@@ -55,16 +70,32 @@ class Calls:
         self._options = {"tool_calls": name, **options}
 
     @cached_property
-    def _states(self) -> "StateTable | None":
-        """The states of the grammar; None where the format has none of these tools."""
+    def _reading(self) -> Reading:
         source = Source(self._text, is_json=True)
         request = Request(lossy=True, options=self._options)
-        reading = read_grammar(source, self._language, request)
-        return None if reading.grammar is None else states_of(reading.grammar)
+        return read_grammar(source, self._language, request)
+
+    @cached_property
+    def _states(self) -> "StateTable | None":
+        """The states of the grammar; None where the format has none of these tools."""
+        grammar = self._reading.grammar
+        return None if grammar is None else states_of(grammar)
 
     def has(self, text: str) -> bool:
         """Return whether a text is one of them."""
         return self._states is not None and has_text(self._states, text)
+
+    def read(self, text: str) -> list[dict[str, Any]]:
+        """Return the calls that a text of them is read as, with names and arguments."""
+        from kbnf_core.parse.messages import MessageReader
+
+        marked = self._reading.parsed.marked()
+        if marked is None or marked.language is None:
+            return []
+        reader = MessageReader(loaded(marked.language))
+        reader.feed(text)
+        reader.finish()
+        return [each for each in reader.value if isinstance(each, dict) and "name" in each]
 
 
 def states_of(grammar: Grammar) -> "StateTable":
@@ -91,30 +122,84 @@ def requiring(tools: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[
     return found
 
 
+def differing(schema: Any, written: Mapping[str, Any], read: Any) -> str | None:
+    """Return the name of an argument that is read otherwise than it was written, None for none.
+
+    ``schema`` is that of the arguments. Blanks around a text count for nothing, and a member that
+    is null may be left out.
+    """
+    if not isinstance(read, dict) or not read.keys() <= written.keys():
+        return ""
+    shapes = shapes_of(schema, "qwen_xml", Options())
+    for name, value in written.items():
+        if name not in read:
+            if value is not None:
+                return name
+            continue
+        number = shapes[0].members.get(name, shapes[0].other)
+        kinds = () if number is None else shapes[number].kinds
+        if not _is_same(value, read[name], kinds):
+            return name
+    return None
+
+
+def _is_same(written: Any, read: Any, kinds: Sequence[str]) -> bool:
+    """Tell whether a value of some kinds is what is read of its text."""
+    if isinstance(written, str) and isinstance(read, str):
+        return written.strip() == read.strip()
+    if isinstance(written, str):
+        return written in _spelt(read)
+    if isinstance(read, str):
+        names = {"integer", "number"} if _kind(written) == "number" else {_kind(written)}
+        return read in _spelt(written) and names.isdisjoint(kinds)
+    return value_key(written) == value_key(read)
+
+
+def _spelt(value: Any) -> tuple[str, str]:
+    text = json.dumps(value, ensure_ascii=False)
+    return text, PYTHON_WORDS.get(text, text)
+
+
+def _kind(value: Any) -> str:
+    kinds = {type(None): "null", bool: "boolean", list: "array", dict: "object"}
+    return kinds.get(type(value), "number")
+
+
 def verify(
     language: Language,
     name: str,
     tools: Sequence[Mapping[str, Any]],
-    written: Mapping[str, str],
+    written: Mapping[str, tuple[str, Sequence[Mapping[str, Any]]]],
     wrong: Mapping[str, str],
     thinking: Sequence[str],
 ) -> None:
     """Raise ``OtherwiseError`` for a format that reads a template's texts otherwise.
 
-    ``written`` are calls of the tools, by what is special about them; ``wrong`` are none;
-    ``thinking`` are calls after thoughts, one of which is what a model goes on with. Without the
+    ``written`` are calls of the tools, by what is special about them: the text, and the arguments
+    of each call; ``wrong`` are none; ``thinking`` are calls after thoughts, one of which is what a
+    model goes on with. Without the
     compiled engine nothing is known of the grammar.
     """
     if not has_engine():
         return
     asked, free = (Calls(language, name, tools, tool_choice=each) for each in ("required", "auto"))
-    for title, text in written.items():
+    for title, (text, arguments) in written.items():
         if not asked.has(text):
             raise OtherwiseError(f"its grammar does not accept {title}: {text!r}"[:300])
         if not free.has(f"qz {text.lstrip()}") and not free.has(f"qz{text}"):
             raise OtherwiseError(f"its grammar does not accept text before {title}: {text!r}"[:300])
+        read = [each["arguments"] for each in asked.read(text)]
+        schemas = [each["function"]["parameters"] for each in tools]
+        if len(read) != len(arguments) or any(
+            differing(*each) is not None for each in zip(schemas, arguments, read, strict=False)
+        ):
+            found = json.dumps(read, ensure_ascii=False)
+            raise OtherwiseError(
+                f"it is read as {found} what is written for {title}: {text!r}"[:300]
+            )
+    right = {text for text, _ in written.values()}
     for title, text in wrong.items():
-        if text not in written.values() and asked.has(text):
+        if text not in right and asked.has(text):
             raise OtherwiseError(f"its grammar accepts calls with {title}: {text!r}"[:300])
     ways = ("auto", "enabled")
     if thinking and "auto enabled" in json.loads(name)["templates"]:
@@ -132,12 +217,13 @@ def fitting_presets(
 ) -> str:
     """Return a sentence that names the formats which take what a template writes, if any do.
 
-    Where it writes nothing, those whose markers are all in its text may be meant.
+    Otherwise, and where it writes nothing, those whose markers are all in its text may be meant.
     """
+    found: list[str] = []
+    sentence = "these take what it writes for calls"
     if written and has_engine():
         found = [each for each in table() if _takes_all(language, each, tools, written)]
-        sentence = "these take what it writes for calls"
-    else:
+    if not found:
         found = [each for each in table() if _has_markers(each, template)]
         sentence = "these have markers that it has"
     listed = ", ".join(f"`{each}`" for each in found[:_MOST_NAMED])
@@ -166,9 +252,14 @@ _NAMELESS = {"name": "n"}
 def _takes_all(
     language: Language, name: str, tools: Sequence[Mapping[str, Any]], written: Sequence[str]
 ) -> bool:
-    calls = Calls(language, name, tools, tool_choice="required")
+    """Tell whether a format takes texts, however the model reasons."""
+    options = {"tool_choice": "required"}
+    modes = [each for each in REASONING if f"auto {each}" in table()[name]["templates"]]
+    judges = [Calls(language, name, tools, reasoning=each, **options) for each in modes]
     try:
-        return all(calls.has(text) or calls.has(text.strip()) for text in written)
+        return all(
+            any(each.has(text) or each.has(text.strip()) for each in judges) for text in written
+        )
     except KbnfError:
         return False
 
@@ -199,6 +290,11 @@ class _Own:
     function: dict[str, Any]
     calls: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
+
+    @property
+    def schema(self) -> Any:
+        """The schema of the arguments, numbers as in Python."""
+        return self.function["function"]["parameters"]
 
 
 def with_own_tools(language: Language, parsed: ToolTag, request: Request) -> Parsed:
@@ -302,14 +398,25 @@ def _differences(
         text for fault, each in zip(own.faults, texts, strict=True) if not fault for text in each
     }
     for (_, arguments), fault, each in zip(own.calls, own.faults, texts, strict=True):
-        has = any(judge.has(text) or judge.has(text.strip()) for text in each)
+        forms = (form for text in each for form in (text, text.strip()))
+        accepted = next(filter(judge.has, forms), None)
         about = f"`{own.tool.name}`"[:100]
-        # A template that leaves out what it does not know writes a call that is right.
-        if fault and has and is_exact and each[0] not in right:
-            yield f"the format accepts a call of {about} with {fault}: {each[0]!r}"[:400]
-        elif not fault and each and not has:
-            shown = json.dumps(arguments, ensure_ascii=False)[:100]
+        if fault:
+            # A template that leaves out what it does not know writes a call that is right.
+            if accepted is not None and is_exact and each[0] not in right:
+                yield f"the format accepts a call of {about} with {fault}: {each[0]!r}"[:400]
+            continue
+        shown = json.dumps(arguments, ensure_ascii=False)[:100]
+        if accepted is None and each:
             yield (
                 f"the chat template renders a call of {about} with {shown} differently from the"
                 f" format that is derived from it: {each[0]!r}"
             )[:500]
+        elif accepted is not None:
+            read = [call["arguments"] for call in judge.read(accepted)]
+            if len(read) != 1 or differing(own.schema, arguments, read[0]) is not None:
+                found = json.dumps(read, ensure_ascii=False)[:100]
+                yield (
+                    f"a call of {about} with {shown} is read as {found} from what the chat template"
+                    f" renders: {accepted!r}"
+                )[:500]

@@ -3,14 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from math import inf
 from typing import TYPE_CHECKING
 
 from kbnf_core.lint.subject import Needs, Subject, describe
 from kbnf_core.text.diagnostics import Diagnostic, Rule
+from kbnf_core.text.diagnostics.text import count_of
 from kbnf_core.text.errors import EngineError
 
 if TYPE_CHECKING:
     from kbnf_core.lower.tables import Tables
+    from kbnf_core.mask.token_automaton import TokenAutomaton
     from kbnf_core.mask.work import RuleWork
 
 RULES = (
@@ -94,13 +97,23 @@ def _classes(tables: "Tables") -> str:
 def _shortest(subject: Subject) -> Iterable[str]:
     from kbnf_core.mask.completion import shortest_completion
 
-    if subject.automaton is None:
+    automaton = subject.automaton
+    if automaton is None:
         return ()
     try:
-        completion = shortest_completion(subject.automaton, subject.automaton.beginning)
+        completion = shortest_completion(automaton, automaton.beginning)
     except EngineError as error:
         return (str(error),)
-    return describe(completion, subject.vocabulary)
+    return *describe(completion, subject.vocabulary), *_budget(automaton)
+
+
+def _budget(automaton: "TokenAutomaton") -> Iterable[str]:
+    """Yield a note about the least budget, which may be more than the tokens of a short text."""
+    least = automaton.nearest_end.least(automaton.beginning)
+    if least < inf:
+        ends = automaton.rule.takes_eos(True) and automaton.masks.vocabulary.eos_token_ids
+        last = ", the end of the sequence among them" if ends else ""
+        yield f"`budget=` needs {count_of(int(least), 'token')}{last}"
 
 
 def _too_many_states(subject: Subject, counts: Counter[str], budget: int) -> Diagnostic:

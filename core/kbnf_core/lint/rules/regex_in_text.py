@@ -7,6 +7,7 @@ a count follows.
 import re
 from collections.abc import Iterator
 
+from kbnf_core.automata.regex.compile import compile_regex
 from kbnf_core.kbnf.tree import Terminal
 from kbnf_core.languages import GBNF, KBNF, LARK
 from kbnf_core.lint.subject import Needs, Subject
@@ -34,6 +35,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         found = _REGEX.fullmatch(text)
         before = source.text[: node.span.start][-1:]
         if found is None or not source.slice(node.span).startswith(("'", '"')) or before.isalpha():
+            continue
+        if compile_regex(text, reading.limits).dfa is None:
             continue
         written = source.slice(node.span)
         meant = {KBNF: f"#{written}", LARK: f"/{text}/", GBNF: text}[reading.language]

@@ -1,9 +1,13 @@
-"""W302 and I303: loops of nothing but whitespace, or digits, in which a model can idle for ever."""
+"""W302 and I303: unbounded loops of whitespace, or of digits, in which a model can idle for ever.
+
+A loop is one of whitespace, too, if some of its turns are nothing else and the others begin with
+signs, as in ``(" " | "--" comment)*``. If the others begin with letters or digits it is a loop of
+text, such as ``[a-z ]*``, in which blanks are as good as anything else.
+"""
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kbnf_core.automata import operations
 from kbnf_core.automata.dfa import DEAD, Dfa
@@ -26,10 +30,11 @@ from kbnf_core.ir.analysis import cyclic_components, fixpoint
 from kbnf_core.kbnf import tree
 from kbnf_core.lint.subject import Needs, Subject
 from kbnf_core.text.diagnostics import Diagnostic, Edit, Fix, Rule
+from kbnf_core.text.locks import cached_property
 from kbnf_core.text.source import Span
 
 if TYPE_CHECKING:
-    from kbnf_core.lower.facts import Analysis, Facts
+    from kbnf_core.lower.facts import Analysis, Facts, Firsts
 
 
 def parts_at_the_end(
@@ -82,6 +87,8 @@ _SPACES = (
 )
 _WHITESPACE: Bytes = frozenset(f"{_SPACES}\u2028\u2029\u202f\u205f\u3000".encode())
 _DIGITS: Bytes = frozenset(b"0123456789")
+_OF_TEXT: Bytes = frozenset(byte for byte in _ANY if byte >= 0x80 or chr(byte).isalnum())
+"""What a turn of a loop of text begins with."""
 
 _A_STATE = 4
 """Steps that a state of an automaton is counted as."""
@@ -98,7 +105,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
     """
     reading, grammar, analysis = subject.reading, subject.grammar, subject.analysis
     cut = reading.finish is not Finish.EOS
-    loops = _Loops(grammar, *(parts_at_the_end(grammar, analysis) if cut else ()))
+    loops = _Loops(grammar, analysis, *(parts_at_the_end(grammar, analysis) if cut else ()))
     for name in sorted(analysis.reachable):
         yield from _in_rule(subject, loops, name)
     for names, consumed in loops.recursive():
@@ -122,25 +129,35 @@ def _in_rule(subject: Subject, loops: "_Loops", name: str) -> Iterator[Diagnosti
             yield from findings
 
 
+class _Turn(NamedTuple):
+    """One alternative of a loop: the bytes of its texts, and those that they begin with."""
+
+    bytes: Bytes
+    first: Bytes
+
+
 class _Loops:
     """What the loops of one grammar consume."""
 
     def __init__(
         self,
         grammar: Grammar,
+        analysis: "Analysis",
         cut: frozenset[int] = frozenset(),
         cut_names: frozenset[str] = frozenset(),
     ) -> None:
         self._grammar = grammar
+        self._analysis = analysis
         self._cut = cut
         self._cut_names = cut_names
         self._automata: dict[int, tuple[Dfa, set[Bytes]]] = {}
+        self._called: dict[str, Bytes] = {}
 
     def at(self, node: Node) -> set[Bytes]:
         """Return the bytes that each unbounded loop of one node consumes."""
         is_cut = id(node) in self._cut
         if isinstance(node, Repeat) and node.high is None:
-            return set() if is_cut else {_bytes_in(node.body, self._bytes_of)}
+            return set() if is_cut else {self._in_loop(node.body)}
         if not isinstance(node, Regular):
             return set()
         return self._in_automaton(operations.shortest_matches(node.dfa) if is_cut else node.dfa)
@@ -159,7 +176,69 @@ class _Loops:
             consumed = frozenset[int]().union(*parts)
             whole = frozenset[int]().union(*(self._bytes_of[name] for name in names))
             if not names & self._cut_names or not whole <= consumed:
+                if len(names) == 1:
+                    consumed = self._of_turns(self._recursive_turns(*names)) or consumed
                 yield names, consumed
+
+    def _in_loop(self, body: Node) -> Bytes:
+        if not isinstance(body, Call):
+            return self._of_turns(self._turns(body, body))
+        # Blanks are a rule that many loops call.
+        if body.nonterminal not in self._called:
+            self._called[body.nonterminal] = self._of_turns(self._turns(body, body))
+        return self._called[body.nonterminal]
+
+    def _of_turns(self, turns: "list[_Turn]") -> Bytes:
+        """Return the bytes of those turns in which a model can idle, or else of all."""
+        blank = [turn for turn in turns if turn.bytes and turn.bytes <= _WHITESPACE]
+        others = [turn for turn in turns if not turn.bytes <= _WHITESPACE]
+        if any(turn.first & _OF_TEXT for turn in others):
+            blank = []
+        return Bytes().union(*(turn.bytes for turn in blank or turns))
+
+    def _turns(self, body: Node, root: Node) -> "list[_Turn]":
+        """Return the alternatives of ``body``, in ``root``, and of the rules that it calls."""
+        turns: list[_Turn] = []
+        stack, called = [(body, root)], set[str]()
+        while stack:
+            node, root = stack.pop()
+            match node:
+                case Choice(branches):
+                    stack += [(branch, root) for branch in branches]
+                case Call(name) if isinstance(self._grammar.rules[name], Choice):
+                    if name not in called:
+                        called.add(name)
+                        stack.append((self._grammar.rules[name], self._grammar.rules[name]))
+                case _:
+                    first = self._firsts.within(root)[id(node)]
+                    turns.append(_Turn(_bytes_in(node, self._bytes_of), first))
+        return turns
+
+    def _recursive_turns(self, name: str) -> "list[_Turn]":
+        """Return the turns of ``ws ::= (" " | comment) ws | ""``; none for other recursion."""
+        turns: list[_Turn] = []
+        root = self._grammar.rules[name]
+        for branch in root.branches if isinstance(root, Choice) else ():
+            match branch:
+                case Sequence((*others, Call(last))) if last == name:
+                    turns += self._sequence(others, root)
+                case Sequence((Call(first), *others)) if first == name:
+                    turns += self._sequence(others, root)
+                case _ if self._leads_to(branch, frozenset((name,))):
+                    return []
+        return turns
+
+    def _sequence(self, parts: "list[Node]", root: Node) -> "list[_Turn]":
+        if len(parts) == 1:
+            return self._turns(parts[0], root)
+        consumed = Bytes().union(*(_bytes_in(part, self._bytes_of) for part in parts))
+        return [_Turn(consumed, self._firsts.within(root)[id(parts[0])])]
+
+    @cached_property
+    def _firsts(self) -> "Firsts":
+        from kbnf_core.lower.facts import Firsts
+
+        return Firsts(self._grammar, self._analysis)
 
     @cached_property
     def _calls(self) -> dict[str, list[str]]:
@@ -245,8 +324,26 @@ def loop_bytes(dfa: Dfa) -> set[Bytes]:
             for symbol, target in enumerate(rows[state])
             if target in states
         }
-        found.add(frozenset(b for b, symbol in enumerate(dfa.classes) if symbol in symbols))
+        found.add(_of_classes(dfa, symbols))
+        found |= _blank_turns(dfa, states)
     return found
+
+
+def _blank_turns(dfa: Dfa, states: frozenset[int]) -> set[Bytes]:
+    """Return the bytes of the loops of whitespace within a loop whose other turns are no text."""
+    blank = set(dfa.classes) - set(_CLASSES_OF_OTHERS[0](dfa.classes))
+    moves = {s: {dfa.rows[s][symbol] for symbol in blank} & states for s in states}
+    found = set()
+    for inner in cyclic_components(moves):
+        used = {c for s in inner for c in blank if dfa.rows[s][c] in inner}
+        others = {c for s in inner for c, t in enumerate(dfa.rows[s]) if t in states} - used
+        if not _of_classes(dfa, others) & _OF_TEXT:
+            found.add(_of_classes(dfa, used))
+    return found
+
+
+def _of_classes(dfa: Dfa, symbols: set[int]) -> Bytes:
+    return frozenset(byte for byte, symbol in enumerate(dfa.classes) if symbol in symbols)
 
 
 def _bytes_in(root: Node, known: dict[str, Bytes]) -> Bytes:
@@ -278,7 +375,7 @@ def _finding(reading: Reading, consumed: Bytes, span: Span) -> Iterator[Diagnost
         bound = "bound it: `{0,16}` rather than `*`, `{1,16}` rather than `+`"
     yield reading.finding(
         code,
-        f"this loop of {what} has no end",
+        f"unbounded {what}",
         span,
         notes=(f"a model may go on with {what} until it runs out of tokens",),
         helps=(bound,),

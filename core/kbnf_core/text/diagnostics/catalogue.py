@@ -14,9 +14,10 @@ A code is never reused for another meaning.
 import enum
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
+
+from kbnf_core.text.locks import cached_property
 
 _PAGES = Path(__file__).parent / "pages"
 _PAGES_OF_LINTS = Path(__file__).parents[2] / "lint" / "rules"
@@ -142,6 +143,9 @@ _RULES = (
     Rule("E443", "invalid-response-template", "Invalid response template."),
     Rule("W443", "misread-response", "A response template reads a text otherwise than written."),
     # JSON Schema
+    Rule("E451", "foreign-unsupported", "A construct of a foreign grammar has no equivalent."),
+    Rule("W451", "foreign-approximate", "A construct of a foreign grammar is only partly kept."),
+    Rule("W452", "foreign-lexing", "Tokens may touch that the lexer would read as one."),
     Rule("E801", "unsupported-keyword", "No grammar can enforce this keyword."),
     Rule("E802", "invalid-schema", "The text is not a JSON Schema."),
     Rule("E803", "unsatisfiable-schema", "No value satisfies the schema."),

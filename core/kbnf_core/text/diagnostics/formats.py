@@ -26,7 +26,7 @@ class Survey:
     """Which targets were asked, and what each did with each schema.
 
     ``targets`` are names, versions and settings; ``rows`` are the file, the tool (or ``""``), the
-    target and its verdict: ``ok``, ``weak``, ``rejects`` or ``refuses``.
+    target and its verdict: ``ok``, ``weak``, ``rejects``, ``refuses`` or ``not installed``.
     """
 
     targets: tuple[tuple[str, str, str], ...] = ()

@@ -5,13 +5,15 @@ from typing import Any
 
 import pytest
 
-from kbnf_core import Engine, Vocabulary
+from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import convert
 from kbnf_core.languages import JSON_SCHEMA
-from kbnf_core.languages.json_schema.lint import KEYWORDS
+from kbnf_core.languages.json_schema import lint
+from kbnf_core.languages.json_schema.keywords import KEYWORDS
 from kbnf_core.lint.check import check, fix_text
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError
+from kbnf_core.text.suggest import edits
 
 TYPES = "`array`, `boolean`, `integer`, `null`, `number`, `object` and `string`"
 TEXT = {"type": "string"}
@@ -83,6 +85,40 @@ def test_misspelt_names_have_a_fix(schema: Any, pointer: str, meant: str) -> Non
 )
 def test_names_that_are_not_misspelt(schema: Any) -> None:
     assert [each for each in found(schema) if each.code == "W821"] == []
+
+
+def test_each_name_is_compared_once_and_warned_of_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three strange names in each of 60 members took 106 times as long as the schema."""
+    compared = list[str]()
+
+    def counted(first: str, second: str, most: int) -> int:
+        compared.append(first)
+        return edits(first, second, most)
+
+    strange: Any = {"maxlenght": 3, "enumNams": [], "somethingElse": 1}
+    members = {f"name{number}": {"type": "string", **strange} for number in range(60)}
+    required = ["nome1", *(name for name in members if name != "name1")]
+    schema = {"properties": members, "required": required}
+    monkeypatch.setattr(lint, "edits", counted)
+    lint._near_keywords.cache_clear()
+    with pytest.warns(UserWarning, match="did you mean") as warned:
+        Grammar.from_json_schema(schema)
+    places = [str(each.message).partition(":")[0] for each in warned]
+    assert places == ["/required/0", "/properties/name0/maxlenght"]
+    of_keywords = [name for name in compared if not name.startswith("n")]
+    assert set(of_keywords) <= {"maxlenght", "enumnams", "somethingelse"}
+    assert len(of_keywords) < 10
+    # Each place has a fix of its own in a check.
+    assert sum(each.code == "W821" for each in found(schema)) == 61
+
+
+@pytest.mark.parametrize("members", [{}, {"required": ["a"]}], ids=["none", "listed"])
+def test_a_schema_without_strange_names_is_not_visited_for_them(
+    members: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lint, "misspelt", None)
+    schema = {"properties": {"a": {"format": "date", "x-mine": 1}}, "somethingElse": 1, **members}
+    assert Grammar.from_json_schema(schema)
 
 
 def test_no_keyword_is_misspelt() -> None:

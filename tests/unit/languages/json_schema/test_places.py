@@ -86,11 +86,11 @@ def test_places_are_not_looked_for_until_somebody_asks() -> None:
     assert "explained" not in vars(grammar.reading)
 
 
-def test_a_schema_whose_copies_pass_a_limit_is_explained_without_them() -> None:
-    tree: dict[str, Any] = {"type": "integer"}
-    for _ in range(4):
-        tree = {"type": "object", "properties": dict.fromkeys("abcd", tree)}
-    grammar = Grammar.from_json_schema(tree, limits=SchemaLimits(rules=100))
+def test_a_schema_whose_members_pass_a_limit_is_explained_without_them() -> None:
+    members = {"properties": {name: {"type": "integer"} for name in "abc"}, "required": ["a"]}
+    objects = {f"o{number}": {"type": "object", **members} for number in range(60)}
+    schema = {"properties": objects, "required": ["o0"]}
+    grammar = Grammar.from_json_schema(schema, limits=SchemaLimits(rules=100))
     assert grammar.reading.explained is not None
     assert grammar.reading.explained.rules is grammar.rules.rules
 

@@ -10,12 +10,15 @@ import pytest
 from jsonschema import Draft4Validator, validators
 
 from kbnf_core import Grammar
+from kbnf_core import convert as conversions
 from kbnf_core.automata import operations
 from kbnf_core.convert import from_json_schema
+from kbnf_core.languages import GBNF, JSON_SCHEMA
 from kbnf_core.languages.json_schema import Options, SchemaLimits, document, parse
 from kbnf_core.text.diagnostics import Diagnostic
 from kbnf_core.text.errors import GrammarError, WorkLimitError
 from kbnf_testing.counted import growth
+from kbnf_testing.membership import Language
 from kbnf_testing.schemas import json_schema_grammar
 
 STRINGS = {"type": "array", "items": {"type": "string"}, "uniqueItems": True}
@@ -272,3 +275,23 @@ def test_what_is_read_for_people_passes_a_limit_with_a_code(
     with pytest.raises(GrammarError) as caught:
         _ = grammar.parser
     assert [each.code for each in caught.value.diagnostics] == ["E107"]
+
+
+@pytest.mark.parametrize("count", [32, 63])
+def test_objects_in_objects(count: int) -> None:
+    """Those in `properties` were counted twice, and 32 were refused."""
+    schema: Any = {"type": "integer"}
+    for _ in range(count):
+        schema = {"type": "object", "properties": {"a": schema}, "required": ["a"]}
+    language = Language(Grammar.from_json_schema(schema))
+    assert language.has('{"a":' * count + "1" + "}" * count)
+    assert not language.has('{"a":' * (count - 1) + "1" + "}" * (count - 1))
+
+
+def test_a_definition_without_a_value_is_left_out_of_gbnf_with_its_comment() -> None:
+    """It was a ``KeyError`` (Github_medium---o74424 of MaskBench)."""
+    endless = {"type": "object", "properties": {"a": {"$ref": "#/$defs/e"}}, "required": ["a"]}
+    schema = {"properties": {"a": {"$ref": "#/$defs/e"}}, "$defs": {"e": endless}}
+    for required in ([], ["a"]):
+        text = json.dumps({**schema, "required": required})
+        assert "root ::=" in conversions.convert(text, JSON_SCHEMA, GBNF, lossy=True).text

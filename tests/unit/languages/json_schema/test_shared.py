@@ -1,7 +1,6 @@
 """What schemas share is as good as what is made for one: rules of the prelude, types alone."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -91,38 +90,6 @@ def test_a_document_has_one_reference_to_each_schema() -> None:
     assert isinstance(root, Ref)
     place = read.place(root)
     assert read.inside(place, "properties", "a") is read.inside(place, "properties", "a")
-
-
-def _one(contents: dict[str, Any], number: int) -> dict[str, Any]:
-    return {**contents, "title": f"number {number}"}
-
-
-@pytest.mark.parametrize(
-    ("contents", "are_one"),
-    [
-        ({"minLength": 2}, True),
-        ({"items": {"enum": [1]}, "type": "array"}, True),
-        ({"$ref": "#/definitions/x"}, True),
-        ({"$id": "https://example.org/", "minLength": 2}, False),
-    ],
-)
-def test_schemas_with_the_same_contents_are_one(contents: dict[str, Any], are_one: bool) -> None:
-    schema = {"properties": {str(number): _one(contents, number) for number in range(2)}}
-    read = Document(schema, Options().limits, shares=True)
-    root = read.root()
-    assert isinstance(root, Ref)
-    first, second = (read.inside(read.place(root), "properties", name) for name in "01")
-    assert (first is second) is are_one
-
-
-def test_schemas_with_the_same_contents_are_one_rule() -> None:
-    inner = {"type": "object", "properties": {"a": {"type": "integer"}}}
-    held = {str(number): _one(inner, number) for number in range(20)}
-    few, many = (
-        json_schema_grammar(json.dumps({"properties": each, "required": list(each)}))
-        for each in ({"0": inner}, held)
-    )
-    assert len(many.rules.rules) == len(few.rules.rules)
 
 
 def test_what_is_lost_in_schemas_with_the_same_contents_is_named_for_each() -> None:

@@ -31,7 +31,7 @@ MARKED = [
     "start ::= #token[1-5] 'a';",
 ]
 
-ONLY_ONE_ENGINE = {"c_subset", "cjk_sentences", "sql"}
+ONLY_ONE_ENGINE = {"c_subset", "sql"}
 """Those whose proof takes more work than a test has."""
 REFUSED = {"reasoned_answer"}
 LOSSY = {"markdown_code_block", "gbnf-0"}

@@ -16,6 +16,7 @@ from kbnf_core.convert import convert
 from kbnf_core.grammar import Grammar
 from kbnf_core.languages import TOOL_LIST, detect
 from kbnf_core.languages.json_schema.options import SchemaLimits
+from kbnf_core.languages.tools.detect import is_tool_list
 from kbnf_core.lint import LintOptions
 from kbnf_core.lint.check import check
 from kbnf_core.text.diagnostics import CATALOGUE
@@ -176,3 +177,44 @@ def test_many_tools_are_refused_before_they_are_read(preset: str | None) -> None
         Grammar.from_tools(
             [{"name": "a"}, {"name": "b"}], schema_limits=SchemaLimits(tools=1), **options
         )
+
+
+OLD = "http://json-schema.org/draft-07/schema#"
+OF_OBJECTS: list[Any] = [
+    True,
+    {},
+    {"description": "d"},
+    {"properties": {"x": {"type": "integer"}}},
+    {"$ref": "#/$defs/a", "$defs": {"a": {}}},
+    {"$ref": "#/definitions/a", "definitions": {"a": {}}, "$schema": OLD},
+    {"type": ["object", "null"]},
+    {"anyOf": [{}, {"type": "string"}]},
+]
+"""Schemas of arguments that do not say that these are an object, or not only that."""
+
+
+@pytest.mark.parametrize("schema", OF_OBJECTS, ids=json.dumps)
+@pytest.mark.parametrize("form", ["inputSchema", "parameters", "input_schema"])
+def test_arguments_are_an_object_whatever_the_schema_says(form: str, schema: Any) -> None:
+    tools = [{"name": "f", form: schema}]
+    found = Grammar.from_tools(tools)
+    assert takes(found, '{"name": "f", "arguments": {}}')
+    for value in ("3", "null", '"a"', "[]", "true"):
+        assert not takes(found, f'{{"name": "f", "arguments": {value}}}')
+    if "anyOf" in (schema if isinstance(schema, dict) else ()):
+        return
+    for preset in ("qwen_3", "qwen_3_5", "cohere", "gemma_4", "lfm2", "minimax_m3"):
+        required = Grammar.from_tools(tools, tool_calls=preset, tool_choice="required")
+        text = Engine(required, BYTES).shortest_completion().data
+        assert text is not None
+        [call] = Grammar.from_tools(tools, tool_calls=preset).read_value(text)
+        assert call == {"name": "f", "arguments": {}}
+
+
+def test_a_tool_whose_schema_allows_everything_is_one_of_the_list() -> None:
+    tools = [{"name": "a", "inputSchema": True}, {"name": "b", "inputSchema": {"type": "object"}}]
+    for listed in (tools, tools[:1], {"tools": tools}, tools[0]):
+        assert is_tool_list(listed)
+    found = Grammar.from_tools(tools)
+    assert takes(found, '{"name": "a", "arguments": {"x": 1}}')
+    assert takes(found, '{"name": "b", "arguments": {}}')

@@ -161,6 +161,45 @@ def test_python_words_are_taken_and_read_back() -> None:
         )
         [call] = grammar.read_value(text)
         assert call["arguments"]["yes"] is meant
+        assert call["arguments"]["t"] is None
+
+
+def test_a_format_that_reads_other_values_than_were_written_is_refused() -> None:
+    made = derived_format(
+        xml_call("v if v is string else v | tojson if v is iterable else v | string")
+    )
+    tools = [tool("say", {"t": {"type": ["string", "null"]}})]
+    Grammar.from_tools(tools, tool_calls=made)
+    with pytest.raises(GrammarError) as refused:
+        Grammar.from_tools(tools, tool_calls=made.replace(', "words": "python"', ""))
+    [found] = refused.value.diagnostics
+    assert found.code == "E824"
+    assert 'a call of `say` with {"t": null} is read as [{"t": "None"}]' in found.message
+
+
+@pytest.mark.parametrize(
+    ("schema", "written", "read", "name"),
+    [
+        ({"x": {"type": "integer"}}, {"x": 3}, {"x": 3.0}, None),
+        ({"x": {"type": "boolean"}}, {"x": True}, {"x": 1}, "x"),
+        ({"x": {"type": ["string", "null"]}}, {"x": None}, {"x": "None"}, "x"),
+        ({"x": {"type": ["string", "null"]}}, {"x": "None"}, {"x": None}, None),
+        ({"x": {"type": ["string", "integer"]}}, {"x": 3}, {"x": "3"}, "x"),
+        ({"x": {}}, {"x": 3}, {"x": "3"}, None),
+        ({"x": {}}, {"x": None}, {"x": "None"}, None),
+        ({"x": {}}, {"x": 3}, {"x": "4"}, "x"),
+        ({"x": {"type": "string"}}, {"x": " a\n"}, {"x": "a"}, None),
+        ({"x": {"type": "string"}}, {"x": "a"}, {"x": "b"}, "x"),
+        ({"x": {"type": "null"}}, {"x": None}, {}, None),
+        ({"x": {"type": "string"}}, {"x": "a"}, {}, "x"),
+        ({}, {}, {"y": 1}, ""),
+    ],
+)
+def test_values_that_are_read_otherwise_are_told(
+    schema: Any, written: Any, read: Any, name: str | None
+) -> None:
+    of_object = {"type": "object", "properties": schema}
+    assert verify.differing(of_object, written, read) == name
 
 
 def test_the_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

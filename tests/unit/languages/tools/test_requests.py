@@ -8,7 +8,7 @@ import pytest
 
 from kbnf_core import Engine, Grammar, Vocabulary
 from kbnf_core.convert import convert
-from kbnf_core.languages import TOOL_LIST, detect
+from kbnf_core.languages import JSON_SCHEMA, TOOL_LIST, detect
 from kbnf_core.lint.check import check
 from kbnf_core.parse.calls import CallReader, Delta
 from kbnf_core.targets.check import Panel, check_targets
@@ -388,6 +388,24 @@ def test_a_service_that_is_a_target_has_its_rules(name: str) -> None:
     panel = Panel([name])
     found_ = check_targets(Source(text, is_json=True), TOOL_LIST, panel).findings
     assert [each.message.split(":")[0] for each in found_ if each.code == "W825"] == ["/0/name"]
+
+
+LOOSE = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic"])
+def test_rules_of_a_strict_mode_are_for_tools_that_ask_for_it(name: str) -> None:
+    def codes(**more: Any) -> set[str]:
+        text = json.dumps([{"type": "function", "name": "f", "parameters": LOOSE, **more}])
+        checked = check_targets(Source(text, is_json=True), TOOL_LIST, Panel([name]))
+        assert {row.verdict for row in checked.rows} == {"refuses" if more else "ok"}
+        return {each.code for each in checked.findings}
+
+    assert codes() == set()
+    assert codes(strict=True) == {"E809"}
+    schema = Source(json.dumps(LOOSE), is_json=True)
+    found_ = check_targets(schema, JSON_SCHEMA, Panel([name])).findings
+    assert {each.code for each in found_} == {"E809"}
 
 
 def test_the_file_of_the_grammar_is_ours_to_read(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from kbnf_core import ir
 from kbnf_core.automata import operations
 from kbnf_core.automata.algebra import quantifier
 from kbnf_core.automata.dfa import Dfa
-from kbnf_core.automata.regex.compile import compile_regex
+from kbnf_core.automata.regex.compile import compile_regex, compile_within
 from kbnf_core.automata.substrings import chunk_runs, substrings
 from kbnf_core.conversion.automata import only_text
 from kbnf_core.ir import Choice, Repeat
@@ -154,7 +154,7 @@ class LlguidanceTerminals(NamedTerminals[Language]):
 
     def _compiled(self, regex: str, place: Span) -> Language | None:
         """Return the language of a Rust regular expression; None after a report."""
-        result = compile_regex(regex, self.limits)
+        result = compile_within(self.budget, regex, self.limits)
         for problem in result.problems:
             helps = (problem.help,) if problem.help else ()
             self.report.error(problem.code, problem.message, place, *helps)
@@ -213,22 +213,32 @@ class LlguidanceFactory:
         stopped: Stopped | None = None,
         opening: str | None = None,
         awaits_end: bool = False,
+        is_cut: bool = False,
     ) -> Node:
-        """Return a use of a terminal with these words; see ``Terminal`` for the last three."""
+        """Return a use of a terminal with these words; see ``Terminal`` for what decides its end.
+
+        With ``is_cut`` it may end after each of its words, whatever follows.
+        """
         if key not in self._made:
-            made, nullable = self.make(language, key, None, span, is_lazy)
+            made, nullable = self.make(language, key, None, span, is_lazy, is_cut)
             opening = opening or made.opening
             made = replace(made, stopped=stopped, opening=opening, awaits_end=awaits_end)
             self._made[key] = (made, nullable)
         return lexeme(*self._made[key], span)
 
     def make(
-        self, language: Language, key: str, name: str | None, span: Span, is_lazy: bool = False
+        self,
+        language: Language,
+        key: str,
+        name: str | None,
+        span: Span,
+        is_lazy: bool = False,
+        is_cut: bool = False,
     ) -> tuple[Terminal, bool]:
         """Return the terminal, without the empty word, and whether that was one of its words."""
         nullable = language.dfa.is_nullable
         dfa = operations.difference(language.dfa, EPSILON) if nullable else language.dfa
-        goes_on = self.lexing is Lexing.LLGUIDANCE and not is_lazy
+        goes_on = self.lexing is Lexing.LLGUIDANCE and not (is_lazy or is_cut)
         stops = exits(dfa) if goes_on and not dfa.is_empty else (0,) * dfa.state_count
         rests = tuple(outside(mask) for mask in stops)
         written = None if nullable or language.regex is None else _written(language, dfa, span)
@@ -312,6 +322,7 @@ def lexeme_rule(
     given = {attribute.name.value: attribute for attribute in definition.attributes}
     if not _are_attributes(given, module, report):
         return None
+    _lose_captures(given, module, report)
     if not set(given) & {"lazy", "suffix", "stop", "max_tokens", "temperature"}:
         return plain()
     place = module.place(definition.body.span)
@@ -324,6 +335,8 @@ def lexeme_rule(
         return None
     key = f"{definition.name.value}[{','.join(sorted(given))}]"
     ending = given.get("suffix") or given.get("stop")
+    if "max_tokens" in given:
+        return _cut(body, ending, key, place, module, factory)
     if ending is not None:
         return _ended(body, ending, key, place, module, factory)
     if "lazy" not in given:
@@ -335,11 +348,47 @@ def lexeme_rule(
     return factory.of_language(lazy, key, place, is_lazy=True, opening=body.regex)
 
 
+def _cut(
+    body: Language,
+    ending: lark.Attribute | None,
+    key: str,
+    place: Span,
+    module: Module,
+    factory: LlguidanceFactory,
+) -> Node | None:
+    """Return the lexeme that may be cut off anywhere: after how many tokens is not counted."""
+    dfa = body.dfa
+    if ending is not None:
+        end = _ending(ending, module, factory, factory.terminals.report)
+        if end is None:
+            return None
+        whole = operations.concatenate(dfa, end.dfa, limits=factory.terminals.limits)
+        dfa = operations.shortest_matches(whole)
+    # One token is there at least, unless the whole may be empty.
+    begun = operations.prefixes(dfa)
+    anywhere = Language(begun if dfa.is_nullable else operations.difference(begun, EPSILON), None)
+    return factory.of_language(anywhere, key, place, is_cut=True, opening=body.regex)
+
+
+def _lose_captures(given: dict[str, lark.Attribute], module: Module, report: Report) -> None:
+    """Report captures that are otherwise than LLGuidance's."""
+    if "stop_capture" in given:
+        message = "`stop_capture` is not kept: the text that ends a lexeme is one with it"
+        report.loss(APPROXIMATE, message, module.place(given["stop_capture"].span))
+    if "capture" in given and {"stop", "suffix"} & set(given):
+        message = "the captured text has the end of the lexeme in it, which LLGuidance leaves out"
+        report.loss(APPROXIMATE, message, module.place(given["capture"].span))
+
+
 def _are_attributes(given: dict[str, lark.Attribute], module: Module, report: Report) -> bool:
     for name in sorted(set(given) - _KNOWN):
         place = module.place(given[name].span)
         known = ", ".join(sorted(_KNOWN))
         report.error(INVALID, f"Unknown attribute `{name}`", place, f"there are {known}")
+        return False
+    if "temperature" in given and not isinstance(given["temperature"].value, float):
+        message = "`temperature` needs a number"
+        report.error(INVALID, message, module.place(given["temperature"].span))
         return False
     if "suffix" in given and "stop" in given:
         report.error(
@@ -407,8 +456,8 @@ def _count(attribute: lark.Attribute, module: Module, report: Report) -> float |
         return None
     if attribute.value:
         message = (
-            "`max_tokens` counts tokens, which a grammar cannot: LLGuidance cuts the text off"
-            " there, here it goes on as long as it matches"
+            "`max_tokens` is not counted: LLGuidance cuts the lexeme off after so many tokens; here"
+            " it may be cut off after any byte, and has no bound"
         )
         report.loss(APPROXIMATE, message, place)
     return attribute.value

@@ -12,7 +12,7 @@ at all (``Assembly``), as the limits permit: each needs fewer variants.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -47,7 +47,7 @@ from kbnf_core.languages.lark.reader.model import (
     is_endless,
     only_useful,
 )
-from kbnf_core.languages.lark.reader.report import INVALID, LEXING, Report
+from kbnf_core.languages.lark.reader.report import INVALID, LEXING, NEVER, Report
 from kbnf_core.text.budget import Budget
 from kbnf_core.text.source import Source, Span
 
@@ -595,10 +595,11 @@ class Assembly:
         cutter = LexemeSplitter(lexing, self.budget, parts)
         useful = only_useful(grammar)
         if self.dialect is Dialect.LLGUIDANCE:
-            skipping = open_ends(end_bare(useful), cutter.confusable, report)
+            bare = end_bare(useful, self.budget)
+            skipping = open_ends(bare, cutter.confusable, self.budget, report)
             return apply_lexer(skipping, cutter, report, byte_only)
         one_by_one = lexing is Lexing.LALR
-        skipping = insert_skipped(useful, one_by_one)
+        skipping = insert_skipped(useful, self.budget, one_by_one)
         expected = self._expected(skipping, useful, report) if one_by_one else None
         return apply_lexer(skipping, cutter, report, byte_only, expected)
 
@@ -642,6 +643,7 @@ class Assembly:
             self._report_empty(grammar, report, "no" if start is None else "only the empty")
             return None
         bodies = dict(written)
+        _report_always_empty(lexed.grammar, bodies.values(), report)
         called = name(start)
         first: tree.Expression = build.call(called, lexed.grammar.spans[start.rule])
         if not any(_calls(body, called) for body in bodies.values()):
@@ -669,6 +671,30 @@ class Assembly:
             grammar.spans[grammar.start],
             "a terminal matches as much as possible; let it exclude what follows it",
         )
+
+
+def _report_always_empty(
+    grammar: LexicalGrammar, written: Iterable[tree.Expression], report: Report
+) -> None:
+    """Report the terminals that may be empty, and of which no other word is ever a lexeme."""
+    nodes = (node for body in grammar.rules.values() for node in postorder(body))
+    uses = [node for node in nodes if isinstance(node, Lexeme) and node.terminal.is_nullable]
+    if not uses:
+        return
+    leaves = (leaf for body in written for leaf in tree.postorder(body) if not tree.children(leaf))
+    there = {
+        leaf.span
+        for leaf in leaves
+        if not (isinstance(leaf, tree.Terminal) and not leaf.text.value)
+    }
+    lexemes = {use.terminal for use in uses if use.span in there}
+    for terminal in dict.fromkeys(use.terminal for use in uses):
+        if terminal not in lexemes:
+            message = (
+                f"`{terminal.title}` can only be empty: a longer lexeme goes on through what"
+                " follows it"
+            )
+            report.note(NEVER, message, terminal.span, "let it exclude what follows it")
 
 
 def _explosion(before: int, after: int, lexed: Lexed) -> str:

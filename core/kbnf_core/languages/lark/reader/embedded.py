@@ -11,7 +11,7 @@ from kbnf_core.conversion.to_kbnf import Names
 from kbnf_core.ir import Repeat, Sequence
 from kbnf_core.kbnf import tree
 from kbnf_core.kbnf.build import call, text_of
-from kbnf_core.kbnf.read import number
+from kbnf_core.kbnf.read import MAX_TOKEN_ID, number
 from kbnf_core.languages.json_schema.keywords import REFERENCES, REFUSED_BY_LLGUIDANCE
 from kbnf_core.languages.lark.lexer.lookahead import ALL_BYTES
 from kbnf_core.languages.lark.reader import tree as lark
@@ -19,13 +19,12 @@ from kbnf_core.languages.lark.reader.model import Embedded, Node
 from kbnf_core.languages.lark.reader.report import (
     APPROXIMATE,
     INVALID,
-    UNSUPPORTED,
     RefusedError,
     Report,
 )
 from kbnf_core.lower.facts import Firsts, analyse
 from kbnf_core.lower.translate import translate
-from kbnf_core.text.json_text import as_number
+from kbnf_core.text.json_text import as_number, steps_of
 from kbnf_core.text.limits import DEFAULT_LIMITS, Limits
 from kbnf_core.text.source import Source, Span
 
@@ -72,8 +71,7 @@ def _followed(root: object, reference: object) -> object:
         named = [known for key in _DEFINITIONS if isinstance(known := held.get(key), dict)]
         return {"anyOf": [each for known in named for each in known.values()]}
     found = root
-    for step in unquote(reference)[2:].split("/") if reference != "#" else ():
-        name = step.replace("~1", "/").replace("~0", "~")
+    for name in steps_of(unquote(reference)):
         if isinstance(found, list):
             found = next((each for index, each in enumerate(found) if str(index) == name), None)
         else:
@@ -128,8 +126,9 @@ class Embedding:
             leaf: tree.Expression = tree.TokenName(text_of(node.text, place), place)
             return Embedded(leaf, 0, place)
         if match["body"].strip() == "*":
-            message = "any token has no counterpart: write a range of ids, as `<[0-31999]>`"
-            raise RefusedError(UNSUPPORTED, message)
+            if match["negated"]:
+                raise RefusedError(INVALID, "`<[^*]>` is no token at all")
+            return Embedded(tree.TokenSet(((0, MAX_TOKEN_ID),), False, place), 0, place)
         ranges = tuple(_ids(part.strip()) for part in match["body"].split(","))
         return Embedded(tree.TokenSet(ranges, match["negated"] is not None, place), 0, place)
 

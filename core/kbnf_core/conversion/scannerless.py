@@ -1,0 +1,598 @@
+"""Turns rules over tokens into rules over characters, without a product of rules and lexer states.
+
+Parser generators cut a text into tokens first: the longest match, of equal matches the first
+token; some tokens are skipped. What of this can be decided cheaply is kept:
+
+*Keywords.* A token loses the texts that a token before it in the list matches, too: ``identifier``
+is not ``while``.
+
+*Skipped tokens.* Every token is followed by any number of them (``gap``). One that the lexer would
+continue into whatever token comes next, such as a comment up to the end of its line, has to be
+followed by another skipped token, or to end the text.
+
+*Boundaries.* Two tokens touch where the lexer would not read beyond the first. Of each token it is
+known with which bytes all its texts would be read on, as the text of a longer token: a walk of its
+automaton beside that of all tokens. It is *parted* from the tokens that begin with such bytes. A
+token is followed by at least one skipped one (``space``) where it is parted from all tokens that
+may come next (FOLLOW, Aho & Ullman 1972). Where only from some, it may touch all of them, and the
+texts of this grammar are a superset of those of the lexer; the first such place is returned.
+
+Sets of tokens and of bytes are the bits of numbers. Time is linear in the rules, for each round of
+the fixpoints, and quadratic in the distinct first bytes of tokens.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
+
+from kbnf_core.automata import operations
+from kbnf_core.automata.dfa import DEAD, Dfa, first_bytes, join, rows_over, trimmed
+from kbnf_core.automata.explore import common_word
+from kbnf_core.automata.traversal import fold
+from kbnf_core.conversion.automata import only_word, write_dfa
+from kbnf_core.conversion.rewrite import rebuild
+from kbnf_core.ir.analysis import fixpoint, reachable
+from kbnf_core.kbnf.build import (
+    EMPTY,
+    alternation,
+    call,
+    definition,
+    is_empty,
+    placed,
+    repeated,
+    sequence,
+)
+from kbnf_core.kbnf.printer import print_expression
+from kbnf_core.kbnf.tree import (
+    Alternation,
+    Bracket,
+    BracketKind,
+    Definition,
+    Expression,
+    Name,
+    Pattern,
+    Reference,
+    Repetition,
+    Terminal,
+    children,
+    postorder,
+    uses_in,
+)
+from kbnf_core.kbnf.tree import Sequence as Row
+from kbnf_core.text.budget import Budget
+from kbnf_core.text.errors import LimitError
+from kbnf_core.text.limits import Limits
+from kbnf_core.text.source import Span
+
+ALL_BYTES = (1 << 256) - 1
+_ABOVE_ASCII = ALL_BYTES ^ ((1 << 128) - 1)
+
+
+@dataclass(slots=True, eq=False)
+class Token:
+    """A kind of token and its texts; those of one ``mode`` are told apart by the lexer.
+
+    Nothing is skipped before a token that is ``immediate``.
+    """
+
+    name: Name
+    body: Expression
+    span: Span
+    is_skipped: bool = False
+    mode: str = ""
+    is_immediate: bool = False
+
+    @property
+    def dfa(self) -> Dfa | None:
+        """The automaton of the texts of a token that is a text or a pattern."""
+        match self.body:
+            case Terminal(text):
+                return operations.literal(text.value.encode())
+            case Pattern(dfa=dfa):
+                return dfa
+            case _:
+                return None
+
+
+class Touching(NamedTuple):
+    """A place where two tokens may touch that the lexer would read as one: their shortest texts."""
+
+    span: Span
+    first: bytes
+    second: bytes
+
+    @property
+    def message(self) -> str:
+        """What a finding says."""
+        first, second = (each.decode(errors="replace") for each in (self.first, self.second))
+        return (
+            "tokens may touch that the lexer would read as one, such as"
+            f" `{first}` and `{second}` in `{first}{second}`"
+        )
+
+
+@dataclass(slots=True)
+class Scannerless:
+    """Rules over characters, their start, and the ``places`` where tokens may touch wrongly.
+
+    ``generated`` are the spans at which there are rules that nobody wrote.
+    """
+
+    definitions: list[Definition]
+    start: str
+    places: list[Touching] = field(default_factory=list)
+    generated: frozenset[Span] = frozenset()
+
+    def reached(self) -> "Scannerless":
+        """Return the rules to which the start leads."""
+        graph: dict[str, set[str]] = {}
+        for each in self.definitions:
+            graph.setdefault(each.name.value, set()).update(n.value for n in uses_in(each.body))
+        names = reachable([self.start], graph)
+        kept = [each for each in self.definitions if each.name.value in names]
+        return replace(self, definitions=kept)
+
+
+def without_lexer(
+    rules: Sequence[Definition],
+    tokens: Sequence[Token],
+    start: str,
+    limits: Limits,
+    budget: Budget,
+    everywhere: Collection[str] | None = None,
+) -> Scannerless:
+    """Return the rules of a text from those of its tokens.
+
+    ``rules`` refer to tokens by name; the texts and patterns in them are tokens, too, before all
+    others. ``tokens`` are in order of priority; of equal names they are alternatives. A lexer that
+    looks only for the tokens that may come at a position, and ``everywhere`` for some by name, does
+    not tell tokens apart by themselves. Raises WorkLimitError.
+    """
+    names = {rule.name.value for rule in rules} | {token.name.value for token in tokens}
+    tokens = [part for token in tokens for part in _split(token, names)]
+    everything = [*_written_in(rules), *tokens]
+    if everywhere is None:
+        _tell_apart(everything, limits, budget)
+    kinds = _Kinds(everything)
+    followers = _Followers(rules, kinds, start, budget)
+    boundaries = _Boundaries(kinds, everywhere, limits, budget)
+    return _Writer(kinds, followers, boundaries).write(rules, tokens, start, names)
+
+
+def _key(leaf: Expression) -> str:
+    """Return the name of a token that is a leaf of a rule: its own, or how KBNF writes it."""
+    return leaf.name.value if isinstance(leaf, Reference) else print_expression(leaf)
+
+
+def _written_in(rules: Iterable[Definition]) -> Iterable[Token]:
+    """Return the tokens that are written as texts or patterns in rules, each once."""
+    tokens: dict[str, Token] = {}
+    for rule in rules:
+        for leaf in _leaves(rule.body):
+            if not isinstance(leaf, Reference) and not is_empty(leaf):
+                tokens.setdefault(_key(leaf), Token(Name(_key(leaf), leaf.span), leaf, leaf.span))
+    return tokens.values()
+
+
+def _leaves(root: Expression) -> Iterator[Expression]:
+    return (node for node in postorder(root) if not children(node))
+
+
+def _split(token: Token, names: set[str]) -> Iterator[Token]:
+    """Yield a skipped token as one for each way in which its texts may go on.
+
+    A line comment and a block comment may be one token, and end otherwise.
+    """
+    dfa = token.dfa if token.is_skipped else None
+    ways: dict[int, list[int]] = {}
+    parts: list[Expression] = []
+    if dfa is not None:
+        for state in (state for state, accepts in enumerate(dfa.accepting) if accepts):
+            ways.setdefault(_ends(dfa, state), []).append(state)
+        for states in ways.values() if len(ways) > 1 else ():
+            ends = [state in states for state in range(dfa.state_count)]
+            texts = trimmed(dfa.rows, ends, dfa.classes)[0]
+            form = write_dfa(texts, token.span)
+            if form is not None:
+                parts.append(replace(form, dfa=texts) if isinstance(form, Pattern) else form)
+    if len(parts) < 2 or len(parts) < len(ways):
+        yield token
+        return
+    for number, body in enumerate(parts):
+        name = _fresh(token.name.value, names) if number else token.name.value
+        yield replace(token, name=Name(name, token.name.span), body=body)
+
+
+def _tell_apart(tokens: Sequence[Token], limits: Limits, budget: Budget) -> None:
+    """Take the texts of each token from those after it in the same mode."""
+    words: dict[str, set[bytes]] = {}
+    patterns: dict[str, list[Dfa]] = {}
+    for token in tokens:
+        dfa = token.dfa
+        if dfa is None:
+            continue
+        budget.part = token.name.value
+        mode = words.setdefault(token.mode, set())
+        others = patterns.setdefault(token.mode, [])
+        budget.spend(len(mode) + dfa.state_count)
+        word = only_word(dfa)
+        common = {each for each in ((word,) if word is not None else mode) if dfa.accepts(each)}
+        earlier = [operations.literals(common & mode)] if common & mode else []
+        earlier += [each for each in others if common_word(each, dfa) is not None]
+        if word is None:
+            others.append(dfa)
+        else:
+            mode.add(word)
+        if earlier:
+            take(token, earlier, limits, budget)
+
+
+def take(token: Token, words: Iterable[Dfa], limits: Limits, budget: Budget) -> None:
+    """Take words from a token; it keeps them where the rest has no pattern of moderate size."""
+    rest = token.dfa
+    if rest is None:
+        return
+    try:
+        rest = operations.difference(rest, operations.union(*words, limits=limits), limits, budget)
+    except LimitError:
+        return
+    form = write_dfa(rest, token.body.span)
+    if form is not None:
+        token.body = replace(form, dfa=rest) if isinstance(form, Pattern) else form
+
+
+class _Kinds:
+    """The tokens by number; a set of them is the bits of a number, and ``end`` is the text's end.
+
+    Tokens of one name are one kind.
+    """
+
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens: dict[str, list[Token]] = {}
+        for token in tokens:
+            self.tokens.setdefault(token.name.value, []).append(token)
+        self.numbers = {name: number for number, name in enumerate(self.tokens)}
+        self.names = [*self.tokens]
+        self.end = 1 << len(self.names)
+        self.skipped = [
+            name for name, same in self.tokens.items() if all(each.is_skipped for each in same)
+        ]
+
+    def bit(self, leaf: Expression) -> int | None:
+        """Return the set of the token that a leaf is; None where it is a rule or empty."""
+        number = None if is_empty(leaf) else self.numbers.get(_key(leaf))
+        return None if number is None else 1 << number
+
+    def members(self, bits: int) -> Iterator[int]:
+        """Yield the numbers of the tokens in a set; the end is none."""
+        bits &= self.end - 1
+        while bits:
+            low = bits & -bits
+            yield low.bit_length() - 1
+            bits ^= low
+
+
+class _Followers:
+    """The tokens that may come next, for each use of a token in a rule (FIRST and FOLLOW)."""
+
+    def __init__(
+        self, rules: Sequence[Definition], kinds: _Kinds, start: str, budget: Budget
+    ) -> None:
+        self._kinds = kinds
+        self._bodies: dict[str, list[Expression]] = {}
+        for rule in rules:
+            self._bodies.setdefault(rule.name.value, []).append(rule.body)
+        uses = {
+            name: [
+                key for body in bodies for key in map(_key, _leaves(body)) if key in self._bodies
+            ]
+            for name, bodies in self._bodies.items()
+        }
+        self._beginnings = fixpoint(uses, (False, 0), self._evaluate)
+        self._follow = dict.fromkeys(self._bodies, 0)
+        self._follow[start] = kinds.end
+        self.next: dict[int, int] = {}
+        """By the identity of a leaf that is a token: the set of those that may come after it."""
+        size = sum(1 for rule in rules for _ in postorder(rule.body))
+        while self._grow_follow():
+            budget.spend(size)
+
+    def _evaluate(self, name: str, beginnings: Mapping[str, tuple[bool, int]]) -> tuple[bool, int]:
+        """Return whether a rule may be empty, and the tokens that it may begin with."""
+
+        def one(node: Expression, parts: list[tuple[bool, int]]) -> tuple[bool, int]:
+            return self._beginning(node, parts, beginnings)
+
+        found = [fold(body, children, one) for body in self._bodies[name]]
+        return any(each[0] for each in found), reduce(or_, (each[1] for each in found))
+
+    def _beginning(
+        self,
+        node: Expression,
+        parts: list[tuple[bool, int]],
+        beginnings: Mapping[str, tuple[bool, int]],
+    ) -> tuple[bool, int]:
+        match node:
+            case Row():
+                first = 0
+                for nullable, tokens in parts:
+                    first |= tokens
+                    if not nullable:
+                        return False, first
+                return True, first
+            case Alternation():
+                return any(part[0] for part in parts), reduce(or_, (part[1] for part in parts))
+            case Repetition(_, low):
+                return parts[0][0] or low == 0, parts[0][1]
+            case Bracket(kind):
+                return parts[0][0] or kind is not BracketKind.GROUP, parts[0][1]
+            case _:
+                bit = self._kinds.bit(node)
+                if bit is not None:
+                    return False, bit
+                return (True, 0) if is_empty(node) else beginnings.get(_key(node), (False, 0))
+
+    def _grow_follow(self) -> bool:
+        before = dict(self._follow)
+        for name, bodies in self._bodies.items():
+            for body in bodies:
+                self._descend(body, self._follow[name])
+        return before != self._follow
+
+    def _descend(self, body: Expression, follow: int) -> None:
+        """Pass what follows a body on to the uses of tokens and rules in it."""
+        beginnings: dict[int, tuple[bool, int]] = {}
+
+        def note(node: Expression, parts: list[tuple[bool, int]]) -> tuple[bool, int]:
+            beginnings[id(node)] = self._beginning(node, parts, self._beginnings)
+            return beginnings[id(node)]
+
+        fold(body, children, note)
+        stack = [(body, follow)]
+        while stack:
+            node, after = stack.pop()
+            match node:
+                case Row(items):
+                    for item in reversed(items):
+                        stack.append((item, after))
+                        nullable, first = beginnings[id(item)]
+                        after = first | (after if nullable else 0)
+                case Repetition(inner, _, high) if high is None or high > 1:
+                    stack.append((inner, after | beginnings[id(inner)][1]))
+                case Bracket(BracketKind.REPEATED, inner):
+                    stack.append((inner, after | beginnings[id(inner)][1]))
+                case Alternation() | Bracket() | Repetition():
+                    stack.extend((part, after) for part in children(node))
+                case _ if self._kinds.bit(node) is not None:
+                    self.next[id(node)] = self.next.get(id(node), 0) | after
+                case _ if _key(node) in self._follow:
+                    self._follow[_key(node)] |= after
+
+
+class _Boundaries:
+    """Which tokens the lexer always reads on into, after each token."""
+
+    def __init__(
+        self, kinds: _Kinds, everywhere: Collection[str] | None, limits: Limits, budget: Budget
+    ) -> None:
+        count = len(kinds.names)
+        self._must = [ALL_BYTES] * count
+        self._starting: dict[int, int] = {}
+        starts = [0] * count
+        for tokens, rivals in _rivals(kinds, everywhere):
+            union = _union(rivals, limits)
+            for token in tokens:
+                number = kinds.numbers[token.name.value]
+                first, must = _walk(token.dfa, union, budget)
+                starts[number] |= first
+                self._must[number] &= must
+        for number, first in enumerate(starts):
+            if first:
+                self._starting[first] = self._starting.get(first, 0) | 1 << number
+
+    def ends(self, token: int) -> Dfa:
+        """Return the texts that begin with a byte with which the lexer does not read on."""
+        must = self._must[token]
+        classes = join([bytes(must >> byte & 1 for byte in range(256))])
+        first = [DEAD if must >> byte & 1 else 1 for byte in first_bytes(classes)]
+        return Dfa(classes, [first, [1] * len(first)], [False, True])
+
+    def parted(self, token: int) -> int:
+        """Return the set of the tokens into which the lexer reads on, whatever their texts."""
+        rest = ~self._must[token]
+        return reduce(or_, (bits for first, bits in self._starting.items() if not first & rest), 0)
+
+
+def _rivals(
+    kinds: _Kinds, everywhere: Collection[str] | None
+) -> Iterator[tuple[list[Token], list[Token]]]:
+    """Yield tokens, and those that the lexer looks for at their positions."""
+    tokens = [token for same in kinds.tokens.values() for token in same]
+    if everywhere is None:
+        for mode in dict.fromkeys(token.mode for token in tokens):
+            of_mode = [token for token in tokens if token.mode == mode]
+            yield of_mode, of_mode
+        return
+    common = [token for token in tokens if token.name.value in everywhere]
+    for token in tokens:
+        yield [token], [token, *common]
+
+
+def _union(tokens: Iterable[Token], limits: Limits) -> Dfa | None:
+    """Return the automaton of all tokens; None where it is too large."""
+    known = [dfa for dfa in (each.dfa for each in tokens) if dfa is not None]
+    try:
+        return operations.union(*known, limits=limits)
+    except LimitError:
+        return None
+
+
+def _walk(dfa: Dfa | None, union: Dfa | None, budget: Budget) -> tuple[int, int]:
+    """Return the first bytes of a token, and those with which all its texts are read on.
+
+    A text is read on with a byte where it makes a text of another token, or, above ASCII, the
+    beginning of one: the rest of the character is not looked at.
+    """
+    if dfa is None:
+        return ALL_BYTES, 0
+    if union is None or dfa.is_empty:
+        return _bytes(dfa, 0), 0
+    classes = join([dfa.classes, union.classes])
+    rows, others = rows_over(dfa, classes), rows_over(union, classes)
+    must, states = ALL_BYTES, {(0, 0)}
+    pending = [(0, 0)]
+    longer: dict[int, int] = {}
+    for state, other in pending:
+        budget.spend()
+        pairs = {
+            pair
+            for pair in zip(rows[state], others[other], strict=True)
+            if pair[0] != DEAD and pair not in states
+        }
+        states |= pairs
+        pending.extend(pairs)
+        if dfa.accepting[state]:
+            if other not in longer:
+                longer[other] = _ends(union, other) | _bytes(union, other) & _ABOVE_ASCII
+            must &= longer[other]
+    return _bytes(dfa, 0), must
+
+
+def _bytes(dfa: Dfa, state: int) -> int:
+    """Return the bytes that lead on from a state."""
+    row = dfa.rows[state] if dfa.rows else ()
+    return sum(1 << byte for byte, column in enumerate(dfa.classes) if row and row[column] != DEAD)
+
+
+def _ends(dfa: Dfa, state: int) -> int:
+    """Return the bytes that lead from a state to the end of a word."""
+    row = dfa.rows[state]
+    return sum(
+        1 << byte
+        for byte, column in enumerate(dfa.classes)
+        if row[column] != DEAD and dfa.accepting[row[column]]
+    )
+
+
+class _Writer:
+    """Puts skipped tokens into the rules."""
+
+    def __init__(self, kinds: _Kinds, followers: _Followers, boundaries: _Boundaries) -> None:
+        self._kinds = kinds
+        self._followers = followers
+        self._boundaries = boundaries
+        self._parted = [boundaries.parted(number) for number in range(len(kinds.names))]
+        skipped = [kinds.numbers[name] for name in kinds.skipped]
+        solid = kinds.end - 1 - sum(1 << number for number in skipped)
+        self._unended = [each for each in skipped if self._parted[each] & solid]
+        """Skipped tokens that not every token may follow."""
+        self._free = [each for each in skipped if not self._parted[each] & solid]
+        self._immediate = sum(
+            1 << kinds.numbers[name]
+            for name, same in kinds.tokens.items()
+            if all(each.is_immediate for each in same)
+        )
+        self._places: list[Touching] = []
+
+    def write(
+        self, rules: Sequence[Definition], tokens: Sequence[Token], start: str, names: set[str]
+    ) -> Scannerless:
+        """Return the rules, and those of the tokens."""
+        self._gap, self._space, text = (
+            _fresh(name, names) for name in ("gap", "space", f"{start}_text")
+        )
+        written = [Definition(each.name, each.body, each.span) for each in tokens]
+        if not (self._free or self._unended):
+            return Scannerless([*rules, *written], start)
+        written = [*(replace(each, body=self._body(each.body)) for each in rules), *written]
+        last = self._row(self._unended)
+        begin = next(each.name.span for each in written if each.name.value == start)
+        head = definition(text, placed(sequence(call(self._gap), call(start), last), begin), begin)
+        between = [*self._between()]
+        generated = frozenset((begin, between[0].span))
+        return Scannerless([head, *written, *between], text, self._places, generated)
+
+    def _body(self, body: Expression) -> Expression:
+        def one(node: Expression, parts: list[Expression]) -> Expression:
+            bit = None if parts else self._kinds.bit(node)
+            if isinstance(node, Row):
+                return sequence(*parts, span=node.span)
+            if bit is None:
+                return rebuild(node, parts, lambda leaf: leaf)
+            number = bit.bit_length() - 1
+            ends = [each for each in self._unended if not self._parted[each] & bit]
+            before = self._row(ends)
+            rule = self._after(node, number)
+            after = EMPTY if rule is None else call(rule, node.span)
+            return placed(sequence(before, node, after), node.span)
+
+        return fold(body, children, one)
+
+    def _after(self, leaf: Expression, number: int) -> str | None:
+        """Return the rule of what is skipped after a use of a token; None for nothing."""
+        follow = self._followers.next.get(id(leaf), 0)
+        if follow and not follow & ~self._immediate:
+            return None
+        follow &= ~self._immediate
+        parted = follow & self._parted[number]
+        if parted and parted == follow:
+            return self._space
+        if parted and not self._places:
+            second = next(self._kinds.members(parted))
+            self._places.append(Touching(leaf.span, self._word(number), self._word(second)))
+        return self._gap
+
+    def _word(self, number: int) -> bytes:
+        """Return a shortest text of a token."""
+        dfa = self._kinds.tokens[self._kinds.names[number]][0].dfa
+        return (dfa and operations.shortest_word(dfa)) or b""
+
+    def _between(self) -> Iterator[Definition]:
+        """Yield the rules of skipped tokens: any number, and at least one."""
+        ways = [self._any_of(self._free)] if self._free else []
+        for number in self._unended:
+            after = [form for each in self._free for form in self._ending(number, each)]
+            if after:
+                ways.append(sequence(self._row([number], 1), alternation(after)))
+        one = alternation(ways) if ways else EMPTY
+        first = self._kinds.tokens[self._kinds.skipped[0]][0].name.span
+        for name, low in ((self._gap, 0), (self._space, 1)):
+            body = repeated(one, low, None) if ways else EMPTY
+            yield definition(name, placed(body, first), first)
+
+    def _ending(self, number: int, following: int) -> Iterator[Expression]:
+        """Yield the texts of a skipped token that end another one."""
+        ends = self._boundaries.ends(number)
+        for token in self._kinds.tokens[self._kinds.names[following]]:
+            texts = token.dfa and operations.intersect(token.dfa, ends)
+            form = None if texts is None or texts.is_empty else write_dfa(texts, token.span)
+            if form is not None:
+                whole = operations.is_equal(texts, token.dfa) if texts and token.dfa else False
+                yield call(token.name.value) if whole else form
+
+    def _row(self, last: Sequence[int], least: int = 0) -> Expression:
+        """Return tokens that not every token may follow, the last one of these, or, at will, none.
+
+        Only where one may follow another, as comments that have the end of their line in them, is
+        there more than one.
+        """
+        unended = sum(1 << each for each in self._unended)
+        if not last:
+            return EMPTY
+        if all(self._parted[each] & unended == unended for each in self._unended):
+            return repeated(self._any_of(last), least, 1)
+        row = sequence(repeated(self._any_of(self._unended), 0, None), self._any_of(last))
+        return repeated(row, least, 1)
+
+    def _any_of(self, numbers: Iterable[int]) -> Expression:
+        return alternation(call(self._kinds.names[number]) for number in numbers)
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    """Return a name that is not taken, which it then is."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
