@@ -213,8 +213,16 @@ def _read_head(page: Path) -> Rule:
 
 
 def read_page(rule: Rule) -> str:
-    """Return the Markdown page of a rule."""
-    return page_of(rule).read_text(encoding="utf-8")
+    """Return the Markdown page of a rule; raises ``KbnfError`` where nobody wrote it."""
+    page = page_of(rule)
+    if not page.exists():
+        from kbnf_core.text.errors import KbnfError
+
+        raise KbnfError(
+            f"{rule.code} has no page: a lint has `NAME.{rule.code}.md` beside it, a reader"
+            f" `text/diagnostics/pages/{rule.code}.md`"
+        )
+    return page.read_text(encoding="utf-8")
 
 
 def find_rule(text: str) -> Rule | None:
