@@ -507,7 +507,7 @@ class _Writer:
         if not (self._free or self._unended):
             return Scannerless([*rules, *written], start)
         written = [*(replace(each, body=self._body(each.body)) for each in rules), *written]
-        last = repeated(self._any_of(self._unended), 0, 1) if self._unended else EMPTY
+        last = self._row(self._unended)
         begin = next(each.name.span for each in written if each.name.value == start)
         head = definition(text, placed(sequence(call(self._gap), call(start), last), begin), begin)
         between = [*self._between()]
@@ -523,7 +523,7 @@ class _Writer:
                 return rebuild(node, parts, lambda leaf: leaf)
             number = bit.bit_length() - 1
             ends = [each for each in self._unended if not self._parted[each] & bit]
-            before = repeated(self._any_of(ends), 0, 1) if ends else EMPTY
+            before = self._row(ends)
             rule = self._after(node, number)
             after = EMPTY if rule is None else call(rule, node.span)
             return placed(sequence(before, node, after), node.span)
@@ -555,7 +555,7 @@ class _Writer:
         for number in self._unended:
             after = [form for each in self._free for form in self._ending(number, each)]
             if after:
-                ways.append(sequence(self._any_of([number]), alternation(after)))
+                ways.append(sequence(self._row([number], 1), alternation(after)))
         one = alternation(ways) if ways else EMPTY
         first = self._kinds.tokens[self._kinds.skipped[0]][0].name.span
         for name, low in ((self._gap, 0), (self._space, 1)):
@@ -571,6 +571,20 @@ class _Writer:
             if form is not None:
                 whole = operations.is_equal(texts, token.dfa) if texts and token.dfa else False
                 yield call(token.name.value) if whole else form
+
+    def _row(self, last: Sequence[int], least: int = 0) -> Expression:
+        """Return tokens that not every token may follow, the last one of these, or, at will, none.
+
+        Only where one may follow another, as comments that have the end of their line in them, is
+        there more than one.
+        """
+        unended = sum(1 << each for each in self._unended)
+        if not last:
+            return EMPTY
+        if all(self._parted[each] & unended == unended for each in self._unended):
+            return repeated(self._any_of(last), least, 1)
+        row = sequence(repeated(self._any_of(self._unended), 0, None), self._any_of(last))
+        return repeated(row, least, 1)
 
     def _any_of(self, numbers: Iterable[int]) -> Expression:
         return alternation(call(self._kinds.names[number]) for number in numbers)

@@ -315,18 +315,31 @@ def _split(
     regions: list[tuple[Restricted, tuple[Expression, ...]]] = [(KEYS, ())]
     for keys, value in patterns:
         split = []
-        for known, values in regions:
-            inside = known.meet(keys, budget)
-            if inside is not None and not is_unsatisfiable(inside, budget):
-                split.append((inside, (*values, value)))
+        insides = [_common(known, keys, budget) if values else None for known, values in regions]
+        is_apart = not any(insides)
+        for inside, (known, values) in zip(insides, regions, strict=True):
+            shared = inside
+            if not values:
+                # Names of a pattern that shares none with the others need no condition on them.
+                shared = keys if is_apart else _common(known, keys, budget)
+            if shared is None:
+                split.append((known, values))
+                continue
+            split.append((shared, (*values, value)))
             for outside in keys.remainder(budget):
-                left = known.meet(outside, budget)
-                if left is not None and not is_unsatisfiable(left, budget):
+                left = _common(known, outside, budget)
+                if left is not None:
                     split.append((left, values))
         regions = split
         if len(regions) > limits.overlaps:
             raise too_large("combinations of patterns", limits.overlaps, "overlaps", pointer)
     return tuple((keys, both(values) if values else rest) for keys, values in regions)
+
+
+def _common(one: Restricted, two: Restricted, budget: Budget) -> Restricted | None:
+    """Return the names that two sets share; None for none."""
+    found = one.meet(two, budget)
+    return None if found is None or is_unsatisfiable(found, budget) else found
 
 
 def read_required(place: Place) -> tuple[str, ...]:
